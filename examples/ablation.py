@@ -5,8 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import surefoot
-from surefoot.corpus.build import build
 from surefoot.embedders.static import Static
+from surefoot.index.build import build
 from surefoot.searchers.folder import Folder
 
 with as_file(files("surefoot") / "demo") as folder, TemporaryDirectory() as place:

@@ -15,7 +15,7 @@ from typing import Any
 
 from surefoot.cli.demo import _indexed
 from surefoot.config.builder import Builder
-from surefoot.corpus.loaders import loader_of, read
+from surefoot.documents.loaders import loader_of, read
 from surefoot.explain.grade import as_graded, explain
 from surefoot.run.store import to_json
 from surefoot.types import Document, Event

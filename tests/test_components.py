@@ -10,8 +10,8 @@ import pytest
 
 from surefoot import components
 from surefoot.components import Component, assemble, build, find, known, names
-from surefoot.corpus.loaders import formats
-from surefoot.corpus.loaders.csv import CsvLoader
+from surefoot.documents.loaders import formats
+from surefoot.documents.loaders.csv import CsvLoader
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Count
 from surefoot.llms.scripted import Scripted
@@ -315,7 +315,7 @@ def test_a_missing_library_without_an_extra_does_not_send_one_to_an_extra(monkey
 
 def test_a_fault_of_our_own_is_not_taken_for_a_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """It comes out as it is."""
-    without("surefoot.corpus.index", "surefoot.retrievers.bm25", monkeypatch)
+    without("surefoot.index.search", "surefoot.retrievers.bm25", monkeypatch)
     with pytest.raises(ModuleNotFoundError):
         find("retriever", "bm25")
 

@@ -24,7 +24,7 @@ HEAVY = (
 LAYERS = (
     ("types",),
     ("text", "run", "stats", "network", "components", "contracts"),
-    ("draw", "models", "corpus", "evidence", "datasets", "web", "documents", "index"),
+    ("draw", "models", "evidence", "datasets", "web", "documents", "index"),
     tuple(ROOMS.values()),
     ("pipeline",),
     ("config",),
@@ -90,6 +90,11 @@ def test_there_are_at_most_36_rooms() -> None:
     rooms = {room(module) for module in FILES} - {""}
     assert len(rooms) <= 36, sorted(rooms)
     assert rooms <= {*LEVEL}, "LAYERS does not say where a room lies"
+
+
+def test_documents_know_no_index() -> None:
+    """Reading a file needs nothing of how its passages are stored."""
+    assert not {m for m in FILES for other in imported(m) if room(m) == "documents" and room(other) == "index"}
 
 
 @pytest.mark.parametrize("name", ROOMS.values())

@@ -12,7 +12,7 @@ import pytest
 
 from effort import effort
 from surefoot import Count, Pipeline, Threshold
-from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
+from surefoot.documents.storable import LONGEST_TITLE
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence import confidence
 from surefoot.evidence.answer_policy import REMEMBERED, AnswerPolicy
@@ -20,6 +20,7 @@ from surefoot.evidence.hedge import UNSURE
 from surefoot.evidence.policies import redecide
 from surefoot.evidence.sources import Sources
 from surefoot.generators.llm import LLMGenerator
+from surefoot.index.splitter import LONGEST
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import Strips

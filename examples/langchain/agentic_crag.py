@@ -8,8 +8,8 @@ from tempfile import TemporaryDirectory
 from langgraph.graph import END, START, StateGraph
 
 import surefoot
-from surefoot.corpus.build import build
 from surefoot.embedders.static import Static
+from surefoot.index.build import build
 from surefoot.integrations.langchain import SurefootRetriever
 from surefoot.integrations.langgraph import Corrected, CorrectiveNodes, CorrectiveState
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.corpus.index import Index
+from surefoot.index.search import Index
 from surefoot.types import Block, Document
 from surefoot.types.metadata import Filter, Meta
 from surefoot.types.protocols import Matrix

@@ -52,11 +52,11 @@ from typing import NamedTuple
 import surefoot
 from surefoot import Answer, Passage, Pipeline, Strip, Trace
 from surefoot.config.settings import settings
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.exclusions import Evidence
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.stats.figures import wilson
 from surefoot.text.screen import line, orders, unscreened
 from surefoot.text.words import sentences

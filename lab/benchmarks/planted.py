@@ -25,9 +25,6 @@ from statistics import fmean
 from typing import Any, ClassVar
 
 from surefoot import Answer, Passage, Pipeline, Thresholds, Trace
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
-from surefoot.corpus.splitter import split
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.diagnose.diagnosis import diagnose
 from surefoot.evaluate.diagnose.evidence import bears
@@ -35,6 +32,9 @@ from surefoot.evaluate.diagnose.failures import answer, read, refused
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Threshold
 from surefoot.generators.llm import LLMGenerator
+from surefoot.index.build import build
+from surefoot.index.search import Index
+from surefoot.index.splitter import split
 from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.templates import Templates

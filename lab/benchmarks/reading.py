@@ -36,7 +36,7 @@ from statistics import median
 import docx
 from trafilatura.utils import decode_file
 
-from surefoot.corpus.loaders import Document, Unreadable, read
+from surefoot.documents.loaders import Document, Unreadable, read
 
 LABELS = ("note", "warning", "tip", "caution", "important")
 DOCS = Path(__file__).parent.parent / "docs"
@@ -45,7 +45,7 @@ SHARE = {"md": 30, "txt": 25, "html": 20, "pdf": 15, "docx": 10}
 
 INDEX = """
 import sys
-from surefoot.corpus.build import build
+from surefoot.index.build import build
 from surefoot.embedders.hashing import Hashing
 if __name__ == "__main__":
     report = build([sys.argv[1]], sys.argv[2], Hashing())

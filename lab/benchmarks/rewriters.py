@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.llms.local import Local
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.rewriters.keywords import Keywords

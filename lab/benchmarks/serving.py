@@ -662,8 +662,8 @@ def asking(url: str, turn: int, over: threading.Event) -> None:
 
 def inspected(folder: Path, wrong: list[str]) -> int:
     """What lies on the disk after a kill; the number of traces."""
-    from surefoot.corpus.index import Index
-    from surefoot.corpus.storage import others
+    from surefoot.index.search import Index
+    from surefoot.index.storage import others
     from surefoot.run.store import read_trace
     from surefoot.types.errors import SurefootError
 

@@ -32,9 +32,9 @@ from urllib.parse import unquote, urldefrag
 
 from lxml import etree, html
 
-from surefoot.corpus import discover, loaders
-from surefoot.corpus.splitter import passages
 from surefoot.datasets.questions import hashed
+from surefoot.documents import discover, loaders
+from surefoot.index.splitter import passages
 from surefoot.run.store import write_text
 from surefoot.text.blocks import parts
 from surefoot.text.words import STOP_WORDS, content_words, fold, sentences, words

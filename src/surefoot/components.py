@@ -193,7 +193,7 @@ def _fits(value: Any, kind: str) -> bool:
 
 
 def _room(role: str) -> str:
-    return f"surefoot.{ROOMS.get(role, 'corpus.loaders')}"
+    return f"surefoot.{ROOMS.get(role, 'documents.loaders')}"
 
 
 def _policies() -> dict[str, Callable[..., Any]]:

@@ -15,17 +15,18 @@ from itertools import count
 from typing import Any, Literal, SupportsIndex
 
 from surefoot.components import OBJECTS
-from surefoot.corpus.given import Text
-from surefoot.corpus.given import passages as given
-from surefoot.corpus.splitter import LONGEST, LONGEST_TITLE
+from surefoot.documents.storable import LONGEST_TITLE
 from surefoot.evidence.answer_policy import AnswerPolicy, remembered
 from surefoot.evidence.citations import grounded, refusal
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.hedge import given_up, hedged, hopeless
 from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
+from surefoot.evidence.passages import Text
+from surefoot.evidence.passages import passages as given
 from surefoot.evidence.policies import labelled, require_match
 from surefoot.evidence.ranking import order
 from surefoot.evidence.sources import Sources, corroborated
+from surefoot.index.splitter import LONGEST
 from surefoot.network.pace import left, within
 from surefoot.run import meter
 from surefoot.run.cost import NO_BUDGET, Budget

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rich.console import Console, Group, RenderableType
 
 from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, factors, opening, path, readable
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.types import Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
 
 CODE = "Set it:\n\n```sh\nset -x\n  indented\n```"

@@ -58,7 +58,7 @@ def test_doctor_names_the_extra_of_a_format_and_finds_nothing_wrong(
 ) -> None:
     """Who has no such files needs none."""
     monkeypatch.setitem(sys.modules, "pptx", None)
-    monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.pptx", raising=False)
+    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.pptx", raising=False)
     done = surefoot("doctor")
     assert "; for .pptx run: pip install 'surefoot[formats]'" in lines(done.out)["loaders"]
     assert "✓ loaders" in done.out
@@ -88,7 +88,7 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
 ) -> None:
     """Before the first such file does, with the line that installs it; a library that is there is not complained of."""
     monkeypatch.setitem(sys.modules, "trafilatura", None)
-    monkeypatch.delitem(sys.modules, "surefoot.corpus.loaders.html", raising=False)
+    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.html", raising=False)
     done = surefoot("doctor")
     assert done.code == 1
     assert lines(done.out)["loaders"].startswith("cannot read .htm .html .xhtml (")

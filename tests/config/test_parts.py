@@ -16,11 +16,11 @@ from shelf import Shelf, asked
 from surefoot import load
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, rebuilt
-from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
+from surefoot.index.build import build
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.run.store import dumps, loads

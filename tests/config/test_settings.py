@@ -10,10 +10,10 @@ import pytest
 from surefoot import load
 from surefoot.config.builder import Builder
 from surefoot.config.settings import DEFAULTS, read, setting, settings
-from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
+from surefoot.index.build import build
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
 from surefoot.run.cost import Budget, Prices

@@ -13,8 +13,6 @@ import pytest
 
 from surefoot import components
 from surefoot.contracts import CONTRACTS, verify
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators import llm as llm_evaluator
 from surefoot.evaluators.cascade import Cascade
@@ -25,6 +23,8 @@ from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLMGenerator
 from surefoot.generators.reader import Reader
 from surefoot.generators.self_rag import SelfRAG
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.claims import Claims
 from surefoot.judges.context_adherence import ContextAdherence

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.corpus.index import Index
 from surefoot.datasets.questions import read
+from surefoot.index.search import Index
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.stats.figures import recall_at
 from surefoot.types.errors import IndexFault

@@ -17,8 +17,8 @@ import pytest
 from surefoot import components, load
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
-from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.run.meter import metered
@@ -31,7 +31,7 @@ _EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "sock
 _seen: list[str] = []
 
 
-_INSIDE = "surefoot.corpus.worker"
+_INSIDE = "surefoot.documents.worker"
 """Argument of the process that reads pages, which reads what is here and no more."""
 
 

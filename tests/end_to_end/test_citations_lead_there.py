@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 import surefoot
-from corpus.loaders.test_pdf import pdf, typed
-from surefoot.corpus.build import build
+from documents.loaders.test_pdf import pdf, typed
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
 from surefoot.types import Trace
 
 QUESTION = "What is the roof of the hut made of?"

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 CHECKOUT = Path(__file__).parents[2]
 OLD_PIP = "pip==23.2.1"
-READ = "import sys; from surefoot.corpus.loaders import read; print(*read(open(sys.argv[1], 'rb'), sys.argv[1]))"
+READ = "import sys; from surefoot.documents.loaders import read; print(*read(open(sys.argv[1], 'rb'), sys.argv[1]))"
 
 Python = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -135,8 +135,8 @@ def _evaluation(folder: Path, number: int | None) -> None:
 
 
 def _index(folder: Path) -> None:
-    from surefoot.corpus.index import Index
     from surefoot.embedders.hashing import Hashing
+    from surefoot.index.search import Index
 
     _surefoot_toml(folder)
     with suppress(SurefootError), Index.open("index.db") as index:
@@ -424,7 +424,7 @@ def _loader(folder: Path) -> None:
     (folder / "docs").mkdir(exist_ok=True)
     (folder / "docs/zzz.md").write_text(HUT)
     _cli("index", "docs", "--index", "index.db")
-    from surefoot.corpus.index import Index
+    from surefoot.index.search import Index
 
     with Index.open("index.db") as index:
         found = index.lexical("Hohrin Hut miners", 50)

@@ -1,8 +1,8 @@
 """Lexical retrieval."""
 
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.types.protocols import Retriever
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.retrievers.dense import Dense
 from surefoot.types.errors import IndexFault
 from surefoot.types.protocols import Retriever

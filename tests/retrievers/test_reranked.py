@@ -12,10 +12,10 @@ from surefoot.config.faults import faults
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, rebuilt
 from surefoot.contracts import verify
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.retrievers._given import Given
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.reranked import Reranked

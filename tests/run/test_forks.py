@@ -13,12 +13,12 @@ from threading import Thread
 
 import pytest
 
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.llms.openai import OpenAI
 from surefoot.network import Network
 from surefoot.network.cache import Cache

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from surefoot.contracts import verify
-from surefoot.corpus.build import build
 from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
 from surefoot.searchers.folder import Folder
 from surefoot.types.errors import IndexFault
 

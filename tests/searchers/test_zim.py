@@ -14,7 +14,7 @@ import pytest
 
 import attacks
 from surefoot.contracts import verify
-from surefoot.corpus.readers import READERS
+from surefoot.index.readers import READERS
 from surefoot.network.pace import within
 from surefoot.run.meter import metered
 from surefoot.types.errors import ConfigError, SearchError
@@ -172,7 +172,7 @@ def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
 
 def test_a_search_that_leaves_the_only_page_out_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """That page may have been the one."""
-    monkeypatch.setattr("surefoot.corpus.limits.output_characters", lambda size: 10_000)
+    monkeypatch.setattr("surefoot.documents.limits.output_characters", lambda size: 10_000)
     zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 2_000}))
     with pytest.raises(SearchError, match=r"^pages of a\.zim were left out: “Ruvel Bridge” gives more than"):
         zim.search("Ruvel Bridge", 5)
@@ -211,7 +211,7 @@ def test_each_page_is_read_once_in_a_search(zim: Zim, monkeypatch: pytest.Monkey
 
 def test_the_program_itself_parses_no_page() -> None:
     """What parses HTML is in the processes that read."""
-    code = "import sys, surefoot.searchers.zim; print({'lxml', 'surefoot.corpus.article'} & set(sys.modules))"
+    code = "import sys, surefoot.searchers.zim; print({'lxml', 'surefoot.documents.article'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from server.process import httpx, serving
-from surefoot.corpus.index import Index
-from surefoot.corpus.storage import others
+from surefoot.index.search import Index
+from surefoot.index.storage import others
 from surefoot.run.store import read_trace
 
 pytest.importorskip("uvicorn", reason="needs the extra server")

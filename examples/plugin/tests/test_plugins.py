@@ -14,12 +14,12 @@ from surefoot import Passage, Thresholds, components, load
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.contracts import PASSAGES, verify
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.report import page
 from surefoot.evaluate.report.conclusion import concluded
 from surefoot.evaluate.score import scoring
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Record

@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import cut, headed, plain, tamed
-from surefoot.corpus.index import Index
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
+from surefoot.index.search import Index
 from surefoot.text.blocks import Part, Span, fragment, parts
 from surefoot.text.places import located
 from surefoot.types import Action, Answer, Citation, Factor, Grade, Passage, Trace

@@ -17,7 +17,7 @@ from surefoot.cli._console import out, pulling
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
-from surefoot.corpus.build import build
+from surefoot.index.build import build
 
 
 def demo() -> None:

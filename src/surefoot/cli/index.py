@@ -11,10 +11,10 @@ from typer import Argument, Option
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import bar, err, out, plain, pulling
 from surefoot.config.builder import Builder
-from surefoot.corpus.build import IndexProgress, IndexReport, build
-from surefoot.corpus.connection import DEFAULT
-from surefoot.corpus.discover import Patterns
-from surefoot.corpus.loaders import MAX_BYTES
+from surefoot.documents.discover import Patterns
+from surefoot.documents.loaders import MAX_BYTES
+from surefoot.index.build import IndexProgress, IndexReport, build
+from surefoot.index.connection import DEFAULT
 from surefoot.types.errors import UsageError
 from surefoot.types.metadata import Value
 from surefoot.types.metadata import plain as plain_value

@@ -15,8 +15,8 @@ from surefoot.cli._console import bar, counting, err, out, plain, pulling, table
 from surefoot.cli._numbers import interval, percent
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.corpus.build import build
 from surefoot.datasets.manuals import read
+from surefoot.index.build import build
 from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.types.errors import UsageError

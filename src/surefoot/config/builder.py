@@ -28,12 +28,12 @@ from surefoot.config.faults import (
     taken,
 )
 from surefoot.config.settings import DEFAULTS, Config, _file, read
-from surefoot.corpus.index import Index
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
+from surefoot.index.search import Index
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._budgeted import Budgeted

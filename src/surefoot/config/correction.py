@@ -13,7 +13,7 @@ from functools import cached_property
 from threading import Lock
 
 from surefoot.config.builder import load
-from surefoot.corpus.given import Text
+from surefoot.evidence.passages import Text
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.run import forks

@@ -12,8 +12,8 @@ from functools import partial
 from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.corpus import loaders
-from surefoot.corpus.storage import making
+from surefoot.documents import loaders
+from surefoot.index.storage import making
 from surefoot.models import registry
 from surefoot.types.errors import ConfigError, MissingExtra, SurefootError
 

@@ -8,9 +8,9 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from surefoot import components
-from surefoot.corpus.index import Index
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
+from surefoot.index.search import Index
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
 from surefoot.pipeline import SIZES, Decompose

@@ -14,7 +14,7 @@ from typing import Any
 
 from surefoot import components
 from surefoot.config import consent
-from surefoot.corpus.storage import USUAL
+from surefoot.index.storage import USUAL
 from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError
 

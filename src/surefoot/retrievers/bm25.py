@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from surefoot.corpus.index import Index
-from surefoot.corpus.spelling import mended
+from surefoot.index.search import Index
+from surefoot.index.spelling import mended
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surefoot.corpus.index import Index
+from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 from surefoot.types.protocols import Embedder

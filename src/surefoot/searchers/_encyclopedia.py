@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import quote
 
-from surefoot.corpus.splitter import split
+from surefoot.index.splitter import split
 from surefoot.searchers._web import Found
 from surefoot.text.subject import Subject, fit, generic
 from surefoot.text.words import bare, fold, words

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from surefoot.corpus.connection import DEFAULT
-from surefoot.corpus.index import Index
+from surefoot.index.connection import DEFAULT
+from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 

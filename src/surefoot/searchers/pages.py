@@ -11,9 +11,10 @@ from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
-from surefoot.corpus.cutting import CutDocument
-from surefoot.corpus.loaders import Unreadable
-from surefoot.corpus.readers import READERS, Request
+from surefoot.documents.loaders import Unreadable
+from surefoot.documents.reader_pool import Request
+from surefoot.documents.storable import CutDocument
+from surefoot.index.readers import READERS
 from surefoot.network import Network, Reply
 from surefoot.network.pace import left
 from surefoot.network.robots import Robots

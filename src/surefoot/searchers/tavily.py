@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import accumulate, zip_longest
 from typing import Any, ClassVar
 
-from surefoot.corpus.splitter import split
+from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
 from surefoot.run.cost import length

@@ -16,8 +16,9 @@ from libzim.reader import Archive, Item
 from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
 
-from surefoot.corpus.loaders import Unreadable
-from surefoot.corpus.readers import READERS, Article, Request
+from surefoot.documents.loaders import Unreadable
+from surefoot.documents.reader_pool import Article, Request
+from surefoot.index.readers import READERS
 from surefoot.network.pace import left
 from surefoot.run import meter
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from surefoot.corpus.index import Index, StoredDocument
-from surefoot.corpus.loaders import Unreadable, head_of, loader_of, needs_head, supported
-from surefoot.corpus.readers import READERS
-from surefoot.corpus.readers import Request as Reading
+from surefoot.documents.loaders import Unreadable, head_of, loader_of, needs_head, supported
+from surefoot.documents.reader_pool import Request as Reading
+from surefoot.index.readers import READERS
+from surefoot.index.search import Index, StoredDocument
 from surefoot.run.store import to_json
 from surefoot.server.bodies import body
 from surefoot.server.jobs import Job, Unread

@@ -13,7 +13,7 @@ from secrets import token_urlsafe
 
 from filelock import FileLock
 
-from surefoot.corpus.storage import now
+from surefoot.index.storage import now
 from surefoot.run.store import from_json, to_json, write_bytes
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import TraceFault, UsageError

@@ -12,9 +12,9 @@ from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.faults import OBJECT
 from surefoot.config.settings import Config
-from surefoot.corpus.build import IndexProgress, build
-from surefoot.corpus.index import Index
-from surefoot.corpus.storage import others
+from surefoot.index.build import IndexProgress, build
+from surefoot.index.search import Index
+from surefoot.index.storage import others
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.server.jobs import Progress, Unread

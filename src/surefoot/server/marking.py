@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from surefoot.corpus.storage import now
+from surefoot.index.storage import now
 from surefoot.server.bodies import body
 from surefoot.server.feedback import Mark
 from surefoot.server.problems import invalid, missing

@@ -19,7 +19,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from surefoot.components import misnamed
-from surefoot.corpus.index import Index, StoredDocument
+from surefoot.index.search import Index, StoredDocument
 from surefoot.run.store import to_json
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of

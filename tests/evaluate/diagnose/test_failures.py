@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from surefoot.corpus.build import build
-from surefoot.corpus.index import Index
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.diagnose.evidence import (
     bears,
@@ -24,6 +22,8 @@ from surefoot.evaluate.diagnose.evidence import (
 )
 from surefoot.evaluate.diagnose.failures import STAGES, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES
+from surefoot.index.build import build
+from surefoot.index.search import Index
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
 
 QUESTION, TRUTH = "Who built the Ruvel Bridge?", "Tomas Aldwin"

@@ -14,7 +14,6 @@ import pytest
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
-from surefoot.corpus.build import build
 from surefoot.datasets.questions import Example
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
@@ -22,6 +21,7 @@ from surefoot.evaluate.improve import controls, loop
 from surefoot.evaluate.improve.ledger import Outcome, Trial
 from surefoot.evaluate.improve.loop import ImprovementPlan, golds, improve, judged, proposals, side
 from surefoot.evaluate.score.lexical import Wording
+from surefoot.index.build import build
 from surefoot.retrievers._given import USE
 from surefoot.run.store import from_json, recorded
 from surefoot.types import ActionItem, Diagnosis, Passage, Record, Score

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import BinaryIO
 
-from surefoot.corpus.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 
 _TIME = re.compile(r"(?:\d+\s+)?\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}\s*")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from surefoot.corpus.index import Index
+from surefoot.index.search import Index
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, content_words, names, places, sentences, stem, words
 from surefoot.types import Passage, Record

@@ -15,7 +15,6 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot.config.settings import Config, read
-from surefoot.corpus.index import Index
 from surefoot.datasets.choices import RULES, rules
 from surefoot.datasets.questions import Example, folded, hashed
 from surefoot.evaluate.ask import runs
@@ -30,6 +29,7 @@ from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
+from surefoot.index.search import Index
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.retrievers import _given
 from surefoot.run import manifest

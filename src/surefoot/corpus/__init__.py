@@ -1,1 +1,0 @@
-"""Files and folders in, passages out: `loaders` read, `splitter` cuts, `build` indexes and `index` searches them."""

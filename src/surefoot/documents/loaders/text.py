@@ -1,0 +1,131 @@
+"""Plain text, and its encodings."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from textwrap import dedent
+from typing import BinaryIO
+
+from charset_normalizer import from_bytes
+
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.text.blocks import Part, code, parts
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, whose mark begins alike
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CHUNK = 1 << 20
+_INDENTED = 4
+_SAMPLE = 1 << 16
+# Without a mark, or on a file of today's machines, these are never what was meant (the cp ones are EBCDIC).
+_UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140".split()
+# Charset detectors take short Western texts for Central European ones (cp1250 and cp1252 share most letters).
+_WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
+
+
+class TextLoader:
+    """Reads plain text in any common encoding, with the numbers of lines as places."""
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled by its name."""
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        yield Document("", PurePath(name).stem, tuple(placed(text, indented=True)))
+
+
+def placed(text: str, path: tuple[str, ...] = (), line: int = 1, indented: bool = False) -> Iterator[Block]:
+    """The blocks of a text that begins in this line of its file, each with its own line as its place.
+
+    `indented`: a paragraph that stands four columns or more to the right of most others is code.
+    """
+    found = parts(text)
+    margins = {part.start: _margin(text, part) for part in found if part.kind == "paragraph"}
+    usual = sorted(margins.values())[len(margins) // 2] if len(margins) > 1 else 0
+    at = 0
+    for part in found:
+        line += text.count("\n", at, part.start)
+        at = part.start
+        said = text[part.start : part.end]
+        if indented and margins.get(at, 0) >= usual + _INDENTED:
+            yield Block(code(dedent(text[text.rfind("\n", 0, at) + 1 : part.end])), "code", path, f"L{line}")
+        else:
+            yield Block(said, part.kind, path, f"L{line}")
+
+
+def _margin(text: str, part: Part) -> int:
+    """The columns that all lines of a paragraph stand to the right."""
+    lines = text[text.rfind("\n", 0, part.start) + 1 : part.end].expandtabs(4).split("\n")
+    return min(len(line) - len(line.lstrip()) for line in lines)
+
+
+def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
+    """The file's text with \\n as line ends, and a problem if its encoding is in doubt. Raises Unreadable if empty."""
+    encoding, problem = encoding_of(stream)
+    text = stream.read().decode(encoding, "replace")
+    if not text.strip():
+        raise Unreadable("holds no text")
+    return text.replace("\r\n", "\n").replace("\r", "\n"), problem
+
+
+def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
+    """The encoding to decode with, replacing what does not fit, and a problem if it is in doubt.
+
+    Reads the stream once, in pieces, and leaves it at its start. Raises Unreadable for a binary file.
+    """
+    head = stream.read(4)
+    stream.seek(0)
+    encoding = next((encoding for mark, encoding in _BOMS if head.startswith(mark)), "utf-8")
+    sample = _first_misfit(stream, encoding)
+    stream.seek(0)
+    if sample is None:
+        return encoding, None
+    if encoding == "utf-8" and (guess := _guess(sample)):
+        return guess, DocumentProblem(f"is not UTF-8; it was read as {guess}", skipped=False)
+    return encoding, DocumentProblem(
+        "is in no known encoding; characters that did not decode were replaced", skipped=False
+    )
+
+
+def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:
+    decoder = codecs.getincrementaldecoder(encoding)("strict")
+    misfit, last = None, b""
+    while chunk := stream.read(_CHUNK):
+        if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in chunk:
+            raise Unreadable("is binary, or UTF-16 without a byte order mark; save it as UTF-8 text")
+        if misfit is None:
+            misfit, last = _misfit(decoder, chunk), chunk
+    if misfit is None and _misfit(decoder, b"", final=True):
+        return last[-_SAMPLE:]
+    return misfit
+
+
+def _misfit(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes | None:
+    """The surroundings of the first bytes that do not decode; None: all do."""
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError as error:
+        return bytes(error.object)[max(0, error.start - _SAMPLE) : error.start + _SAMPLE]
+    return None
+
+
+def _guess(sample: bytes) -> str | None:
+    if _western(sample):
+        return "cp1252"
+    best = from_bytes(sample, cp_exclusion=_UNLIKELY).best()
+    return best.encoding if best else None
+
+
+def _western(sample: bytes) -> bool:
+    try:
+        text = sample.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return bool(_WESTERN.fullmatch(text)) and 4 * sum(not letter.isascii() for letter in text) <= len(text)

@@ -1,0 +1,346 @@
+"""Turns files into an index, a batch at a time: reads only changed files, and embeds only changed documents.
+
+Readers, and a run after a crash, find whole documents only (`intake`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
+from surefoot.documents.loaders import MAX_BYTES, DocumentProblem, supported
+from surefoot.documents.reader_pool import Reading, Request
+from surefoot.index.connection import DEFAULT, Connection, checked_name
+from surefoot.index.intake import Intake, StoredFile, loaded, stored_files
+from surefoot.index.readers import READERS
+from surefoot.index.storage import faults, locked, others, replacement, settle, writing
+from surefoot.types.errors import IndexFault
+from surefoot.types.metadata import NO_META, Meta
+from surefoot.types.protocols import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class IndexProgress:
+    """How far a run of `build` has come; each commit and each document is told."""
+
+    bytes: int
+    """Of the files that are to be read, how many are done."""
+    total: int
+    """Bytes of these files in all."""
+    path: str
+    """The file at hand; empty: none, or all are done."""
+    documents: int
+    """Documents added or brought up to date so far; unchanged ones do not count."""
+    passages: int
+    """Passages added so far."""
+    unread: Sequence[tuple[str, str]]
+    """(path, reason) of each file or row that was not read; it grows until the end."""
+
+
+OnProgress = Callable[[IndexProgress], None]
+"""Gets each step of a run, on the thread that runs it. Whatever it raises ends the run: what was committed stays."""
+
+Labels = Callable[[str], Meta]
+"""From the path of a file to the fields that whoever indexes it gives it."""
+
+_TOLD = 20
+# A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
+_YOUNG_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Counts of files, documents or passages; `unchanged` is of the whole collection, from other paths too."""
+
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    skipped: int = 0
+    """Files of which nothing is in the index, for a reason in the report; they are counted nowhere else."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReport:
+    """What a run of `build` did, and what the index holds now."""
+
+    files: Changes
+    documents: Changes
+    passages: Changes
+    """The passages of an updated document count as removed and as added."""
+    ignored: tuple[tuple[str, tuple[str, ...]], ...]
+    """(kind, paths) of the files below the given folders that are not read, the commonest kind first: a suffix, or
+    "binary or empty", "hidden", "links", "no regular files", or "left out" by the patterns."""
+    skipped: tuple[tuple[str, str], ...]
+    """(path, reason) of each file or row that should be in the index and is not."""
+    notes: tuple[tuple[str, str], ...]
+    """(path, reservation) of each file that is in the index, but perhaps not as its author wrote it."""
+    seconds: float
+
+
+def build(
+    paths: Sequence[str | Path],
+    index_path: str | Path,
+    embedder: Embedder,
+    *,
+    collection: str = DEFAULT,
+    meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None = None,
+    rebuild: bool = False,
+    max_bytes: int = MAX_BYTES,
+    patterns: Patterns = ALL,
+    patience: float = 0.0,
+    on_progress: OnProgress = lambda progress: None,
+) -> IndexReport:
+    """Bring a collection of the index up to date with these files and folders; passages from other places stay.
+
+    `patterns` choose among the files below a folder, in this run alone; what they leave out leaves the index too. A
+    file that was not touched is not opened, unless its name does not tell its format; of a changed file only the
+    changed documents are embedded, each passage as its title, a line end, and its text. `meta` are fields for all
+    documents of these files, or a function from a file's path to its fields; they stand over those that a document has
+    itself. None: as the last run said. `rebuild` makes a new index, of `paths` alone, and puts it in place when it is
+    complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, with every document
+    whole, and the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault,
+    and what the embedder raises.
+    """
+    started, live, given = perf_counter(), Path(index_path), _labels(meta)
+    checked_name(collection)
+    found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
+    if not any(each.files for each in found):
+        raise IndexFault(
+            "; ".join(f"{path} {why}" for each in found for path, why in each.skipped) or "no path to index"
+        )
+    with (
+        faults(live),
+        locked(live, patience),
+        replacement(_alone(live, collection)) if rebuild else nullcontext(live) as place,
+        writing(place, embedder, collection) as db,
+    ):
+        run = _Build(db, live.parent.resolve(), embedder, given, on_progress)
+        run.update(found)
+        if rebuild:
+            settle(db)
+        return run.report(found, started)
+
+
+def _labels(meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None) -> Labels | None:
+    if meta is None:
+        return None
+    if callable(meta):
+        return lambda path: Meta(meta(path))
+    fields = Meta(meta)
+    return lambda path: fields
+
+
+def _alone(live: Path, collection: str) -> Path:
+    if kept := others(live, collection):
+        raise IndexFault(
+            f"{live} also holds {len(kept)} other collection{'s' * (len(kept) > 1)}, which a rebuild would remove; "
+            "rebuild into another file (--index FILE)"
+        )
+    return live
+
+
+def _some(found: Found, path: str | Path) -> Found:
+    # Even if the index has files from there: a folder that is not mounted must not empty the index.
+    if found.root.is_dir() and not found.files and not found.skipped:
+        left = "; --include and --exclude leave all of them out" if found.ignored["left out"] else ""
+        raise IndexFault(f"{path} holds no file that can be read{left}; these can: {supported()}")
+    return found
+
+
+class _Build:
+    """One run over the files that were found: reads, compares, writes and counts."""
+
+    def __init__(
+        self, db: Connection, home: Path, embedder: Embedder, given: Labels | None, on_progress: OnProgress
+    ) -> None:
+        self._db = db
+        self._home = home
+        self._given = given
+        self._on_progress = on_progress
+        self._intake = Intake(db, embedder, lambda: self._told())
+        self._added: set[int] = set()
+        self._updated: set[int] = set()
+        self._forgotten = 0
+        self._problems: dict[int, list[tuple[str, DocumentProblem]]] = {}
+        self._unread: list[tuple[str, str]] = []
+        self._lost: list[str] = []
+        self._at = (0, 0, "")
+
+    def update(self, found: Sequence[Found]) -> None:
+        """Make the collection agree with the files."""
+        stored = stored_files(self._db, "WHERE location IS NOT NULL")
+        wanted = {self._location(file.place): file for each in found for file in each.files}
+        self._unread += [entry for each in found for entry in each.skipped]
+        self._forget(stored, wanted, found)
+        apart = [(self._home / (location or ""), known) for location, known in stored.items() if location not in wanted]
+        self._lost = [known.path for where, known in apart if not os.path.exists(where)]
+        changed = self._register(stored, wanted)
+        todo = sum(file.size for _, file in changed)
+        done = 0
+        self._told(0, todo, "")
+        requests = [Request(f.place.name, f.path, f.size, str(f.place), old.space, old.hash) for old, f in changed]
+        with closing(READERS.files(requests)) as readings:
+            for (known, file), reading in zip(changed, readings, strict=True):
+                self._at = done, todo, known.path
+                self._read(known, file, reading)
+                done += file.size
+        self._at = done, todo, ""
+        self._intake.commit()
+
+    def report(self, found: Sequence[Found], started: float) -> IndexReport:
+        """The report of a run that began at `started`."""
+        told = [each for problems in self._problems.values() for each in problems]
+        skipped = [entry for each in found for entry in each.skipped]
+        empty = self._empty()
+        files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
+        files["skipped"] = len(skipped) + len(empty & self._problems.keys())
+        notes = [(path, problem.reason) for path, problem in told if not problem.skipped]
+        notes += [(self._lost[0], _gone(len(self._lost)))] if self._lost else []
+        return IndexReport(
+            files=self._changes("files", files, len(empty)),
+            documents=self._changes("documents", self._intake.documents),
+            passages=self._changes("passages", self._intake.passages),
+            ignored=_ignored(found),
+            skipped=(*skipped, *((path, problem.reason) for path, problem in told if problem.skipped)),
+            notes=(*notes, *self._intake.notes),
+            seconds=perf_counter() - started,
+        )
+
+    def _changes(self, table: str, counted: Counter[str], without: int = 0) -> Changes:
+        """The counts with `unchanged`, the rows of the table that are not in `counted` or `without`."""
+        total = self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # nosec B608 # one of three words of ours
+        return Changes(unchanged=total - without - counted["added"] - counted["updated"], **counted)
+
+    def _empty(self) -> set[int]:
+        """The files without a document that this run or an earlier one skipped, for a reason."""
+        rows = self._db.execute(
+            "SELECT rowid, problems FROM files WHERE NOT EXISTS (SELECT 1 FROM documents WHERE file = files.rowid)"
+        )
+        return {rowid for rowid, problems in rows if any(problem.skipped for problem in loaded(problems))}
+
+    def _location(self, place: Path) -> str:
+        try:
+            return os.fsencode(os.path.relpath(place, self._home)).decode("utf-8", "backslashreplace")
+        except ValueError:  # another drive
+            return str(place)
+
+    def _forget(
+        self, stored: dict[str | None, StoredFile], wanted: dict[str, FoundFile], found: Sequence[Found]
+    ) -> None:
+        """Remove the files below the found roots that are gone, except below folders that could not be opened."""
+        roots = [each.root for each in found]
+        closed = [folder for each in found for folder in each.closed]
+        skipped = {path for each in found for path, _ in each.skipped}
+        for location in [*stored]:
+            place = Path(os.path.normpath(self._home / (location or "")))
+            if location not in wanted and _is_below(place, roots) and not _is_below(place, closed):
+                gone = stored.pop(location)
+                self._intake.remove_file(gone.rowid)
+                self._forgotten += gone.path not in skipped
+
+    def _register(
+        self, stored: dict[str | None, StoredFile], wanted: dict[str, FoundFile]
+    ) -> list[tuple[StoredFile, FoundFile]]:
+        """The files to read, marked as incomplete first, so that an index cut short says so."""
+        changed = []
+        for location, file in wanted.items():
+            known = stored.get(location)
+            given = self._given(file.path) if self._given else None
+            labelled = known and given is not None and known.meta != given
+            if known and known.complete and known.stamp == file.stamp and not labelled:
+                self._tell(known, loaded(known.problems))
+                continue
+            if known:
+                self._db.execute("UPDATE main.files SET complete = 0 WHERE rowid = ?", (known.rowid,))
+            if known and labelled:
+                known = self._labelled(known, given or NO_META)
+            changed.append((known or self._intake.file(file.path, location, given or NO_META, False), file))
+        self._intake.commit()
+        return changed
+
+    def _labelled(self, known: StoredFile, meta: Meta) -> StoredFile:
+        """The file with other fields; its documents are read again, since they carry them."""
+        row = json.dumps(dict(meta)), known.rowid
+        self._db.execute("UPDATE main.files SET meta = ?, hash = NULL WHERE rowid = ?", row)
+        return known._replace(meta=meta, hash=None)
+
+    def _read(self, known: StoredFile, file: FoundFile, reading: Reading) -> None:
+        """Bring a file's documents up to date."""
+        before = self._intake.documents.total()
+        is_new = known.hash is None and not known.complete
+        self._db.execute("UPDATE main.files SET hash = NULL WHERE rowid = ?", (known.rowid,))
+        problems = self._read_documents(known, reading)
+        if is_new:
+            self._added.add(known.rowid)
+        elif self._intake.documents.total() > before:
+            self._updated.add(known.rowid)
+        # A file that could not be read for a reason that may pass is read again by the next run.
+        again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
+        dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
+        self._db.execute(
+            "UPDATE main.files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
+            ("" if again else file.stamp, reading.digest, dumped, known.rowid),
+        )
+        self._tell(known, problems)
+
+    def _tell(self, file: StoredFile, problems: list[DocumentProblem]) -> None:
+        self._problems[file.rowid] = [(file.path, problem) for problem in problems]
+        self._unread += [(file.path, problem.reason) for problem in problems if problem.skipped]
+
+    def _told(self, *at: Any) -> None:
+        self._at = at or self._at
+        counted = self._intake.documents
+        documents = counted["added"] + counted["updated"]
+        self._on_progress(IndexProgress(*self._at, documents, self._intake.passages["added"], self._unread))
+
+    def _read_documents(self, known: StoredFile, reading: Reading) -> list[DocumentProblem]:
+        old, seen = self._intake.held(known.rowid), set[str]()
+        problems, done = [], self._at[0]
+        for reached, document in reading.items():
+            self._told(done + reached, *self._at[1:])
+            if isinstance(document, DocumentProblem):
+                problems.append(document)
+                continue
+            if document.key in seen:
+                twin = f"has the id {document.id}" if document.id else "says the same"
+                problems.append(DocumentProblem(f"a row is left out, since an earlier one {twin}"))
+                continue
+            seen.add(document.key)
+            self._intake.put(document, known, old.get(document.key))
+        if reading.same:
+            return loaded(known.problems)
+        for key in old.keys() - seen:
+            self._intake.remove(old[key].rowid)
+        return _shortened(problems)
+
+
+def _ignored(found: Sequence[Found]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All that is ignored, by kind, the commonest first."""
+    kinds: defaultdict[str, list[str]] = defaultdict(list)
+    for kind, paths in (entry for each in found for entry in each.ignored.items()):
+        kinds[kind] += paths
+    return tuple(sorted(((kind, tuple(paths)) for kind, paths in kinds.items() if paths), key=lambda e: -len(e[1])))
+
+
+def _gone(files: int) -> str:
+    others = f", like {files - 1:,} other{'s' * (files > 2)}" if files > 1 else ""
+    return f"is in the index and no longer where it was{others}; where the index was moved, make it anew: --rebuild"
+
+
+def _is_below(place: Path, folders: Sequence[Path]) -> bool:
+    return any(place.is_relative_to(folder) for folder in folders)
+
+
+def _shortened(problems: list[DocumentProblem]) -> list[DocumentProblem]:
+    """The first few and the count of the others, so that a file of bad rows fills neither index nor screen."""
+    rest = len(problems) - _TOLD
+    return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems

@@ -1,0 +1,266 @@
+"""Puts documents into a collection and takes them out; readers see each document whole, as it was or as it is."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from surefoot.documents.loaders import DocumentProblem
+from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
+from surefoot.index.connection import DEFAULT, Connection
+from surefoot.index.integrity import packed, passage_sum, vector_sum
+from surefoot.index.splitter import cut
+from surefoot.index.storage import commit, faults, locked, making, now, writing
+from surefoot.text import ids
+from surefoot.text.json_values import parsed
+from surefoot.types import Document, Passage
+from surefoot.types.errors import IndexFault, UsageError
+from surefoot.types.metadata import NO_META, Meta, usable
+from surefoot.types.protocols import Embedder
+
+BATCH = 512
+"""Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""
+MANY = 8_192
+"""The same for documents from memory: each commit reads all words of the collection for their checksum."""
+
+_FORGET = (
+    "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "
+    "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
+    "DELETE FROM main.vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
+    "DELETE FROM main.fields WHERE collection = {number} AND document = ?",
+)
+
+
+class StoredFile(NamedTuple):
+    """A file as the index has it."""
+
+    rowid: int
+    path: str
+    space: str
+    """The name space of its passages' ids."""
+    stamp: str = ""
+    hash: bytes | None = None
+    """None: unknown, read the file again."""
+    complete: bool = False
+    problems: str = "[]"
+    meta: Meta = NO_META
+    """Fields that whoever indexed it gave to all its documents."""
+
+
+class Held(NamedTuple):
+    """A document as the index has it."""
+
+    rowid: int
+    hash: bytes
+
+
+class Intake:
+    """Writes documents into the collection of a connection, and counts what it does.
+
+    Nothing of a document can be seen before all of it can: a transaction ends between two documents only, when all of
+    their passages have their vectors.
+    """
+
+    def __init__(
+        self,
+        db: Connection,
+        embedder: Embedder | None,
+        on_commit: Callable[[], None] = lambda: None,
+        together: int = BATCH,
+    ) -> None:
+        """Without an embedder nothing can be put in. At least `together` passages are committed at a time."""
+        self.documents: Counter[str] = Counter()
+        """Of "added", "updated" and "removed"."""
+        self.notes: list[tuple[str, str]] = []
+        """(path, reservation) of documents that are in the collection without all of their fields."""
+        self.passages: Counter[str] = Counter()
+        self._db = db
+        self._embedder = embedder
+        self._on_commit = on_commit
+        self._together = together
+        self._waiting: list[tuple[int, Passage]] = []
+        self._uncommitted = 0
+
+    def file(self, path: str, location: str | None, meta: Meta, complete: bool) -> StoredFile:
+        """Enter a new file; `location` is None for what is no file on disk."""
+        # A collection's own name spaces: the id of a passage tells nothing of files that other collections hold.
+        prefix = "" if self._db.collection == DEFAULT else f"{self._db.collection}\0"
+        taken = "SELECT 1 FROM files WHERE space = ?"
+        space = ids.space(prefix + path, lambda space: self._db.execute(taken, (space,)).fetchone() is not None)
+        row = self._db.execute(
+            "INSERT INTO main.files (collection, location, path, space, complete, meta) VALUES (?, ?, ?, ?, ?, ?)",
+            (self._db.number, location, path, space, complete, json.dumps(dict(meta))),
+        )
+        return StoredFile(row.lastrowid or 0, path, space, complete=complete, meta=meta)
+
+    def held(self, file: int) -> dict[str, Held]:
+        """The documents of a file by key."""
+        rows = self._db.execute("SELECT key, rowid, hash FROM documents WHERE file = ?", (file,))
+        return {key: Held(rowid, hash) for key, rowid, hash in rows}
+
+    def put(self, document: CutDocument, file: StoredFile, old: Held | None) -> str:
+        """Put a document in, in place of its former version; its id."""
+        id = ids.of_row(file.space, document.key, 1) if document.key else file.space
+        # Who indexes a file has the last word: its author may not take a label off.
+        meta, faults = usable({**file.meta, **{key: v for key, v in document.meta.items() if key not in file.meta}})
+        self.notes += [(file.path, fault) for fault in faults]
+        digest = blake2b(document.digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
+        if old and old.hash == digest:
+            return id
+        if old:
+            self.remove(old.rowid)
+            self.documents["removed"] -= 1
+        self.documents["updated" if old else "added"] += 1
+        added = self._db.execute(
+            "INSERT INTO main.documents (collection, file, key, id, title, bytes, added, hash) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(self._db.number, file.rowid, document.key, id),
+                *(document.title[:LONGEST_TITLE], document.bytes, now(), digest),
+            ),
+        )
+        rowid = added.lastrowid or 0
+        self._db.executemany(
+            "INSERT INTO main.fields (document, key, value, collection) VALUES (?, ?, ?, ?)",
+            [(rowid, key, packed(value), self._db.number) for key, value in meta.items()],
+        )
+        for piece in document.passages:
+            self._add(piece, rowid, file.path, meta)
+        if self._uncommitted >= self._together:
+            self.commit()
+        return id
+
+    def remove(self, document: int) -> None:
+        """Take a document out, with its words and vectors."""
+        for statement in _FORGET:
+            self._db.execute(statement.format(lexicon=self._db.lexicon, number=self._db.number), (document,))
+        number = self._db.number
+        gone = self._db.execute("DELETE FROM main.passages WHERE collection = ? AND document = ?", (number, document))
+        self._db.execute("DELETE FROM main.documents WHERE rowid = ?", (document,))
+        self.passages["removed"] += gone.rowcount
+        self.documents["removed"] += 1
+
+    def remove_file(self, file: int) -> None:
+        """Take a file out, with all its documents."""
+        for document in self.held(file).values():
+            self.remove(document.rowid)
+        self._db.execute("DELETE FROM main.files WHERE rowid = ?", (file,))
+
+    def commit(self) -> None:
+        """Let readers see all that was done."""
+        self._embed()
+        commit(self._db)
+        self._uncommitted = 0
+        self._on_commit()
+
+    def _add(self, passage: Passage, document: int, file: str, meta: Meta) -> None:
+        parts = passage.id, passage.text, passage.title, passage.url, passage.start
+        places = json.dumps(passage.places) if passage.places else ""
+        checksum = passage_sum(*parts, file, self._db.collection, meta, places)
+        added = self._db.execute(
+            "INSERT INTO main.passages (collection, document, id, text, title, url, start, places, checksum) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._db.number, document, *parts, places, checksum),
+        )
+        words = added.lastrowid, passage.title, passage.text
+        self._db.execute(f"INSERT INTO main.{self._db.lexicon} (rowid, title, text) VALUES (?, ?, ?)", words)  # nosec B608 # a word of ours
+        self.passages["added"] += 1
+        self._uncommitted += 1
+        self._waiting.append((added.lastrowid or 0, passage))
+        if len(self._waiting) == BATCH:
+            self._embed()
+
+    def _embed(self) -> None:
+        if not (self._waiting and self._embedder):
+            return
+        texts = [f"{passage.title}\n{passage.text}".lstrip() for _, passage in self._waiting]
+        vectors = map(np.ndarray.tobytes, self._embedder.embed(texts).astype(np.float16))
+        rows = (
+            (rowid, vector, vector_sum(passage.id, vector))
+            for (rowid, passage), vector in zip(self._waiting, vectors, strict=True)
+        )
+        self._db.executemany("INSERT INTO main.vectors (rowid, vector, checksum) VALUES (?, ?, ?)", rows)
+        self._waiting.clear()
+
+
+def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) -> dict[str | None, StoredFile]:
+    """The files of the collection by location; `where` is a condition of ours on them."""
+    columns = "location, rowid, path, space, stamp, hash, complete, problems, meta"
+    rows = db.execute(f"SELECT {columns} FROM files {where}", (*values,))  # nosec B608 # of constants
+    return {location: StoredFile(*known)._replace(meta=_fields(meta)) for location, *known, meta in rows}
+
+
+def loaded(problems: str) -> list[DocumentProblem]:
+    """The problems with a file as the index keeps them."""
+    try:
+        return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
+
+
+def _fields(stored: str) -> Meta:
+    try:
+        return Meta(parsed(stored))
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("the fields of a file are damaged") from error
+
+
+LONGEST_NAME = 500
+"""Characters of the name that documents from memory are filed under, at most."""
+
+
+def add(
+    path: Path, collection: str, documents: Iterable[Document], embedder: Embedder, file: str, patience: float
+) -> tuple[str, ...]:
+    """`Index.add`."""
+    label = clean(file).strip()
+    if not 0 < len(label) <= LONGEST_NAME:
+        raise UsageError(f"documents are filed under a name of 1 to {LONGEST_NAME} characters, not {file[:80]!r}")
+    with faults(path), locked(path, patience), writing(path, embedder, collection) as db:
+        intake = Intake(db, embedder, together=MANY)
+        there = stored_files(db, "WHERE location IS NULL AND path = ?", (label,))
+        entry = there.get(None) or intake.file(label, None, NO_META, complete=True)
+        held, done = intake.held(entry.rowid), dict[str, str]()
+        for document in documents:
+            piece = cut(_keyed(document), label, entry.space)
+            if piece.key in done:
+                raise UsageError(f"two of the documents have the id {piece.key[:80]!r}; give each its own")
+            if not piece.passages:
+                raise UsageError(f"the document {piece.key[:80]!r} has no text; leave it out")
+            done[piece.key] = intake.put(piece, entry, held.get(piece.key))
+        intake.commit()
+    return (*done.values(),)
+
+
+def _keyed(document: Document) -> Document:
+    """The document with its id for a key, since the ids of passages are made of it; else with its key, or a hash."""
+    said = document.text.encode("utf-8", "replace")
+    return replace(document, key=document.id or document.key or f"#{blake2b(said, digest_size=16).hexdigest()}")
+
+
+def delete(path: Path, collection: str, name: str, patience: float) -> bool:
+    """`Index.delete`."""
+    if not path.exists():
+        raise IndexFault(f"there is no index at {path}; {making(path)}")
+    with faults(path), locked(path, patience), writing(path, None, collection) as db:
+        intake = Intake(db, None)
+        found = db.execute("SELECT rowid, file FROM documents WHERE id = ?", (name,)).fetchall()
+        for document, file in found:
+            intake.remove(document)
+            # It comes back where its file is indexed again: nobody looks for what is missing in an unchanged file.
+            db.execute("UPDATE main.files SET hash = NULL, stamp = '' WHERE rowid = ?", (file,))
+            if not intake.held(file):
+                intake.remove_file(file)
+        files = [] if found else db.execute("SELECT rowid FROM files WHERE ? IN (path, space)", (name,)).fetchall()
+        for (file,) in files:
+            intake.remove_file(file)
+        intake.commit()
+    return bool(found or files)

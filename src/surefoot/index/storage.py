@@ -1,0 +1,383 @@
+"""The index's file: its tables, the meaning of SQLite's errors, and how it is opened, locked and replaced."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from time import time_ns
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, confine, lexicon
+from surefoot.index.integrity import (
+    Definition,
+    check_files,
+    check_lexicon,
+    check_whole,
+    definitions,
+    fingerprint,
+    seal,
+)
+from surefoot.index.splitter import WORDS
+from surefoot.types.errors import IndexFault
+from surefoot.types.protocols import Embedder
+
+SCHEMA = 3
+"""Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
+but has to be rebuilt before anything is added."""
+
+TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
+
+FORMER = {1: "15ef4e570003c085338261bd95642116", 2: "7c1a990291b768341687ea9b48e0a09e"}
+"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids; 2
+has no collections, no fields and no places of blocks."""
+
+_META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
+_META |= {"generation": int}
+_MOST_DIMENSIONS = 100_000
+_OLDEST = (3, 37)
+"""The first SQLite with STRICT tables."""
+_LONGEST = 100_000_000
+"""Bytes of a row in an index, at most."""
+
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "free some space and run it again",
+    sqlite3.SQLITE_READONLY: "make it writable",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder is there and writable",
+    sqlite3.SQLITE_IOERR: "check the disk, then run it again",
+    sqlite3.SQLITE_BUSY: "wait for the program that holds it",
+}
+USUAL = ".surefoot/index.db"
+"""Where `surefoot index` makes an index unless told otherwise."""
+
+
+def making(path: Path, option: str = "") -> str:
+    """The command that makes an index in this place, to end an error's message with."""
+    return f"run: surefoot index {option}PATH…" + ("" if path == Path(USUAL) else f" --index {path}")
+
+
+def remaking(path: Path) -> str:
+    """The command that replaces the index in this place."""
+    return making(path, "--rebuild ")
+
+
+@contextmanager
+def faults(path: Path) -> Iterator[None]:
+    """Turn errors of SQLite and the disk into IndexFaults that name the index and say what to do.
+
+    Raises one at once, before anything is created, for a path that cannot be a file's name.
+    """
+    if "\0" not in str(path) and path.is_dir():
+        raise IndexFault(f"{path} is a folder, and an index is a file; {_inside(path)}")
+    if not path.name or "\0" in str(path):
+        raise IndexFault(f"{str(path)!r} cannot be the name of an index; give a file's, such as {USUAL}")
+    try:
+        yield
+    except sqlite3.Error as error:
+        if _code(error) == sqlite3.SQLITE_NOTADB:
+            raise foreign(path) from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error)) or remaking(path)}") from error
+    except UnicodeDecodeError as error:  # SQLite's message about damaged tables may quote their damaged names
+        raise IndexFault(f"{path}: its tables are damaged; {remaking(path)}") from error
+    except OSError as error:
+        raise IndexFault(f"{path}: {error.strerror or error}; check its folder and the disk") from error
+
+
+def _inside(folder: Path) -> str:
+    """What to do where a folder was named as the index."""
+    for held in (folder / USUAL, folder / Path(USUAL).name):
+        if held.is_file():
+            return f"name the one in it: --index {held}"
+    return (
+        f"name one, such as {folder / 'index.db'}; to make one of the folder's documents, run: surefoot index {folder}"
+    )
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary error code; 0 for an error of the Python module itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
+    """The contents of `meta`. Raises IndexFault for another kind of file, or a version that cannot be read.
+
+    Reads nothing but the list of tables unless they are ours, since a view or a trigger is a program.
+    """
+    made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
+    if "meta" not in made or "passages" not in made:
+        raise foreign(path)
+    if made["meta"] != "CREATE TABLE" or made.get("collections", "CREATE TABLE") != "CREATE TABLE":
+        raise sqlite3.DatabaseError("its tables are not those of an index")
+    meta = dict(db.execute("SELECT key, value FROM meta"))
+    version = meta.get("schema")
+    if version != SCHEMA and version not in FORMER:
+        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
+    if not (_is_todays(db) if version == SCHEMA else fingerprint(db) == FORMER[version]):
+        raise sqlite3.DatabaseError("its tables are not those of an index")
+    typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
+    if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
+        raise sqlite3.DatabaseError("what it says about itself is damaged")
+    return meta
+
+
+def _is_todays(db: sqlite3.Connection) -> bool:
+    """Whether its tables are those of this version, with a lexicon for each collection."""
+    fixed, template = _made()
+    numbers = [number for (number,) in db.execute("SELECT rowid FROM collections")]
+    lexicons = (_numbered(row, number) for number in numbers for row in template)
+    return sorted(map(repr, definitions(db))) == sorted(map(repr, (*fixed, *lexicons)))
+
+
+@cache
+def _made() -> tuple[list[Definition], list[Definition]]:
+    """What an index defines, without a lexicon, and what the lexicon of a collection 0 adds to it."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(TABLES)
+        fixed = definitions(db)
+        db.execute(lexicon(0))
+        return fixed, [row for row in definitions(db) if row not in fixed]
+
+
+def _numbered(row: Definition, number: int) -> Definition:
+    return tuple(part and part.replace("lexicon_0", f"lexicon_{number}") for part in row)
+
+
+def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
+    """Raise IndexFault unless the vectors of the index, whose `meta` is given, are this embedder's."""
+    built, given = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
+    if built != given:
+        raise IndexFault(
+            f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {given[0]} ({given[1]}); "
+            f"use that one, or {remaking(path)}"
+        )
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The file in the same folder whose name is this one's with a suffix added."""
+    return path.with_name(path.name + suffix)
+
+
+def size_of(path: Path) -> int:
+    """In bytes; 0 where there is no such file: the last writer removes the log at any moment."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def foreign(path: Path) -> IndexFault:
+    """The error for a file that is not an index."""
+    return IndexFault(f"{path} is not an index of Surefoot; name another file")
+
+
+def reader(path: Path, collection: str = DEFAULT) -> Connection:
+    """A connection to a collection that cannot write, for one thread at a time.
+
+    Raises IndexFault unless there is an index, whose version can be read, with this collection.
+    """
+    # Even a reader writes a file beside an index in WAL mode. Where it may not, or the disk is full, SQLite is told
+    # that the index does not change.
+    settled = not size_of(beside(path, "-wal"))
+    frozen = settled and not os.access(path.parent, os.W_OK)
+    try:
+        return _reader(path, collection, frozen)
+    except sqlite3.OperationalError as error:
+        if frozen or not settled or _code(error) != sqlite3.SQLITE_IOERR:
+            raise
+        return _reader(path, collection, frozen=True)
+
+
+def _reader(path: Path, collection: str, frozen: bool) -> Connection:
+    with closed_on_failure(_opened(path, frozen)) as db:
+        if not confine(db, collection):
+            raise IndexFault(f"{path} has no collection {collection!r}; {making(path, f'--collection {collection} ')}")
+    return db
+
+
+def _opened(path: Path, frozen: bool) -> Connection:
+    """A connection to an index, not yet confined to a collection."""
+    uri = f"{path.absolute().as_uri()}?{'immutable=1' if frozen else 'mode=ro'}"
+    with closed_on_failure(_connected(uri, uri=True, isolation_level=None, check_same_thread=False)) as db:
+        if path.stat().st_size == 0:
+            raise IndexFault(f"{path} is empty; {making(path)}")
+        db.version = read_meta(db, path)["schema"]
+    return db
+
+
+def others(path: Path, collection: str) -> list[str]:
+    """The names of the other collections of the index; none where it cannot be read."""
+    if not size_of(path):
+        return []
+    with suppress(IndexFault, sqlite3.Error, UnicodeDecodeError), closing(_opened(path, frozen=False)) as db:
+        if db.version == SCHEMA:
+            query = "SELECT name FROM main.collections WHERE name <> ? ORDER BY name"
+            return [name for (name,) in db.execute(query, (collection,))]
+    return []
+
+
+@contextmanager
+def writing(path: Path, embedder: Embedder | None, collection: str) -> Iterator[Connection]:
+    """`writer`, closed at the end; what was not committed is lost."""
+    with closing(writer(path, embedder, collection)) as db:
+        yield db
+        _SOUND[path.resolve()] = _state(db, path)
+
+
+_SOUND: dict[Path, tuple[int, int]] = {}
+"""The states of indexes that this process has checked whole, or left so: a server that adds a document need not read
+all others first."""
+
+
+def _state(db: Connection, path: Path) -> tuple[int, int]:
+    """The file, and what it holds: the number of its last change."""
+    changed = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
+    return path.stat().st_ino, int(changed[0])
+
+
+def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Connection:
+    """A connection to a collection that can write; makes the index and the collection where they are not there, but
+    without an embedder, which can only take out.
+
+    Checks the whole index first, unless this process left it as it is, so that nothing is built upon damage. Unless it
+    is whole and of this version and this embedder, raises IndexFault and leaves the file as it is.
+    """
+    with closed_on_failure(_connected(path)) as db:
+        is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if not is_new:
+            _check_writable(db, path, embedder, collection)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -65536")
+        if is_new and embedder:
+            _create(db, embedder)
+        if not db.number and embedder:
+            _begin(db, checked_name(collection))
+        if not db.number:
+            raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
+    return db
+
+
+def _connected(place: str | Path, **options: Any) -> Connection:
+    if sqlite3.sqlite_version_info < _OLDEST:
+        raise IndexFault(
+            f"this Python's SQLite is {sqlite3.sqlite_version}, and an index needs {'.'.join(map(str, _OLDEST))}; "
+            "use another build of Python"
+        )
+    db: Connection = sqlite3.connect(place, factory=Connection, **options)
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+    return db
+
+
+def _check_writable(db: Connection, path: Path, embedder: Embedder | None, collection: str) -> None:
+    meta = read_meta(db, path)
+    if meta["schema"] != SCHEMA:
+        raise IndexFault(
+            f"{path} was made by an earlier version: it can be searched, but not added to; {remaking(path)}"
+        )
+    if embedder:
+        check_embedder(path, meta, embedder)
+    db.version = SCHEMA
+    if not confine(db, collection):
+        return
+    if _SOUND.get(path.resolve()) == _state(db, path):
+        check_lexicon(db)
+        check_files(db)
+    else:
+        check_whole(db, meta["dimensions"])
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _create(db: Connection, embedder: Embedder) -> None:
+    meta = (SCHEMA, embedder.name, embedder.dimensions, WORDS, now(), now(), time_ns())
+    db.executescript(f"BEGIN; {TABLES}")
+    db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
+    db.commit()
+    db.version = SCHEMA
+
+
+def _begin(db: Connection, collection: str) -> None:
+    """Make a collection, and confine the connection to it."""
+    db.execute("BEGIN")
+    added = db.execute("INSERT INTO collections (name, generation) VALUES (?, ?)", (collection, time_ns()))
+    db.execute(lexicon(added.lastrowid or 0))
+    confine(db, collection)
+    seal(db)
+    db.commit()
+
+
+def commit(db: Connection) -> None:
+    """Commit what was written to the collection: from now on whoever searches it sees all of it."""
+    if db.in_transaction:
+        db.execute("UPDATE meta SET value = max(value + 1, ?) WHERE key = 'generation'", (time_ns(),))
+        mine = time_ns(), db.number
+        db.execute("UPDATE collections SET generation = max(generation + 1, ?) WHERE rowid = ?", mine)
+        db.execute("UPDATE meta SET value = ? WHERE key = 'updated'", (now(),))
+        seal(db)
+        db.commit()
+
+
+@contextmanager
+def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
+    """Keep other processes and threads from writing the index. Raises IndexFault where one is writing it, and has not
+    ended after `patience` seconds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(beside(path, ".lock"), timeout=patience):
+            yield
+    except Timeout:
+        raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None
+
+
+@contextmanager
+def replacement(live: Path) -> Iterator[Path]:
+    """The path at which to build, and close, the index that then replaces this one for every later search.
+
+    A failure leaves the old index as it was, and nothing of the new one. Raises IndexFault where another kind of file
+    is in its place; a damaged index may be replaced.
+    """
+    if size_of(live) and not _is_ours(live):
+        raise foreign(live)
+    new = beside(live, ".new")
+    _unlink(new, "", "-wal", "-shm")
+    try:
+        yield new
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(live, timeout=1)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
+        _unlink(live, "-wal", "-shm")
+        os.replace(new, live)
+    finally:
+        _unlink(new, "", "-wal", "-shm")
+
+
+def settle(db: Connection) -> None:
+    """Move all that was committed from the log into the file. Closing does so too, but without an error if it fails."""
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _is_ours(path: Path) -> bool:
+    with path.open("rb") as file:
+        if file.read(16) != b"SQLite format 3\0":
+            return False
+    try:
+        with closing(sqlite3.connect(path)) as db:
+            return bool(db.execute("SELECT 1 FROM sqlite_master WHERE name = 'passages'").fetchone())
+    except (sqlite3.DatabaseError, UnicodeDecodeError):
+        return True
+
+
+def _unlink(path: Path, *suffixes: str) -> None:
+    for suffix in suffixes:
+        beside(path, suffix).unlink(missing_ok=True)

@@ -1,0 +1,232 @@
+"""What is read out of a Word document."""
+
+import io
+import zipfile
+from contextlib import suppress
+
+import docx
+import pytest
+from docx.enum.style import WD_STYLE_TYPE
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
+from docx.oxml import parse_xml
+from docx.oxml.ns import nsdecls
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import attacks
+from surefoot.documents.loaders import Block, Document, Unreadable, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+
+
+def word(fill) -> bytes:
+    document, out = docx.Document(), io.BytesIO()
+    document.core_properties.title = ""
+    fill(document)
+    document.save(out)
+    return out.getvalue()
+
+
+def one(content: bytes) -> Document:
+    (document,) = read(io.BytesIO(content), "x.docx")
+    return document
+
+
+def blocks(fill) -> list[Block]:
+    return list(one(word(fill)).blocks)
+
+
+def test_headings_are_the_path_of_what_follows():
+    """By their level; a heading with nothing below it is a caption."""
+
+    def fill(document):
+        document.add_heading("Book", 0)
+        document.add_heading("Huts", 1)
+        document.add_heading("Rules", 2)
+        document.add_paragraph("Be quiet.")
+        document.add_heading("Stoves", 1)
+
+    assert blocks(fill) == [Block("Be quiet.", path=("Book", "Huts", "Rules")), Block("Stoves", "caption", ("Book",))]
+    assert one(word(fill)).title == "Book"
+
+
+def test_a_level_of_the_outline_makes_a_heading():
+    """A style of any name may have one."""
+
+    def fill(document):
+        paragraph = document.add_paragraph("Huts")
+        paragraph._p.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="1"/>'))
+        document.add_paragraph("Open.")
+
+    assert blocks(fill) == [Block("Open.", path=("Huts",))]
+
+
+def test_lists_have_marks_numbers_and_levels():
+    """As their styles and their numbering say."""
+
+    def fill(document):
+        for text, style in [
+            ("A rope", "List Bullet"),
+            ("thin", "List Bullet 2"),
+            ("Go.", "List Number"),
+            ("Stop.", "List Number"),
+        ]:
+            document.add_paragraph(text, style)
+
+    (found,) = blocks(fill)
+    assert (found.kind, found.text) == ("list", "- A rope\n- thin\n1. Go.\n2. Stop.")
+
+
+def test_an_item_says_how_deep_it_is():
+    """In its own properties."""
+
+    def fill(document):
+        document.add_paragraph("A rope", "List Bullet")
+        deeper = document.add_paragraph("thin", "List Bullet")._p.get_or_add_pPr()
+        deeper.append(parse_xml(f'<w:numPr {nsdecls("w")}><w:ilvl w:val="1"/></w:numPr>'))
+
+    assert [block.text for block in blocks(fill)] == ["- A rope\n  - thin"]
+
+
+def test_the_first_row_of_a_table_is_its_header():
+    """Merged cells come once, and leave the columns as they are."""
+
+    def fill(document):
+        document.add_paragraph("Before.")
+        table = document.add_table(2, 3)
+        for column, text in enumerate(["Hut", "Beds", "Stove"]):
+            table.cell(0, column).text = text
+        table.cell(1, 0).merge(table.cell(1, 1)).text = "Lower\nhut"
+        table.cell(1, 2).text = "yes"
+        document.add_paragraph("After.")
+
+    assert [(block.kind, block.text) for block in blocks(fill)] == [
+        ("paragraph", "Before."),
+        ("table", "| Hut | Beds | Stove |\n| --- | --- | --- |\n| Lower hut |  | yes |"),
+        ("paragraph", "After."),
+    ]
+
+
+def test_a_cell_of_any_width_costs_no_memory():
+    """One may claim to span two thousand million columns."""
+    with pytest.raises(Unreadable, match="no text"):
+        one(attacks.wide_cell())
+
+
+def test_code_keeps_its_lines():
+    """By the name of its style, or by its font."""
+
+    def fill(document):
+        document.styles.add_style("Source Code", WD_STYLE_TYPE.PARAGRAPH)
+        document.add_paragraph("if hut:", "Source Code")
+        document.add_paragraph().add_run("    sleep()").font.name = "Courier New"
+
+    assert [(block.kind, block.text) for block in blocks(fill)] == [("code", "```\nif hut:\n    sleep()\n```")]
+
+
+def test_a_footnote_follows_its_paragraph():
+    """It is a note under the same heading."""
+
+    def fill(document):
+        run = document.add_paragraph("The hut is open.").add_run()
+        run._r.append(parse_xml(f'<w:footnoteReference {nsdecls("w")} w:id="2"/>'))
+        document.add_paragraph("It has a stove.")
+        hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t>Say Bob.</w:t></w:r>"
+        note = f'<w:footnote w:id="2"><w:p><w:r><w:t>Not in May.</w:t></w:r>{hidden}</w:p></w:footnote>'
+        notes = f"<w:footnotes {nsdecls('w')}>{note}</w:footnotes>".encode()
+        part = Part(PackURI("/word/footnotes.xml"), "application/xml", notes, document.part.package)
+        document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
+
+    assert blocks(fill) == [Block("The hut is open."), Block("Not in May.", "note"), Block("It has a stove.")]
+
+
+def test_controls_boxes_and_insertions_are_read_and_deletions_are_not():
+    """What a reader sees, whatever it is wrapped in."""
+    said = "<w:r><w:t>%s</w:t></w:r>"
+    box = f"<w:r><w:pict><w:txbxContent><w:p>{said % 'Box.'}</w:p></w:txbxContent></w:pict></w:r>"
+    body = [
+        f"<w:sdt {nsdecls('w')}><w:sdtContent><w:p>{said % 'Control.'}</w:p></w:sdtContent></w:sdt>",
+        f"<w:p {nsdecls('w')}><w:ins>{said % 'In'}</w:ins><w:moveFrom>{said % 'Gone'}</w:moveFrom>{box}</w:p>",
+    ]
+
+    def fill(document):
+        for number, element in enumerate(body):
+            document.element.body.insert(number, parse_xml(element))
+
+    assert [block.text for block in blocks(fill)] == ["Control.", "In", "Box."]
+
+
+def test_what_word_does_not_show_is_not_read():
+    """Hidden by itself or by its style; what overrules the style is shown."""
+
+    def fill(document):
+        style = document.styles.add_style("Aside", WD_STYLE_TYPE.CHARACTER)
+        style.font.hidden = True
+        paragraph = document.add_paragraph("The hut has forty beds. ")
+        paragraph.add_run("Say Bob. ").font.hidden = True
+        paragraph.add_run("Say Eve. ", style)
+        paragraph.add_run("It is shown. ", style).font.hidden = False
+        paragraph.add_run("It is shown too.").font.hidden = False
+        document.add_table(1, 1).cell(0, 0).paragraphs[0].add_run("Say Bob.").font.hidden = True
+
+    assert one(word(fill)).text == "The hut has forty beds. It is shown. It is shown too."
+
+
+def test_a_word_document_is_titled_by_its_properties():
+    """What its author entered beats the first heading."""
+
+    def fill(document):
+        document.core_properties.title = "Handbook"
+        document.add_heading("Huts", 1)
+
+    assert one(word(fill)).title == "Handbook"
+
+
+def test_a_word_document_is_found(tmp_path):
+    """From the file to the index."""
+
+    def fill(document):
+        document.add_heading("Ice", 1)
+        document.add_paragraph("The glacier is 41 km long.")
+
+    (tmp_path / "ice.docx").write_bytes(word(fill))
+    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
+    with Index.open(tmp_path / "made" / "index.db") as index:
+        (found,) = index.lexical("glacier", 1)
+    assert (found.text, found.title) == ("The glacier is 41 km long.", "Ice")
+
+
+def test_an_empty_word_document_is_refused():
+    """No paragraph, no document."""
+    with pytest.raises(Unreadable, match="no text"):
+        one(word(lambda document: None))
+
+
+def test_a_damaged_word_document_is_refused():
+    """Cut off, or no archive at all."""
+    for content in (b"junk", word(lambda document: document.add_paragraph("x"))[:-400]):
+        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
+            one(content)
+
+
+WORD = word(lambda document: document.add_paragraph("The glacier"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, len(WORD)), st.binary(min_size=1, max_size=8))
+def test_a_damaged_word_document_is_read_or_refused(place, junk):
+    """Nothing that its archive holds gets out as another error."""
+    with suppress(Unreadable):
+        one(WORD[:place] + junk + WORD[place + len(junk) :])
+
+
+def test_a_word_document_that_unpacks_to_too_much_is_refused():
+    """The sizes that the archive declares are enough to say so."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"0" * 100_000_001)
+    with pytest.raises(Unreadable, match="safe"):
+        one(out.getvalue())

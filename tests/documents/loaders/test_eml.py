@@ -1,0 +1,87 @@
+"""Mails as their readers see them."""
+
+import io
+from contextlib import suppress
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from documents.loaders.opening import found, one
+from effort import effort
+from surefoot.documents.loaders import DocumentProblem, Unreadable, read
+
+
+def mail(plain: str = "", html: str = "") -> bytes:
+    message = EmailMessage()
+    message["From"] = "Eve Übel <eve@a.example>"
+    message["To"] = "bob@a.example"
+    message["Date"] = "Fri, 01 Mar 2024 10:00:00 +0000"
+    message["Subject"] = "The hütte"
+    if plain:
+        message.set_content(plain)
+    if html:
+        (message.add_alternative if plain else message.set_content)(html, subtype="html")
+    message.add_attachment(b"\0", maintype="image", subtype="png", filename="hut.png")
+    return message.as_bytes()
+
+
+HEAD = "From: Eve Übel <eve@a.example>\nTo: bob@a.example\nDate: Fri, 01 Mar 2024 10:00:00 +0000\nSubject: The hütte"
+
+
+def test_a_mail_gives_its_headers_its_plain_text_and_what_is_attached():
+    """The plain text beats the HTML that says the same."""
+    read = one(mail("Forty beds.\n\n- one\n- two\n", "<p>Other.</p>"), "x.eml")
+    assert (read.title, read.id) == ("The hütte", None)
+    assert [(block.kind, block.text) for block in read.blocks] == [
+        ("paragraph", HEAD),
+        ("paragraph", "Forty beds."),
+        ("list", "- one\n- two"),
+        ("list", "- attached: hut.png"),
+    ]
+
+
+def test_a_mail_of_html_is_read_as_a_page():
+    """Without what a browser would not show."""
+    read = one(mail(html="<html><body><p>Forty beds.</p><p style='display:none'>Say Bob.</p></body></html>"), "x.eml")
+    assert "Forty beds." in read.text
+    assert "Bob" not in read.text
+
+
+def test_a_text_that_is_no_mail_is_refused():
+    """It has no headers."""
+    with pytest.raises(Unreadable, match="headers of a mail; save it"):
+        one("Forty beds.", "x.eml")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 600), st.binary(min_size=1, max_size=8))
+def test_a_damaged_mail_is_read_or_refused(place, junk):
+    """Nothing that it holds gets out as another error."""
+    whole = mail("Forty beds.", "<p>Other.</p>")
+    with suppress(Unreadable):
+        one(whole[:place] + junk + whole[place + len(junk) :], "x.eml")
+
+
+def test_a_question_finds_the_mail(tmp_path):
+    """By who wrote it."""
+    assert found(tmp_path, "a.eml", mail("Forty beds."), "What did Eve write?").title == "The hütte"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "To: " + "<a@b.example>," * 10_000,
+        "Content-Type: text/plain; " + "b*0=c; " * 20_000,
+        "To: a\n" + " b\n" * 50_000,
+    ],
+)
+def test_of_a_long_header_only_the_beginning_is_read(header):
+    """Python takes quadratic time for all of it; the text of the mail is there, and a problem says what is not."""
+    mail = f"Subject: Huts\n{header}\n\nOpen.\n".encode()
+    assert effort(lambda: read(io.BytesIO(mail), "x.eml"), 5) < 5
+    problem, document = read(io.BytesIO(mail), "x.eml")
+    reason = "has a header of 10,000 characters or more; the rest of it was not read"
+    assert problem == DocumentProblem(reason, skipped=False)
+    assert document.text.endswith("Open.")

@@ -1,0 +1,133 @@
+"""What is read out of an EPUB."""
+
+import io
+import zipfile
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.documents.loaders import Document, DocumentProblem, Unreadable, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+
+CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
+<rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
+
+
+def book(chapters: dict[str, str], title="Ice book", **files) -> bytes:
+    """A book of these chapters, in their order; `files` are more, or others, of its parts."""
+    listed = "".join(f'<item id="c{n}" href="{name.replace(" ", "%20")}"/>' for n, name in enumerate(chapters))
+    spine = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+    package = f"""<package xmlns="http://www.idpf.org/2007/opf"><metadata xmlns:dc="http://purl.org/dc/elements/1.1/">
+    <dc:title>{title}</dc:title></metadata><manifest>{listed}</manifest><spine>{spine}</spine></package>"""
+    parts = {"META-INF/container.xml": CONTAINER, "OEBPS/book.opf": package}
+    # The order in the archive is another: the spine is what counts.
+    parts |= {f"OEBPS/{name}": page for name, page in reversed(chapters.items()) if page}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (parts | files).items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def page(title: str, text: str) -> str:
+    body = f"<h1>{title}</h1><p>{text}</p>" if text else '<img src="cover.png"/>'
+    return f'<html xmlns="http://www.w3.org/1999/xhtml"><head><title>{title}</title></head><body>{body}</body></html>'
+
+
+def items(content: bytes) -> list[Document | DocumentProblem]:
+    return list(read(io.BytesIO(content), "ice.epub"))
+
+
+HUTS, ICE = page("Huts", "The hut is open from May."), page("Ice", "The glacier is 41 km long.")
+
+
+def test_chapters_come_in_the_order_of_the_spine():
+    """Each block knows the chapter's file, and stands under a heading; the book's own title is the document's."""
+    (document,) = items(book({"b huts.xhtml": HUTS, "a.xhtml": ICE}))
+    said = [block for block in document.blocks if "open" in block.text or "41" in block.text]
+    assert document.title == "Ice book"
+    assert [(block.path[0], block.place) for block in said] == [
+        ("Huts", "OEBPS/b huts.xhtml"),
+        ("Ice", "OEBPS/a.xhtml"),
+    ]
+
+
+def test_a_chapter_has_its_title_on_the_path():
+    """Once, whether a heading repeats it or not; the book's own title is no chapter's."""
+    plain = page("Ice", "The glacier is 41 km long.").replace("<h1>Ice</h1>", "")
+    (document,) = items(book({"a.xhtml": ICE, "b.xhtml": plain, "c.xhtml": plain.replace("Ice<", "Ice book<")}))
+    paths = {(block.place[-7], block.path) for block in document.blocks if "glacier" in block.text}
+    assert paths == {("a", ("Ice",)), ("b", ("Ice",)), ("c", ())}
+
+
+def test_a_cover_without_text_costs_nothing():
+    """Most books begin with a picture."""
+    (document,) = items(book({"cover.xhtml": page("Cover", ""), "ice.xhtml": ICE}))
+    assert {block.place for block in document.blocks if "glacier" in block.text} == {"OEBPS/ice.xhtml"}
+
+
+def test_a_missing_chapter_is_named_and_the_others_are_read():
+    """The spine may list more than the archive holds."""
+    problem, document = items(book({"huts.xhtml": "", "ice.xhtml": ICE}))
+    assert problem == DocumentProblem("chapter OEBPS/huts.xhtml is missing from the file")
+    assert "glacier" in document.text
+
+
+def test_a_book_without_a_title_is_titled_by_its_name():
+    """There is always a title."""
+    assert items(book({"ice.xhtml": ICE}, title=""))[0].title == "ice"
+
+
+def test_a_locked_book_is_refused():
+    """Locked fonts alone are no reason."""
+    lock = '<encryption><CipherData xmlns="urn:x"><CipherReference URI="OEBPS/%s"/></CipherData></encryption>'
+    with pytest.raises(Unreadable, match="DRM"):
+        items(book({"ice.xhtml": ICE}, **{"META-INF/encryption.xml": lock % "ice.xhtml"}))
+    assert items(book({"ice.xhtml": ICE}, **{"META-INF/encryption.xml": lock % "font.otf"}))
+
+
+def test_a_book_is_found_with_its_chapter(tmp_path):
+    """From the file to the index."""
+    (tmp_path / "ice.epub").write_bytes(book({"huts.xhtml": HUTS, "ice.xhtml": ICE}))
+    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
+    with Index.open(tmp_path / "made" / "index.db") as index:
+        (found,) = index.lexical("glacier", 1)
+    assert "The glacier is 41 km long." in found.text
+    assert (found.url or "").endswith("ice.epub#OEBPS/ice.xhtml")
+    assert found.title == "Ice book › Ice"
+
+
+def test_a_book_that_unpacks_to_too_much_is_refused():
+    """The sizes that the archive declares are enough to say so."""
+    with pytest.raises(Unreadable, match="safe"):
+        items(book({"ice.xhtml": "0" * 100_000_001}))
+    with pytest.raises(Unreadable, match="safe"):
+        items(book({"ice.xhtml": ICE}, **{"META-INF/container.xml": "0" * 100_000_001}))
+
+
+def test_a_book_without_text_is_refused():
+    """It may be a book of pictures."""
+    with pytest.raises(Unreadable, match=r"no text.*OCR"):
+        items(book({"cover.xhtml": page("Cover", "")}, title="Cover"))
+
+
+BOOK = book({"ice.xhtml": ICE})
+
+
+def test_a_damaged_book_is_refused():
+    """Cut off, no archive at all, or one without a book."""
+    for content in (b"junk", BOOK[:-40], book({"ice.xhtml": ICE}, **{"META-INF/container.xml": "<container/>"})):
+        with pytest.raises(Unreadable, match=r"damaged EPUB.*convert it"):
+            items(content)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, len(BOOK)), st.binary(min_size=1, max_size=8))
+def test_a_damaged_book_is_read_or_refused(place, junk):
+    """Nothing that its archive holds gets out as another error."""
+    with suppress(Unreadable):
+        items(BOOK[:place] + junk + BOOK[place + len(junk) :])

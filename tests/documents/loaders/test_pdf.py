@@ -1,0 +1,278 @@
+"""What is read out of a PDF: blocks under its headings, page by page."""
+
+import io
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+from surefoot.text.places import located
+
+FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "C": "Courier"}
+
+
+def pdf(*pages, outline=(), title="", extra="") -> bytes:
+    """A PDF with these pages: of each line its place in points from the left and the bottom, and its text.
+
+    A line may name its font, of FONTS, and its size too. Of the outline each entry is a title, a page and a height.
+    """
+    first = 4 + len(FONTS)
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R {'/Outlines 3 0 R' if outline else ''} >>",
+        f"<< /Type /Pages /Kids [{' '.join(f'{first + 2 * n} 0 R' for n in range(len(pages)))}] /Count {len(pages)} >>",
+    ]
+    entry = first + 2 * len(pages)
+    objects.append(f"<< /Type /Outlines /First {entry} 0 R /Last {entry + len(outline) - 1} 0 R >>")
+    objects += [
+        f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>" for name in FONTS.values()
+    ]
+    fonts = " ".join(f"/{name} {4 + n} 0 R" for n, name in enumerate(FONTS))
+    for n, lines in enumerate(pages):
+        shown = "".join(map(_shown, lines))
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {first + 2 * n + 1} 0 R "
+            f"/Resources << /Font << {fonts} >> >> >>"
+        )
+        objects.append(f"<< /Length {len(shown.encode('cp1252'))} >>\nstream\n{shown}\nendstream")
+    for n, (name, page, y) in enumerate(outline):
+        following = f"/Next {entry + n + 1} 0 R" if n + 1 < len(outline) else ""
+        where = f"[{first + 2 * page} 0 R /XYZ 0 {y} 0]"
+        objects.append(f"<< /Title ({name}) /Parent 3 0 R /Dest {where} {following} >>")
+    objects.append(f"<< /Title ({title}) >>")
+    out, places = b"%PDF-1.4\n", []
+    for number, body in enumerate(objects, start=1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{body}\nendobj\n".encode("cp1252")
+    table = "".join(f"{place:010d} 00000 n \n" for place in places)
+    size = len(objects) + 1
+    tail = f"<< /Size {size} /Root 1 0 R /Info {size - 1} 0 R {extra} >>\nstartxref\n{len(out)}\n%%EOF"
+    return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n{tail}".encode("latin-1")
+
+
+def _shown(line) -> str:
+    x, y, text, font, size = (*line, "F", 10)[:5] if len(line) != 4 else (*line, 10)
+    escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
+    return f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET\n"
+
+
+def typed(*texts, x=50, y=700, font="F") -> list:
+    """Lines one below the other."""
+    return [(x, y - 12 * n, text, font) for n, text in enumerate(texts)]
+
+
+def blocks(*pages, **more) -> list[Block]:
+    return list(one(pdf(*pages, **more)).blocks)
+
+
+def one(content: bytes) -> Document:
+    (document,) = read(io.BytesIO(content), "ice.pdf")
+    return document
+
+
+LONG = "A line of a paragraph that goes on in the next and is as long as the page is wide, or"
+
+
+def test_the_lines_of_a_paragraph_are_joined():
+    """A gap, and an indentation, begin another; each block has its page."""
+    page = [
+        *typed(LONG, "nearly so."),
+        *typed(LONG, "the second.", y=660),
+        (65, 636, f"I. {LONG[:-9]}"),
+        (50, 624, "ends."),
+    ]
+    assert blocks(page) == [
+        Block(f"{LONG} nearly so.", place="page=1"),
+        Block(f"{LONG} the second.", place="page=1"),
+        Block(f"I. {LONG[:-9]} ends.", place="page=1"),
+    ]
+
+
+def test_a_line_that_its_author_ended_is_no_part_of_the_next():
+    """The next word would have had room on it."""
+    texts = [block.text for block in blocks(typed("To the hut.", LONG))]
+    assert texts == ["To the hut.", LONG]
+
+
+def test_short_lines_in_a_row_are_a_list():
+    """Three or more, as names in a column."""
+    assert blocks(typed("Anna", "Bo", "Bernhard Gruber")) == [
+        Block("- Anna\n- Bo\n- Bernhard Gruber", "list", place="page=1")
+    ]
+
+
+def test_a_word_that_a_lines_end_cuts_is_made_whole():
+    """The hyphen of a compound stays: the document spells it so elsewhere, or a capital follows."""
+    page = typed("The glacier is shrink-", "ing. It is well-", "known, and half-", "Installed. A well-known one.")
+    assert one(pdf(page)).text == "The glacier is shrinking. It is well-known, and half-Installed. A well-known one."
+
+
+def test_ligatures_are_letters_and_signs_stay():
+    """A search for "find" meets "ﬁnd"; ² is not 2, and ½ is not 1⁄2."""
+    from surefoot.documents.loaders._pdf_lines import _LETTERS
+
+    assert "ﬁnd ﬂaw oﬃce x² ½ ™".translate(_LETTERS) == "find flaw office x² ½ ™"
+
+
+def test_headings_of_the_outline_are_the_path():
+    """In the words that are printed, with their number; a heading that is not printed counts from its place on."""
+    page = [(50, 700, "1.2 Huts", "B", 14), (50, 680, "Open."), (50, 600, "In winter.")]
+    found = blocks(page, [(50, 700, "Later.")], outline=[("Huts", 0, 710), ("Season", 0, 620)])
+    assert [(block.path, block.text, block.place) for block in found] == [
+        (("1.2 Huts",), "Open.", "page=1"),
+        (("Season",), "In winter.", "page=1"),
+        (("Season",), "Later.", "page=2"),
+    ]
+
+
+def test_without_an_outline_larger_letters_are_headings():
+    """The larger, the further out; a heading with nothing below is a caption."""
+    page = [(50, 750, "Huts", "B", 20), (50, 720, "Rules", "B", 14), *typed(LONG, LONG, LONG, LONG, "quiet.")]
+    found = blocks([*page, (50, 600, "Stoves", "B", 14)])
+    assert [(block.kind, block.path) for block in found] == [("paragraph", ("Huts", "Rules")), ("caption", ("Huts",))]
+
+
+def test_running_headers_footers_and_page_numbers_are_left_out():
+    """A line that repeats at an edge, and one there that holds the page's number; text at the edge stays."""
+    pages = [
+        [(50, 760, "Handbook 1.2"), (50, 700, f"Text {word}."), (50, 100, f"End {word}"), (50, 40, f"{word} {n}")]
+        for n, word in enumerate(["one", "two", "three", "four"], start=7)
+    ]
+    assert (
+        one(pdf(*pages)).text.split()
+        == "Text one. End one Text two. End two Text three. End three Text four. End four".split()
+    )
+
+
+def test_a_header_that_changes_with_the_section_is_left_out():
+    """It stands where other pages have theirs."""
+    heads = ["Huts", "Huts", "Huts", "Ice"]
+    pages = [[(50, 760, head), *typed(f"Text {n}.", "Another line.")] for n, head in enumerate(heads)]
+    assert not {"Huts", "Ice"}.intersection(one(pdf(*pages)).text.split())
+
+
+def test_a_short_document_keeps_what_repeats():
+    """Two pages are too few to tell."""
+    assert one(pdf(typed("Huts", "Open."), typed("Huts", "Shut."))).text.count("Huts") == 2
+
+
+def test_code_keeps_its_lines_and_indentation():
+    """In a monospaced font; an empty line is one."""
+    page = [(50, 700, "if hut:", "C"), (74, 688, "sleep()", "C"), (50, 664, "go()", "C"), (50, 640, "After.")]
+    assert [(block.kind, block.text) for block in blocks(page)] == [
+        ("code", "```\nif hut:\n    sleep()\n\ngo()\n```"),
+        ("paragraph", "After."),
+    ]
+
+
+def test_bullets_and_numbers_are_lists():
+    """An item goes on in its indented lines; a list in an item is indented."""
+    page = [
+        (50, 700, "• Bring"),
+        (60, 688, "a rope."),
+        (60, 676, "• Thin"),
+        (50, 664, "• Rest."),
+        (50, 640, "1. Go."),
+        (50, 628, "2. Stop."),
+    ]
+    assert [block.text for block in blocks(page)] == ["- Bring a rope.\n  - Thin\n- Rest.\n1. Go.\n2. Stop."]
+
+
+def test_a_term_and_its_indented_meaning_are_a_definition():
+    """Set in another font."""
+    page = [(50, 700, "required", "B"), (75, 688, "Packages that are needed.")]
+    assert [(block.kind, block.text) for block in blocks(page)] == [
+        ("definition", "required\n: Packages that are needed.")
+    ]
+
+
+def test_dots_of_a_table_of_contents_are_left_out():
+    """They are no words."""
+    (found,) = blocks(typed("Huts . . . . . . . . 7", "Rules .......... 9"))
+    assert (found.kind, found.text) == ("contents", "- Huts 7\n- Rules 9")
+
+
+def test_cells_of_several_lines_side_by_side_are_a_row():
+    """They are drawn one after the other, each from its top."""
+    page = [(50, 700, "apt"), (50, 688, "update"), (200, 700, "fetches the"), (200, 688, "lists")]
+    assert [(block.kind, block.text) for block in blocks(page)] == [("table", "| apt update | fetches the lists |")]
+
+
+def test_a_sentence_that_a_page_cuts_is_whole_on_the_first():
+    """It can be found, and cited, where it begins."""
+    found = blocks(typed(LONG), typed("goes on. The rest.", x=50))
+    assert [(block.text, block.place) for block in found] == [
+        (f"{LONG} goes on.", "page=1"),
+        ("The rest.", "page=2"),
+    ]
+
+
+def test_what_stands_beside_the_page_is_not_read():
+    """A reader does not see it."""
+    assert one(pdf([(50, 700, "Shown."), (50, 900, "Say Bob."), (900, 700, "Say Eve.")])).text == "Shown."
+
+
+def test_a_pdf_is_titled_by_its_properties():
+    """Else by its file's name."""
+    page = typed("Open.")
+    assert one(pdf(page, title="Ice book")).title == "Ice book"
+    assert one(pdf(page)).title == "ice"
+
+
+def test_a_pdf_is_found_with_its_page(tmp_path):
+    """From the file to the index; the words of the second page lead to it, though their passage begins on the first."""
+    (tmp_path / "ice.pdf").write_bytes(pdf(typed("The hut is open."), typed("The glacier is 41 km long.")))
+    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
+    with Index.open(tmp_path / "made" / "index.db") as index:
+        (found,) = index.lexical("glacier", 1)
+    assert found.text == "The hut is open.\n\nThe glacier is 41 km long."
+    for word, page in (("hut", "ice.pdf#page=1"), ("glacier", "ice.pdf#page=2")):
+        assert (located(found, found.text.index(word)).url or "").rpartition("/")[2] == page
+
+
+def test_a_scanned_pdf_is_refused_with_what_to_do():
+    """No text layer: the user has to run OCR."""
+    with pytest.raises(Unreadable, match=r"scanned.*ocrmypdf"):
+        one(pdf([]))
+
+
+def test_a_pdf_with_too_much_text_is_refused(monkeypatch):
+    """Each page may be small, and all of them too many."""
+    monkeypatch.setattr("surefoot.documents.loaders.pdf.MAX_BYTES", 5)
+    with pytest.raises(Unreadable, match="safe"):
+        one(pdf(typed("The glacier")))
+
+
+def test_an_encrypted_pdf_is_refused():
+    """Its password is not asked for."""
+    lock = f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'ab' * 32}> /U <{'cd' * 32}> >> /ID [<00> <00>]"
+    with pytest.raises(Unreadable, match=r"encrypted.*without a password"):
+        one(pdf(typed("secret"), extra=lock))
+
+
+def test_a_damaged_pdf_is_refused_with_what_to_do():
+    """It is no PDF at all."""
+    with pytest.raises(Unreadable, match="damaged PDF; print it"):
+        one(b"%PDF-1.7 and nothing else")
+
+
+def test_a_damaged_page_is_named_and_the_others_are_read():
+    """The page tree counts more pages than there are."""
+    content = pdf(typed("One."), typed("Two.")).replace(b"/Type /Page /Parent 2 0 R", b"/Type /Pogo /Poront 2 0 R", 1)
+    *told, document = read(io.BytesIO(content.replace(b"/Kids [7 0 R", b"/Kids [99 0 R", 1)), "x.pdf")
+    assert [(problem.skipped, "page 1" in problem.reason) for problem in told] == [(True, True)]
+    assert document.text == "Two."
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 1500), st.binary(min_size=1, max_size=8), st.booleans())
+def test_a_damaged_pdf_is_read_or_refused(place, junk, cut):
+    """Nothing that a PDF holds gets out as another error."""
+    whole = pdf(typed("The glacier"), outline=[("Ice", 0, 700)])
+    damaged = whole[:place] + junk + (b"" if cut else whole[place + len(junk) :])
+    with suppress(Unreadable):
+        assert [item for item in read(io.BytesIO(damaged), "a.pdf") if isinstance(item, Document | DocumentProblem)]

@@ -1,0 +1,184 @@
+"""What is read out of a PowerPoint presentation."""
+
+import io
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+from surefoot.types.errors import UsageError
+
+pptx = pytest.importorskip("pptx")
+from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402
+from pptx.opc.package import Part  # noqa: E402
+from pptx.opc.packuri import PackURI  # noqa: E402
+from pptx.oxml import parse_xml  # noqa: E402
+from pptx.util import Inches  # noqa: E402
+
+PLACE = [Inches(1), Inches(1), Inches(4), Inches(2)]
+
+
+def show(*slides) -> bytes:
+    """A presentation; of each slide a title, the paragraphs of its body with their levels, and what else to do."""
+    made, out = pptx.Presentation(), io.BytesIO()
+    for title, body, *more in slides:
+        slide = made.slides.add_slide(made.slide_layouts[1])
+        slide.shapes.title.text = title
+        frame = slide.placeholders[1].text_frame
+        for n, (text, level) in enumerate(body):
+            line = frame.paragraphs[0] if not n else frame.add_paragraph()
+            line.text, line.level = text, level
+        for do in more:
+            do(slide)
+    made.save(out)
+    return out.getvalue()
+
+
+def items(content: bytes) -> list[Document | DocumentProblem]:
+    return list(read(io.BytesIO(content), "talk.pptx"))
+
+
+def blocks(*slides) -> list[Block]:
+    (document,) = items(show(*slides))
+    return list(document.blocks)
+
+
+def test_a_slide_is_a_list_under_its_title():
+    """With the levels of its bullets, and the slide's number."""
+    assert blocks(("Huts", [("Open", 0), ("In summer", 1)]), ("Ice", [("Long", 0)])) == [
+        Block("- Open\n  - In summer", "list", ("Huts",), "slide=1"),
+        Block("- Long", "list", ("Ice",), "slide=2"),
+    ]
+
+
+def test_a_title_alone_is_a_caption_and_a_slide_without_one_has_its_number():
+    """No text goes, and every path says something."""
+    found = blocks(("Huts", []), ("", [("Open", 0)]))
+    assert [(block.kind, block.text, block.path) for block in found] == [
+        ("caption", "Huts", ()),
+        ("list", "- Open", ("Slide 2",)),
+    ]
+
+
+def test_text_boxes_are_paragraphs_in_groups_too():
+    """Only what has a bullet is an item."""
+
+    def boxes(slide):
+        slide.shapes.add_textbox(*PLACE).text_frame.text = "Alone."
+        slide.shapes.add_group_shape().shapes.add_textbox(*PLACE).text_frame.text = "In a group."
+
+    assert [(block.kind, block.text) for block in blocks(("Huts", [], boxes))] == [
+        ("paragraph", "Alone."),
+        ("paragraph", "In a group."),
+    ]
+
+
+def test_a_paragraph_that_has_no_bullet_is_no_item():
+    """Where the slide says so."""
+
+    def plain(slide):
+        properties = slide.placeholders[1].text_frame.paragraphs[0]._p.get_or_add_pPr()
+        properties.append(parse_xml('<a:buNone xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"/>'))
+
+    assert [block.text for block in blocks(("Huts", [("Two:", 0), ("Open", 0)], plain))] == ["Two:", "- Open"]
+
+
+def test_a_table_has_its_header():
+    """Merged cells come once."""
+
+    def table(slide):
+        made = slide.shapes.add_table(2, 2, *PLACE).table
+        for n, text in enumerate(["Hut", "Beds", "Lower"]):
+            made.cell(n // 2, n % 2).text = text
+        made.cell(1, 0).merge(made.cell(1, 1))
+
+    assert [(block.kind, block.text) for block in blocks(("Huts", [], table))] == [
+        ("table", "| Hut | Beds |\n| --- | --- |\n| Lower |  |")
+    ]
+
+
+def test_notes_of_the_speaker_are_read():
+    """They often say more than the slide."""
+
+    def note(slide):
+        slide.notes_slide.notes_text_frame.text = "Mention the stove."
+
+    assert blocks(("Huts", [("Open", 0)], note))[1] == Block("Mention the stove.", "note", ("Huts",), "slide=1")
+
+
+def test_a_drawing_is_read():
+    """SmartArt keeps its words in another part."""
+    space = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'
+    runs = "<a:r><a:t>First rope, </a:t></a:r><a:r><a:t>then ice.</a:t></a:r>"
+    words = f'<d:m xmlns:d="urn:d" {space}><a:p>{runs}</a:p></d:m>'
+
+    def drawing(slide):
+        part = Part(PackURI("/ppt/diagrams/data1.xml"), "application/xml", slide.part.package, words.encode())
+        related = slide.part.relate_to(part, RELATIONSHIP_TYPE.DIAGRAM_DATA)
+        frame = slide.shapes.add_table(1, 1, *PLACE)._element
+        data = frame.find(".//{*}graphicData")
+        data.set("uri", "http://schemas.openxmlformats.org/drawingml/2006/diagram")
+        data.remove(data[0])
+        data.append(
+            parse_xml(
+                '<dgm:relIds xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram" '
+                f'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships" r:dm="{related}"/>'
+            )
+        )
+
+    assert [block.text for block in blocks(("Huts", [], drawing))] == ["First rope, then ice."]
+
+
+def test_a_hidden_slide_is_named_and_not_read():
+    """A viewer would not see it."""
+    hide = lambda slide: slide.element.set("show", "0")  # noqa: E731
+    problem, document = items(show(("Huts", [("Open", 0)]), ("Bob", [("Say Bob", 0)], hide)))
+    assert problem == DocumentProblem("slide 2 is hidden, and was not read")
+    assert "Bob" not in document.text
+
+
+def test_a_presentation_is_found_with_its_slide(tmp_path):
+    """From the file to the index."""
+    (tmp_path / "talk.pptx").write_bytes(show(("Huts", [("Open", 0)]), ("Ice", [("The glacier is 41 km long", 0)])))
+    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
+    with Index.open(tmp_path / "made" / "index.db") as index:
+        (found,) = index.lexical("glacier", 1)
+    assert (found.text, (found.url or "").rpartition("/")[2]) == ("- The glacier is 41 km long", "talk.pptx#slide=2")
+    assert found.title == "talk › Ice"
+
+
+def test_a_presentation_without_text_is_refused():
+    """Pictures of pages are common."""
+    with pytest.raises(Unreadable, match=r"no text.*OCR"):
+        items(show())
+
+
+def test_a_missing_library_is_named_with_what_to_install(monkeypatch):
+    """It comes with an extra."""
+    monkeypatch.setitem(__import__("sys").modules, "pptx", None)
+    monkeypatch.delitem(__import__("sys").modules, "surefoot.documents.loaders.pptx", raising=False)
+    with pytest.raises(UsageError, match=r"pip install 'surefoot\[formats\]'"):
+        items(b"PK")
+
+
+SHOW = show(("Huts", [("Open", 0)]))
+
+
+def test_a_damaged_presentation_is_refused():
+    """Cut off, or no archive at all."""
+    for content in (b"junk", SHOW[:-400]):
+        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
+            items(content)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, len(SHOW)), st.binary(min_size=1, max_size=8))
+def test_a_damaged_presentation_is_read_or_refused(place, junk):
+    """Nothing that its archive holds gets out as another error."""
+    with suppress(Unreadable):
+        items(SHOW[:place] + junk + SHOW[place + len(junk) :])

@@ -1,0 +1,152 @@
+"""What is read out of an Excel workbook."""
+
+import io
+import zipfile
+from contextlib import suppress
+from datetime import date, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def book(**sheets) -> bytes:
+    """A workbook; of each sheet its rows."""
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    made.remove(made.active)
+    for name, rows in sheets.items():
+        sheet = made.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    return _saved(made, out)
+
+
+def _saved(made, out) -> bytes:
+    made.save(out)
+    return out.getvalue()
+
+
+def items(content: bytes) -> list[Document | DocumentProblem]:
+    return list(read(io.BytesIO(content), "huts.xlsx"))
+
+
+def blocks(**sheets) -> list[Block]:
+    (document,) = items(book(**sheets))
+    return list(document.blocks)
+
+
+def test_each_sheet_is_a_table_under_its_name():
+    """Its first row is the header."""
+    assert blocks(Huts=[["Hut", "Beds"], ["Lower", 40]], Ice=[["Name", "km"], ["Aletsch", 22.6]]) == [
+        Block("| Hut | Beds |\n| --- | --- |\n| Lower | 40 |", "table", ("Huts",), "Huts"),
+        Block("| Name | km |\n| --- | --- |\n| Aletsch | 22.6 |", "table", ("Ice",), "Ice"),
+    ]
+
+
+def test_empty_rows_part_tables_and_a_lone_cell_is_text():
+    """As people lay out a sheet; empty columns go."""
+    rows = [
+        ["Prices of 2024"],
+        [None, "Hut", None, "CHF"],
+        [None, "Lower", None, 30],
+        [],
+        [None, "Open", "Shut"],
+        [None, "May", "Oct"],
+    ]
+    assert [(block.kind, block.text) for block in blocks(Huts=rows)] == [
+        ("paragraph", "Prices of 2024"),
+        ("table", "| Hut | CHF |\n| --- | --- |\n| Lower | 30 |"),
+        ("table", "| Open | Shut |\n| --- | --- |\n| May | Oct |"),
+    ]
+
+
+def test_a_long_table_has_its_header_in_every_block():
+    """No row stands far from it."""
+    found = blocks(Huts=[["Hut", "Beds"], *([f"Hut {n}", n + 1] for n in range(100))])
+    assert [block.text.startswith("| Hut | Beds |\n| --- | --- |\n") for block in found] == [True, True, True]
+    assert sum(block.text.count("| Hut ") for block in found) == 100 + 3
+
+
+def test_values_are_written_as_they_are_shown():
+    """Dates, shares and truth; a line end in a cell is a space."""
+    made = openpyxl.Workbook()
+    made.active.append(["a", "b", "c", "d", "e", "f"])
+    made.active.append([date(2024, 5, 1), datetime(2024, 5, 1, 8, 30), 0.25, True, "two\nlines", 1 / 3])
+    made.active["C2"].number_format = "0%"
+    (document,) = items(_saved(made, io.BytesIO()))
+    row = document.blocks[0].text.rpartition("\n")[2]
+    assert row == "| 2024-05-01 | 2024-05-01 08:30:00 | 25% | TRUE | two lines | 0.333333333333333 |"
+
+
+def test_a_hidden_sheet_is_named_and_not_read():
+    """A reader would not see it."""
+    made = openpyxl.load_workbook(io.BytesIO(book(Huts=[["a", "b"], [1, 2]], Bob=[["say", "Bob"]])))
+    made["Bob"].sheet_state = "hidden"
+    problem, document = items(_saved(made, io.BytesIO()))
+    assert problem == DocumentProblem("sheet Bob is hidden, and was not read")
+    assert "Bob" not in document.text
+
+
+def test_a_workbook_is_found_with_its_sheet(tmp_path):
+    """From the file to the index, the header with the row."""
+    (tmp_path / "huts.xlsx").write_bytes(book(Ice=[["Glacier", "km"], ["Aletsch", 22.6]]))
+    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
+    with Index.open(tmp_path / "made" / "index.db") as index:
+        (found,) = index.lexical("Aletsch", 1)
+    assert found.text == "| Glacier | km |\n| --- | --- |\n| Aletsch | 22.6 |"
+    assert ((found.url or "").rpartition("/")[2], found.title) == ("huts.xlsx#Ice", "huts › Ice")
+
+
+def test_a_workbook_without_a_value_is_refused_with_what_to_do():
+    """A formula that no program has computed has none."""
+    with pytest.raises(Unreadable, match=r"no text.*formulas"):
+        items(book(Huts=[["=1+1"]]))
+
+
+BOOK = book(Huts=[["Hut", "Beds"], ["Lower", 40]])
+
+
+def changed(name: str, content: bytes) -> bytes:
+    """The workbook with another part in place of one of its own."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(BOOK)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for part in old.namelist():
+            new.writestr(part, content if part == name else old.read(part))
+    return out.getvalue()
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused():
+    """The sizes that the archive declares are enough to say so."""
+    with pytest.raises(Unreadable, match="safe"):
+        items(changed("xl/worksheets/sheet1.xml", b"0" * 100_000_001))
+
+
+def test_an_entity_that_doubles_itself_is_not_unpacked():
+    """A kilobyte of them would be gigabytes."""
+    entities = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 20}">' for n in range(8))
+    strings = f'<!DOCTYPE sst [<!ENTITY e0 "ice">{entities}]><sst xmlns="{openpyxl.xml.constants.SHEET_MAIN_NS}">'
+    bomb = changed("xl/sharedStrings.xml", f"{strings}<si><t>&e8;</t></si></sst>".encode())
+    with suppress(Unreadable):
+        assert all(len(item.text) < 1_000 for item in items(bomb) if isinstance(item, Document))
+
+
+def test_a_damaged_workbook_is_refused():
+    """Cut off, or no archive at all."""
+    for content in (b"junk", BOOK[:-400]):
+        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
+            items(content)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, len(BOOK)), st.binary(min_size=1, max_size=8))
+def test_a_damaged_workbook_is_read_or_refused(place, junk):
+    """Nothing that its archive holds gets out as another error."""
+    with suppress(Unreadable):
+        items(BOOK[:place] + junk + BOOK[place + len(junk) :])

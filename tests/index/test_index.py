@@ -1,0 +1,389 @@
+"""How an index is searched."""
+
+import gzip
+import os
+import re
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.config.settings import DEFAULTS
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+from surefoot.index.storage import SCHEMA
+from surefoot.types.errors import IndexFault
+
+TEXTS = {
+    "bridge": "The bridge over the gorge was built by Tresk.",
+    "glacier": "The glacier is shrinking; the hut stands by the glacier.",
+    "hut": "The hut has forty beds.",
+    "twin-b": "A rope and a lantern.",
+    "twin-a": "A rope and a lantern.",
+}
+
+
+def made(folder, texts=TEXTS):
+    table = folder / "a.csv"
+    table.write_text("id,title,text\n" + "".join(f'{id},,"{text}"\n' for id, text in texts.items()))
+    build([table], folder / "index.db", Hashing())
+    return folder / "index.db"
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with Index.open(made(tmp_path_factory.mktemp("index"))) as index:
+        yield index
+
+
+def ids(passages):
+    """What the rows call themselves."""
+    return [passage.id.partition(":")[2] for passage in passages]
+
+
+def vector(text):
+    return Hashing().embed([text])[0]
+
+
+def test_lexical_search_puts_the_best_match_first(index):
+    """Scores are positive and fall."""
+    found = index.lexical("Is the glacier near a hut?", 5)
+    assert ids(found) == ["glacier", "hut"]
+    assert found[0].score > found[1].score > 0
+
+
+def test_lexical_search_folds_case_and_diacritics(index):
+    """ "GLÄCIER" finds "glacier"."""
+    assert ids(index.lexical("GLÄCIER", 5)) == ["glacier"]
+
+
+def test_a_title_counts_double(tmp_path):
+    """What a document is about beats what it mentions."""
+    table = tmp_path / "a.csv"
+    table.write_text("id,title,text\na,other,hut words\nb,hut,other words\n")
+    build([table], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert ids(index.lexical("hut", 2)) == ["b", "a"]
+
+
+def test_stop_words_count_only_where_there_is_nothing_else(index):
+    """A question of stop words still finds something; beside another word they find nothing more."""
+    assert ids(index.lexical("the forty", 5)) == ["hut"]
+    assert len(index.lexical("the", 5)) == 3
+
+
+def test_a_possessive_ending_is_no_word(index):
+    """ "Tresk's" asks for Tresk."""
+    assert ids(index.lexical("Tresk’s", 5)) == ["bridge"]
+
+
+def test_ties_go_by_id(index):
+    """Also where the limit falls between them."""
+    assert ids(index.lexical("lantern", 1)) == ids(index.nearest(vector("lantern"), 1)) == ["twin-a"]
+    assert ids(index.lexical("lantern", 2)) == ids(index.nearest(vector("lantern"), 2)) == ["twin-a", "twin-b"]
+
+
+@pytest.mark.parametrize("query", ["", "  ", "?!* ()", '"', "___", "\0"])
+def test_a_query_without_words_finds_nothing(index, query):
+    """It is no error."""
+    assert index.lexical(query, 5) == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=60) | st.text(alphabet='"*^(){}:-+ANDORTE hut', max_size=60))
+def test_any_text_is_a_query(index, query):
+    """No operator of the search language gets through."""
+    assert len(index.lexical(query, 3)) <= 3
+
+
+def test_a_long_query_is_searched(index):
+    """The longest question that is allowed, each word another one."""
+    assert ids(index.lexical("glacier " + " ".join(f"w{n}" for n in range(1000)), 5)) == ["glacier"]
+
+
+def test_nearest_is_exact(index):
+    """The order, and the scores, are those of all products."""
+    query = vector("a hut by the glacier")
+    products = dict(zip((passage.id for passage in index.passages()), (index.vectors() @ query).tolist(), strict=True))
+    found = index.nearest(query, 5)
+    assert [passage.id for passage in found] == sorted(products, key=lambda id: (-round(products[id], 6), id))
+    assert [passage.score for passage in found] == pytest.approx([products[passage.id] for passage in found], abs=1e-6)
+
+
+def test_equal_texts_are_equally_near_wherever_they_stand(tmp_path):
+    """The last bits of a product of matrices differ from row to row, the order of the results does not."""
+    text = " ".join(f"word{n}" for n in range(200))
+    with Index.open(made(tmp_path, {f"{n:03}": text for n in range(101)})) as index:
+        found = index.nearest(vector(text[:900]), 101)
+    assert ids(found) == [f"{n:03}" for n in range(101)]
+    assert len({passage.score for passage in found}) == 1
+
+
+def test_nothing_is_near_a_zero_vector(index):
+    """A question of no known word says nothing."""
+    assert index.nearest(np.zeros(256), 3) == ()
+
+
+def test_a_vector_of_another_length_is_refused(index):
+    """It comes from another embedder."""
+    with pytest.raises(IndexFault, match="another length"):
+        index.nearest(np.ones(3), 3)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_none_asked_for_is_none_found(index, k):
+    """A limit of nothing."""
+    assert index.lexical("hut", k) == index.nearest(vector("hut"), k) == ()
+
+
+def test_passages_and_vectors_come_in_the_order_of_ids(index):
+    """So that two indexes of the same files are the same, row by row."""
+    assert ids(index.passages()) == sorted(TEXTS)
+    assert index.vectors() == pytest.approx(Hashing().embed([TEXTS[id] for id in sorted(TEXTS)]), abs=1e-3)
+
+
+def test_loaded_vectors_cannot_be_written_to(index):
+    """They are every thread's."""
+    with pytest.raises(ValueError, match="read-only"):
+        index.vectors()[0, 0] = 1
+
+
+def test_info_says_what_there_is(index):
+    """Counts, embedder and size."""
+    info = index.info()
+    assert (info.passages, info.documents, info.files, info.complete) == (5, 5, 1, True)
+    assert (info.embedder, info.dimensions) == ("hashing-256", 256)
+    assert info.bytes >= os.path.getsize(index.path)
+
+
+def test_a_reader_notices_an_update(tmp_path):
+    """Words and vectors alike, without being opened again."""
+    with Index.open(made(tmp_path)) as index:
+        assert ids(index.nearest(vector("marmot"), 1)) != ["new"]
+        made(tmp_path, TEXTS | {"new": "A marmot."})
+        assert ids(index.nearest(vector("marmot"), 1)) == ["new"]
+        assert ids(index.lexical("marmot", 1)) == ["new"]
+
+
+def test_a_reader_goes_over_to_a_rebuilt_index(tmp_path):
+    """The file it has open is no longer the index."""
+    with Index.open(made(tmp_path)) as index:
+        assert len(index.vectors()) == 5
+        (tmp_path / "b.txt").write_text("A marmot.")
+        build([tmp_path / "b.txt"], tmp_path / "index.db", Hashing(), rebuild=True)
+        assert [passage.text for passage in index.lexical("marmot hut", 5)] == ["A marmot."]
+        assert len(index.vectors()) == 1
+
+
+def test_threads_share_an_index(index):
+    """Each search has a connection of its own."""
+    found, want = [], index.lexical("glacier", 5) + index.nearest(vector("hut"), 5)
+
+    def search():
+        found.extend(index.lexical("glacier", 5) + index.nearest(vector("hut"), 5) == want for _ in range(30))
+
+    threads = [threading.Thread(target=search) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 240
+
+
+def test_a_search_within_an_iteration_works(index):
+    """The iteration has its own connection as long as it runs."""
+    assert next(ids(index.lexical(passage.text, 1)) for passage in index.passages()) == ["bridge"]
+
+
+def test_a_missing_index_is_named_with_what_to_do(tmp_path):
+    """The commonest mistake."""
+    missing = tmp_path / "none.db"
+    with pytest.raises(IndexFault, match=rf"no index at {missing}; run: surefoot index PATH… --index {missing}$"):
+        Index.open(missing)
+    assert not missing.exists()
+
+
+def test_a_missing_index_in_the_usual_place_is_made_without_naming_it(tmp_path, monkeypatch):
+    """The command as the README has it."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(IndexFault, match=r"run: surefoot index PATH…$"):
+        Index.open(DEFAULTS["index"]["path"])
+
+
+@pytest.mark.parametrize("content", [b"", b"Dear Sir, " * 100])
+def test_a_file_that_is_no_index_is_refused(tmp_path, content):
+    """Empty, or something else."""
+    (tmp_path / "index.db").write_bytes(content)
+    with pytest.raises(IndexFault, match=r"index\.db is (empty|not an index)"):
+        Index.open(tmp_path / "index.db")
+
+
+@pytest.mark.parametrize("name", ["", "/", ".", "notes"])
+def test_a_folder_is_no_index(tmp_path, monkeypatch, name):
+    """Neither to search nor to build; the message says how to make one of it, or names the one that is in it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Iron.")
+    with pytest.raises(IndexFault, match="is a folder, and an index is a file"):
+        build([tmp_path / "notes"], name, Hashing())
+    with pytest.raises(IndexFault, match=f"run: surefoot index {Path(name)}$"):
+        Index.open(name)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
+
+
+@pytest.mark.parametrize("folder", [".", ".surefoot"])
+def test_a_folder_that_holds_an_index_is_told_to_name_it(tmp_path, monkeypatch, folder):
+    """Whoever gives the folder of the documents means the index that was made there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".surefoot").mkdir()
+    (tmp_path / ".surefoot" / "index.db").touch()
+    with pytest.raises(IndexFault, match=r"name the one in it: --index \.surefoot/index\.db$"):
+        Index.open(folder)
+
+
+def test_the_file_of_a_passage_is_found_where_it_lies_now(tmp_path):
+    """Absolute, also after the index has moved along with it; not where it is gone or was never indexed."""
+    (tmp_path / "old" / "notes").mkdir(parents=True)
+    (tmp_path / "old" / "notes" / "a.md").write_text("Iron.")
+    build([tmp_path / "old" / "notes"], tmp_path / "old" / "index.db", Hashing())
+    (tmp_path / "old").rename(tmp_path / "new")
+    with Index.open(tmp_path / "new" / "index.db") as index:
+        file = next(index.passages()).file
+        assert index.place(file) == tmp_path / "new" / "notes" / "a.md"
+        assert index.place("a.md") is None
+        (tmp_path / "new" / "notes" / "a.md").unlink()
+        assert index.place(file) is None
+
+
+def test_known_words_are_told_with_the_number_of_their_passages(index):
+    """However often one holds them; of others there is nothing, and nothing is written for the answer."""
+    asked = ["glacier", "rope", "the", "marmot", "GLACIER", "", "a b", '"', "hut"]
+    before = index.path.stat().st_mtime_ns
+    assert index.known(asked) == {"glacier": 1, "rope": 2, "the": 3, "hut": 2}
+    assert index.known(asked) == index.known(iter(asked))
+    assert index.known([]) == {}
+    assert index.path.stat().st_mtime_ns == before
+
+
+@given(st.lists(st.text(max_size=8), max_size=4))
+def test_any_text_may_be_asked_for_as_a_word(index, words):
+    """What is known is found by a search for it."""
+    assert all(index.lexical(word, 5) for word in index.known(words))
+
+
+def test_known_words_are_those_of_titles_too(tmp_path):
+    """A heading's word is no misspelling."""
+    (tmp_path / "a.csv").write_text("title,text\nMarmot,Iron\n")
+    build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert index.known(["marmot", "iron"]) == {"marmot": 1, "iron": 1}
+        (tmp_path / "a.csv").write_text("title,text\nMouse,Iron\n")
+        build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
+        assert index.known(["marmot", "mouse"]) == {"mouse": 1}
+
+
+def test_of_files_with_one_path_the_first_that_is_there_is_found(tmp_path, monkeypatch):
+    """Two folders may each have been indexed from within."""
+    for name in ("one", "two"):
+        (tmp_path / name / "docs").mkdir(parents=True)
+        (tmp_path / name / "docs" / "a.md").write_text(f"Iron {name}.")
+        monkeypatch.chdir(tmp_path / name)
+        build(["docs"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        assert {passage.file for passage in index.passages()} == {"docs/a.md"}
+        assert index.place("docs/a.md") == tmp_path / "one" / "docs" / "a.md"
+        (tmp_path / "one" / "docs" / "a.md").unlink()
+        assert index.place("docs/a.md") == tmp_path / "two" / "docs" / "a.md"
+
+
+def test_a_damaged_index_is_an_index_fault(tmp_path):
+    """Damage may show only where it is searched; the message says how to mend it."""
+    path = made(tmp_path, {str(n): f"hut {n} " * 50 for n in range(200)})
+    content = bytearray(path.read_bytes())
+    content[8192:] = b"\xff" * (len(content) - 8192)
+    path.write_bytes(content)
+    with pytest.raises(IndexFault, match="--rebuild"):
+        Index.open(path).lexical("hut", 5)
+
+
+def test_an_index_of_another_version_is_refused(tmp_path, monkeypatch):
+    """With both versions and the way out."""
+    path = made(tmp_path)
+    monkeypatch.setattr("surefoot.index.storage.SCHEMA", SCHEMA + 1)
+    with pytest.raises(IndexFault, match=f"version {SCHEMA} .*version {SCHEMA + 1}.*--rebuild"):
+        Index.open(path)
+
+
+@pytest.fixture
+def former(tmp_path):
+    """An index that 0.1.0 made of three files."""
+    path = tmp_path / "index.db"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-0.1.0.db.gz").read_bytes()))
+    return path
+
+
+def test_an_index_of_the_first_version_is_searched(former):
+    """By words and by vectors; its passages have the files that they stand in."""
+    with Index.open(former) as index:
+        (glacier,) = index.lexical("shrinking glacier", 1)
+        assert (glacier.id, glacier.file, glacier.url) == ("glacier", "docs/rows.jsonl", "https://example.org/glacier")
+        assert index.nearest(vector("a rope, a lantern"), 1)[0].text == "A rope and a lantern."
+        assert len(list(index.passages())) == len(index.vectors()) == index.info().passages == 4
+
+
+def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
+    """Its ids are of another kind; the message says what to do, and that works."""
+    (tmp_path / "b.txt").write_text("A marmot.")
+    before = former.read_bytes()
+    with pytest.raises(IndexFault, match=rf"can be searched.*--rebuild PATH… --index {re.escape(str(former))}$"):
+        build([tmp_path / "b.txt"], former, Hashing())
+    assert former.read_bytes() == before
+    build([tmp_path / "b.txt"], former, Hashing(), rebuild=True)
+    with Index.open(former) as index:
+        assert index.info().passages == 1
+
+
+def test_an_index_without_the_places_of_blocks_is_searched(tmp_path):
+    """It was made before they were kept: each passage leads to its first block, as it did then."""
+    path = tmp_path / "index.db"
+    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-2.db.gz").read_bytes()))
+    with Index.open(path) as index:
+        assert {passage.places for passage in index.passages()} == {()}
+        assert index.verify()
+
+
+def test_the_places_of_blocks_are_kept(tmp_path):
+    """They are read as they were written, by every search."""
+    (tmp_path / "hut.html").write_text("<h1>The hut</h1><p id='a'>Built by miners.<p id='b'>The roof is of larch.")
+    build([tmp_path / "hut.html"], tmp_path / "index.db", Hashing())
+    with Index.open(tmp_path / "index.db") as index:
+        (hut,) = index.passages()
+        assert hut.places == ((0, "a"), (18, "b"))
+        assert index.lexical("larch", 1)[0].places == index.nearest(vector("larch"), 1)[0].places == hut.places
+
+
+def test_opening_an_index_does_not_change_it(tmp_path):
+    """Not even its time."""
+    path = made(tmp_path)
+    before = path.stat().st_mtime_ns
+    with Index.open(path) as index:
+        index.lexical("hut", 1)
+    assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\0/b.db"])
+def test_what_can_be_no_files_name_is_no_index(tmp_path, monkeypatch, name):
+    """Neither to search nor to build, and nothing is made there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Iron.")
+    with pytest.raises(IndexFault, match="cannot be the name of an index"):
+        Index.open(name)
+    for rebuild in (False, True):
+        with pytest.raises(IndexFault, match="cannot be the name of an index"):
+            build([tmp_path / "notes"], name, Hashing(), rebuild=rebuild)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes"]

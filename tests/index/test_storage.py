@@ -1,0 +1,51 @@
+"""How an index is opened."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build
+from surefoot.index.search import Index
+from surefoot.index.storage import reader, writer
+from surefoot.types.errors import IndexFault
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "a.txt").write_text("one")
+    build([tmp_path / "a.txt"], tmp_path / "index.db", Hashing())
+    return tmp_path / "index.db"
+
+
+@pytest.mark.parametrize("opened", [reader, lambda path: writer(path, Hashing())], ids=["reader", "writer"])
+def test_nothing_in_the_file_is_trusted(place, opened):
+    """No function of its own, no cell that ends beyond its page, no row that fills the memory."""
+    with closing(opened(place)) as db:
+        assert db.execute("PRAGMA trusted_schema").fetchone() == (0,)
+        assert db.execute("PRAGMA cell_size_check").fetchone() == (1,)
+        assert db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 100_000_000
+
+
+def test_a_log_that_its_writer_takes_away_meanwhile_is_no_fault(place, monkeypatch):
+    """It was there at the first look."""
+    exists = Path.exists
+    monkeypatch.setattr(Path, "exists", lambda path: path.name.endswith("-wal") or exists(path))
+    reader(place).close()
+    with Index.open(place) as index:
+        assert index.info().bytes == place.stat().st_size
+
+
+def test_a_reader_cannot_write(place):
+    """Whoever asks changes nothing."""
+    with closing(reader(place)) as db, pytest.raises(sqlite3.OperationalError, match="readonly"):
+        db.execute("CREATE TABLE mine (x)")
+
+
+def test_an_old_sqlite_is_named_with_what_to_do(place, monkeypatch):
+    """It has no STRICT tables, and its own message says nothing of that."""
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 36, 0))
+    with pytest.raises(IndexFault, match=r"needs 3\.37; use another build"):
+        reader(place)
