@@ -80,7 +80,6 @@ def main(arguments: list[str]) -> int:
 def generated() -> Iterator[tuple[Path, str]]:
     """Each page that is written, with what it should say."""
     yield DOCS / "reference" / "commands.md", commands()
-    yield DOCS / "reference" / "components.md", all_components()
     yield DOCS / "reference" / "configuration-defaults.md", defaults()
     yield layers.TARGET, layers.picture(layers.layers())
     for role in ROLES:
@@ -102,14 +101,6 @@ def _paths(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield path
     for name, inner in sorted(getattr(command, "commands", {}).items()):
         yield from _paths(inner, (*path, name))
-
-
-def all_components() -> str:
-    """The built-ins of every role."""
-    tables = [f"## [{role}](../roles/{role}.md)\n\n{table(role)}" for role in ROLES]
-    return "\n".join(
-        [NOTE, "# Components\n", "`use` names one; its options are the other keys of its section.\n", *tables]
-    )
 
 
 def with_table(page: str, role: str) -> str:
@@ -230,7 +221,8 @@ def _settled(page: Path, text: str, check: bool) -> str:
 
 def pages() -> list[Path]:
     """The pages that are checked."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.rglob("*.md"), *ROOT.glob("benchmarks/*.md")])]
+    benchmarks = ROOT / "lab" / "benchmarks"
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.rglob("*.md"), *benchmarks.rglob("*.md")])]
 
 
 def broken(page: Path) -> Iterator[str]:
@@ -261,7 +253,7 @@ def broken(page: Path) -> Iterator[str]:
 
 @cache
 def _sources() -> tuple[str, ...]:
-    folders = (ROOT / name for name in ("src", "tests", "benchmarks", "recipes", "examples", "docs"))
+    folders = (ROOT / name for name in ("src", "tests", "lab", "examples", "docs"))
     return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
 
 

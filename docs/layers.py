@@ -6,19 +6,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "docs" / "images" / "layers.svg"
-CAPTIONS = (
-    "values",
-    "roles, text",
-    "mechanics",
-    "data, models",
-    "components",
-    "the line",
-    "set-up",
-    "evaluation",
-    "research",
-    "commands",
-)
-"""Of the layers, from the one that imports no other to the one that nobody imports."""
+CAPTIONS = {
+    "types": "values",
+    "text": "foundations",
+    "evidence": "data, evidence",
+    "evaluators": "components",
+    "pipeline": "the line",
+    "config": "configuration",
+    "evaluate": "evaluation",
+    "server": "fronts",
+    "cli": "commands",
+}
+"""The caption of a layer, by a room in it."""
 
 WIDTH, LEFT, RIGHT = 900, 120, 40
 LINE, GAP, LETTER = 30, 12, 7.4
@@ -34,7 +33,7 @@ STYLE = """
 
 
 def layers() -> tuple[tuple[str, ...], ...]:
-    """The rooms of each layer, from `LAYERS` of the test."""
+    """Read the rooms of each layer from `LAYERS` of the test."""
     spec = spec_from_file_location("test_imports", ROOT / "tests" / "test_imports.py")
     assert spec
     assert spec.loader
@@ -43,9 +42,10 @@ def layers() -> tuple[tuple[str, ...], ...]:
 
 
 def picture(found: Sequence[Sequence[str]]) -> str:
-    """The layers one above the other, so that imports go down; colours follow the reader's light or dark mode."""
+    """Draw the layers one above the other, imports pointing down; colours follow the reader's light or dark mode."""
     parts, top = [], 8
-    for caption, rooms in reversed([*zip(CAPTIONS, found, strict=True)]):
+    for rooms in reversed(found):
+        caption = next((CAPTIONS[room] for room in rooms if room in CAPTIONS), "")
         lines = _lines([f"{room}/" if (ROOT / "src" / "surefoot" / room).is_dir() else f"{room}.py" for room in rooms])
         height = len(lines) * LINE + 6
         parts.append(f'<rect class="layer" x="8" y="{top}" width="{WIDTH - 16 - RIGHT}" height="{height}" rx="6"/>')
@@ -66,7 +66,7 @@ def _wide(name: str) -> float:
 
 
 def _lines(names: Sequence[str]) -> list[list[str]]:
-    """The names in as many lines as they need."""
+    """Spread the names over as many lines as they need."""
     lines: list[list[str]] = [[]]
     for name in names:
         if LEFT + sum(_wide(other) + 8 for other in [*lines[-1], name]) > WIDTH - 16 - RIGHT:

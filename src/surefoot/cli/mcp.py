@@ -25,7 +25,7 @@ def mcp(
 ) -> None:
     """Offer the tools ask, retrieve and grade to a client of a language model.
 
-    Over standard input and output: clients start it themselves, and docs/mcp.md has what to tell them.
+    Over standard input and output: clients start it themselves, and docs/server.md has what to tell them.
     """
     stdio = _stdio()
     if directory:

@@ -1,7 +1,7 @@
 """How sure an answer is: the chance that it is right, from facts of its trace, with what each of them adds.
 
 confidence.json, which `recipes/confidence.py` made, holds a small logistic regression. It was fitted on answers that
-the shipped evaluator graded and read, so it says nothing of any other's (`docs/confidence.md`).
+the shipped evaluator graded and read, so it says nothing of any other's (`docs/trace.md`).
 """
 
 from __future__ import annotations
