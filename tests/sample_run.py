@@ -463,7 +463,6 @@ def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary],
             cases=cases("ungrounded"),
             patch={"generator": {"use": "extractive"}},
             predicted=0.08,
-            unsupported=("“unverified citations are shown”",),
         ),
         ActionItem(
             title="Keep sentences whole when pages are split",

@@ -59,7 +59,7 @@ def test_context_recall_is_judged_from_question_truth_and_context_fact_by_fact()
 def test_the_grading_note_is_judged_from_question_note_and_answer() -> None:
     """Its rule for answers that say that the context lacks it stands apart, so that it can be left out."""
     metric = sees("grading_note", ("question", "answer"), "grading_note_score", "question", "note", "answer")
-    assert "gets 5" in metric.switch
+    assert "gets 5" in metric.abstention
     assert "gets 5" not in metric.special
 
 
@@ -83,7 +83,7 @@ def test_a_judge_may_declare_no_metric() -> None:
 
 def test_only_one_metric_has_a_rule_to_switch() -> None:
     """The others are judged by their levels alone."""
-    assert [name for name, metric in metrics().items() if metric.switch] == ["grading_note"]
+    assert [name for name, metric in metrics().items() if metric.abstention] == ["grading_note"]
 
 
 @pytest.mark.parametrize("metric", metrics().values(), ids=metrics())

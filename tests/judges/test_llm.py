@@ -240,8 +240,8 @@ def test_each_repeat_is_asked_in_other_words() -> None:
 def test_the_rule_for_missing_context_can_be_switched_off() -> None:
     """It rewards refusals; without it the judge has another name."""
     metric = metrics()["grading_note"]
-    assert metric.switch in text(prompt(metric, RECORD))
-    assert metric.switch not in text(prompt(metric, RECORD, excuses=False))
+    assert metric.abstention in text(prompt(metric, RECORD))
+    assert metric.abstention not in text(prompt(metric, RECORD, excuses=False))
     assert judge(metric="grading_note", excuses=False).name == "llm:scripted, no excuses"
     assert judge(metric="factuality", excuses=False).name == "llm:scripted"
 

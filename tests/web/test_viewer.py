@@ -323,7 +323,6 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
     item |= {
         "cases": [name, "nowhere"],
         "metrics": ["constructor"],
-        "unsupported": [EVIL],
         "patch": {EVIL: {EVIL: EVIL}},
     }
     hostile = replace(

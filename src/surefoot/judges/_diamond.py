@@ -18,11 +18,15 @@ HIGHEST = 5
 """The highest rating; the lowest is 1, and a score is a fifth of it, so 0 cannot occur."""
 
 
+_ORDER = "answer_relevancy context_relevancy context_adherence factuality context_recall grading_note".split()
+"""The built-in metrics in the order of every report. Context adherence is faithfulness (groundedness)."""
+
+
 @cache
 def metrics() -> Mapping[str, Metric]:
-    """The built-in metrics by name, in the order in which they are told."""
-    found = [about for name in components.built_in("judge") if (about := metric(name))]
-    return {about.name: about for about in sorted(found, key=lambda about: about.place)}
+    """The built-in metrics by name, in the order of reports."""
+    found = {about.name: about for name in components.built_in("judge") if (about := metric(name))}
+    return {name: found[name] for name in _ORDER}
 
 
 def metric(judge: str) -> Metric | None:
@@ -40,7 +44,7 @@ def recorded(about: Mapping[str, Any]) -> Mapping[str, Metric]:
     if not isinstance(told, Mapping):
         raise TraceFault(f"run.json is damaged: its metrics must be a table, not {told!r}")
     others = [from_json(Metric, one) for name, one in told.items() if name not in metrics()]
-    return {**metrics(), **{other.name: other for other in sorted(others, key=lambda other: other.place)}}
+    return {**metrics(), **{other.name: other for other in others}}
 
 
 def title(name: str, known: Mapping[str, Metric] | None = None) -> str:

@@ -52,11 +52,7 @@ class AnswerRelevancy:
             "It is about something else.",
         ),
         special="Whether the answer is true is not your concern, only whether it answers this question.",
-        stage="generation",
-        good="answers that address what was asked",
-        advice="Ask for the answer first, and look for refusals and digressions among the lowest",
         remedy=("reading", "wrong"),
-        place=1,
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

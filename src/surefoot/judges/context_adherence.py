@@ -32,12 +32,7 @@ class ContextAdherence:
         ),
         special="Check every piece of information in the answer, one after the other, against the context. What is "
         "true but does not stand there is not derived from it.",
-        stage="generation",
-        good="answers that say what their contexts say",
-        advice="Have the generator answer in the words of its sources, and read which claims are its own",
         remedy=("grounding", "invented"),
-        place=3,
-        alias="adherence",
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

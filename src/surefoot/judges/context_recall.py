@@ -41,12 +41,7 @@ class ContextRecall:
         ),
         special="Break the reference answer into its facts and look for each of them in the context. What else the "
         "context holds does not matter. Where there are several possible answers, look for the one best covered.",
-        stage="retrieval",
-        good="contexts that cover the facts of the reference answers",
-        advice="Retrieve more passages, or search outside where the corpus lacks them",
         remedy=("retrieval", "miss"),
-        place=5,
-        alias="recall",
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

@@ -42,12 +42,7 @@ class ContextRelevancy:
         ),
         special="A text that begins or ends in the middle of what matters lowers the rating; say so where it does. "
         "That something is not possible, or does not exist, is information as good as any.",
-        stage="retrieval",
-        good="contexts that hold what the question needs, whole",
-        advice="Retrieve by words and by meaning, let a cross-encoder order what is found, and look for "
-        "passages cut in half",
         remedy=("retrieval", "miss"),
-        place=2,
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

@@ -43,11 +43,7 @@ class Factuality:
         ),
         special="Further text in the answer lowers the rating only where it keeps the user from what was asked for. "
         "Where there are several possible answers, agreeing with any one of them is enough.",
-        stage="generation as much as retrieval",
-        good="answers that agree with the reference answers",
-        advice="Mend the earliest stage that loses the evidence first, since all later ones depend on it",
         remedy=("reading", "wrong"),
-        place=4,
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

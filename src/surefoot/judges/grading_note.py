@@ -190,12 +190,7 @@ class GradingNote:
             "It has none of them.",
         ),
         special="Judge by the note alone; whether the answer is true is not your concern.",
-        switch="An answer that says that the context lacks the information gets 5.",
-        stage="generation",
-        good="answers of the structure that the question asks for",
-        advice="Say in the prompt which form is wanted",
-        place=6,
-        aside="structure",
+        abstention="An answer that says that the context lacks the information gets 5.",
     )
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name

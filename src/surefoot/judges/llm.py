@@ -96,7 +96,7 @@ class LLMJudge:
         self.max_tokens = max_tokens
         self.about = about
         self._excuses = excuses
-        strict = ", no excuses" if about.switch and not excuses else ""
+        strict = ", no excuses" if about.abstention and not excuses else ""
         self.name = f"llm:{llm.name}{f' x{repeats}' if repeats > 1 else ''}{strict}"
 
     def judge(self, record: Record) -> Score:
@@ -164,7 +164,7 @@ class LLMJudge:
 def prompt(metric: Metric, record: Record, again: bool = False, number: int = 1, excuses: bool = True) -> list[Message]:
     """The conversation that asks for a judgement, the `number`th; `again`: the last reply could not be read."""
     levels = [f"{HIGHEST - place}: {level}" for place, level in enumerate(metric.levels)]
-    special = " ".join(part for part in (metric.special, metric.switch if excuses else "") if part)
+    special = " ".join(part for part in (metric.special, metric.abstention if excuses else "") if part)
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )

@@ -76,38 +76,24 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One thing that can be good or bad about an answered question: an edge of the diamond of question, context, answer
-    and truth. Its judge declares it as `about`; reports and pages take their words from here."""
+    """One property of an answered question: an edge of the diamond of question, context, answer and truth. Its judge
+    declares it as `about`."""
 
     name: str
     edge: tuple[str, str]
-    """From which corner of the diamond to which."""
+    """Two corners of the diamond: from, to."""
     sees: tuple[str, ...]
-    """Fields of the record that a judge of it may be shown, and no others."""
+    """The fields of the record that a judge of it may be shown."""
     about: str
     """The question that it answers, in one line."""
     levels: tuple[str, ...] = ()
     """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
     special: str = ""
     """Rules for a judge beside the levels."""
-    switch: str = ""
-    """Another rule, which may be switched off; empty: there is none."""
-    stage: str = "generation"
-    """The part of a system that it is about, as a diagnosis names it."""
-    good: str = ""
-    """A high mean stands for these, such as "answers that address what was asked"; empty: nothing is said of it."""
-    advice: str = ""
-    """For a low mean, in the imperative and without a full stop; empty: there is none."""
+    abstention: str = ""
+    """A rule for answers that say that the context lacks the information, which can be switched off; empty: none."""
     remedy: tuple[str, str] = ("format", "form")
     """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
-    place: int = 100
-    """Where it stands among the others: they are told in this order, the lowest first."""
-    alias: str = ""
-    """A shorter name that texts use; empty: there is none."""
-    label: str = ""
-    """Its name on a page; empty: `name` in words."""
-    aside: str = ""
-    """Words behind its edge on a page, such as "structure"; empty: none."""
 
     @property
     def key(self) -> str:
@@ -154,8 +140,6 @@ class Insight:
     text: str
     by: str
     """The model that wrote it, or "rules"."""
-    unsupported: tuple[str, ...] = ()
-    """Numbers, quotations and settings in the text that the run does not support."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +186,6 @@ class ActionItem:
     """The patch's expected gain in the first of `metrics`; None: none is expected."""
     realised: Gain | None = None
     """None: it was not tried."""
-    unsupported: tuple[str, ...] = ()
-    """Numbers, quotations and settings in the texts that the run does not support."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +200,5 @@ class Diagnosis:
     strategic_conclusion: str
     by: str
     """The model that wrote it, or "rules"."""
-    unsupported: tuple[str, ...] = ()
-    """Claims of the summary and the conclusion that the run does not support."""
     fallback: str = ""
     """The reason why the rules wrote it although a model was asked; empty: no model was asked, or its report stands."""

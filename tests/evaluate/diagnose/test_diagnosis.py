@@ -14,10 +14,8 @@ from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
-from surefoot.evaluate.report.facts import Facts, checked
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics
 from surefoot.run.store import from_json, to_json
@@ -142,19 +140,6 @@ def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagno
     assert item.patch == {"pipeline": {"k": 10}, "retriever": {"use": "hybrid"}}
 
 
-def test_the_rules_own_prose_is_borne_out_by_the_run(made: Diagnosis) -> None:
-    """Every number, quotation and setting in it."""
-    by_stage = tallies(failures(RECORDS, SCORES, CONFIG), RECORDS)
-    run = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG)
-    counts = [number for t in by_stage for number in (float(len(t.lost)), t.share, t.low, t.high)]
-    means = [mean for t in by_stage for metric in metrics() if (mean := run.mean_of(metric, t.ids)) is not None]
-    lost = float(sum(len(tally.lost) for tally in by_stage))
-    facts = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, also=(*counts, *means, lost))
-    told = checked(made, facts)
-    said = [told.unsupported, *(i.unsupported for i in told.insights), *(i.unsupported for i in told.items)]
-    assert not any(said), said
-
-
 def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
     """Half of what was lost comes back, each by what the others are better, as if 20 more had been judged."""
     assert predicted(6, 20, 0.8) == round(0.5 * 6 / 40 * 0.8, 3)
@@ -219,13 +204,11 @@ def test_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
 
 
 def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -> None:
-    """And what is not borne out, where something is not."""
-    flagged = replace(made, unsupported=("“nowhere”",), fallback="the model was down")
-    page = as_markdown(flagged, SUMMARIES)
+    """And why a model's report was dropped."""
+    page = as_markdown(replace(made, fallback="the model was down"), SUMMARIES)
     assert "| Factuality | 0.64 | 0.59 to 0.69 | 20 | 0 | moderate |" in page
     assert '[pipeline]\nk = 10\n[retriever]\nuse = "hybrid"\n```' in page
     assert "## 1. Retrieve the passage that answers (critical)" in page
-    assert "Not supported by the run: “nowhere”" in page
     assert "By rules: the model was down." in page
 
 
@@ -233,9 +216,9 @@ def test_nothing_that_a_record_or_a_model_says_is_markup_of_the_page(made: Diagn
     """No HTML, no picture that is loaded, no link, no fence, no character that steers a terminal; lists stay lists."""
     evil = "<img src=x onerror=alert(1)> ![p](http://evil.example/p.png)\n```\n- x\x1b\u202e&lt;"
     item = replace(made.items[0], **dict.fromkeys(TEXTS, evil), patch={"retriever": {"use": 'a"\n```\n<b>'}})
-    insights = tuple(replace(one, text=evil, unsupported=(evil,)) for one in made.insights)
+    insights = tuple(replace(one, text=evil) for one in made.insights)
     summed = dict.fromkeys(("executive_summary", "strategic_conclusion", "by", "fallback"), evil)
-    told = replace(made, items=(item,), insights=insights, unsupported=(evil,), **summed)
+    told = replace(made, items=(item,), insights=insights, **summed)
     page = as_markdown(told, SUMMARIES)
     assert re.findall("^```.*", page, re.MULTILINE) == ["```toml", "```"]
     outside = re.sub("```toml.*?\n```", "", page, flags=re.DOTALL)

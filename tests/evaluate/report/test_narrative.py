@@ -13,7 +13,7 @@ import pytest
 
 from evaluations import as_report
 from surefoot.evaluate.diagnose.diagnosis import diagnose
-from surefoot.evaluate.report.facts import Facts
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.report.form import violations
 from surefoot.evaluate.report.narrative import (
     LONGEST,
@@ -46,7 +46,7 @@ SUMMARIES = [
 ]
 SAMPLES = {"context_recall": SCORES[:2]}
 CONFIG: dict[str, Any] = {"retriever": {"use": "bm25"}, "pipeline": {"k": 3}, "generator": {"use": "extractive"}}
-RUN = Facts(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES)
+RUN = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES)
 INSIGHT = "Context Recall averages 0.30. Retrieval misses the facts. Retrieve more."
 GIVEN = {
     "metric_name": "Context Recall",
@@ -77,7 +77,9 @@ def said(**other: Any) -> dict[str, Any]:
     made = as_report(diagnose(RECORDS, SCORES, SUMMARIES, CONFIG))
     for item in made["insights"]:
         item["settings"] = ["pipeline.k=10"]
-    return made | other
+        item["problem_detection"] = "Context Recall is 0.3."
+        item["recommended_protocol"] = "Raise `pipeline.k` from 3 to 10."
+    return made | {"strategic_conclusion": "It will be better."} | other
 
 
 class Model:
@@ -117,7 +119,7 @@ def test_each_metric_with_a_mean_has_a_call_of_its_own_side_by_side() -> None:
             together.wait(60)
             return super().__call__(messages)
 
-    model = Together()
+    model = Together(insight="Retrieval and generation differ. It is so. Change it.")
     run = replace(
         RUN, summaries=[*SUMMARIES, replace(SUMMARIES[0], metric="answer_relevancy", mean=0.95, level="high")]
     )
@@ -163,7 +165,7 @@ def test_the_questions_are_in_what_is_asked() -> None:
 def shown(record: Record, reason: str = "so") -> Any:
     """The record as an insight's prompt has it."""
     score = Score(record.id, "context_recall", 0.2, reason=reason)
-    run = Facts([record], [score], SUMMARIES, {}, samples={"context_recall": [score]})
+    run = ScoredRun([record], [score], SUMMARIES, {}, samples={"context_recall": [score]})
     return json.loads(insight_messages(run, SUMMARIES[0])[-1].content)["stratified_examples"][0]
 
 
@@ -230,15 +232,25 @@ def test_a_model_that_fails_leaves_everything_to_the_rules() -> None:
     assert {i.by for i in diagnosis.insights} == {"rules"}
 
 
-def test_what_a_model_makes_up_is_flagged() -> None:
-    """In the summary, in an insight and in an item."""
-    summary = "Context Recall is at 0.77. It is low. It is bad."
-    item = {**said()["insights"][0], "problem_detection": "The answer “Zebulon” is wrong."}
-    model = Model(said(executive_summary=summary, insights=[item]), insight="It is 0.31. So. There.")
-    diagnosis = made(model)
-    assert diagnosis.unsupported[:1] == ("0.77",)
-    assert diagnosis.insights[0].unsupported == ("0.31",)
-    assert "“Zebulon”" in diagnosis.items[0].unsupported
+def test_an_insight_with_a_number_of_its_own_is_asked_for_again_and_then_made_by_rules() -> None:
+    """The number is named."""
+    model = Model(insight="It is 0.31. So. There.")
+    assert insights(Scripted(model, "model"), RUN)[0].by == "rules"
+    assert "stands nowhere in the object: 0.31" in model.asked[-1]
+
+
+@pytest.mark.parametrize(
+    ("other", "wrong"),
+    [
+        ({"executive_summary": "Context Recall is at 0.77. It is low. It is bad."}, "0.77"),
+        ({"insights": [{**said()["insights"][0], "problem_detection": "The answer “Zebulon” is wrong."}]}, "“Zebulon”"),
+    ],
+)
+def test_a_report_that_makes_something_up_is_dropped(other: dict[str, Any], wrong: str) -> None:
+    """With the reason, after a second try."""
+    diagnosis = made(Model(said(**other), said(**other)))
+    assert diagnosis.by == "rules"
+    assert diagnosis.fallback.endswith(f"it has what stands nowhere in the object: {wrong}")
 
 
 def test_another_systems_settings_are_words_and_no_patch() -> None:

@@ -15,10 +15,7 @@ class OwnWords:
         sees=("contexts", "answer"),
         about="Does the answer say it in its own words?",
         levels=("All of it.", "Most of it.", "Half of it.", "Little of it.", "It is copied from the context."),
-        good="answers that are more than pieces of their sources",
-        advice="Ask for an answer in other words than those of the passages",
         remedy=("format", "form"),
-        aside="wording",
     )
     name = metric = about.name
 

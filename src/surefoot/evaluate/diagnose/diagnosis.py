@@ -306,15 +306,15 @@ def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summari
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
     yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
+    stage = "retrieval" if about.remedy[0] == "retrieval" else "generation"
     if summary.level == "high":
-        yield f"This is {about.stage} doing its work{f': {about.good}' * bool(about.good)}; leave it as it is."
+        yield f"This is {stage} doing its work; leave it as it is."
     elif summary.metric == "context_adherence" and fed:
-        yield "This is generation, not retrieval: the contexts are relevant, and the answers do not hold on to them."
-        yield f"{about.advice}."
+        yield "This is generation, not retrieval: the contexts are relevant, and the answers are not faithful to them."
+        yield REMEDIES[about.remedy].advice
     else:
-        yield f"This is about {about.stage}{f': {about.good}' * bool(about.good)}."
-        if about.advice:
-            yield f"{about.advice}."
+        yield f"This is about {stage}."
+        yield REMEDIES[about.remedy].advice
     if summary.unscored:
         bounds = f"between {summary.least:.2f} and {summary.most:.2f}"
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
@@ -334,13 +334,11 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
         yield from (f"**What to do.** {_shown(item.recommended_protocol)}", "")
         yield from (_shown(item.recommended_protocol_gist), "")
         yield from _patch(item)
-        yield from _flags(item.unsupported)
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:
         yield from (f"**{title(insight.metric, metrics)}.** {_shown(insight.text)}", "")
-        yield from _flags(insight.unsupported)
-    yield from ("## Outlook", "", _shown(diagnosis.strategic_conclusion), "", *_flags(diagnosis.unsupported))
+    yield from ("## Outlook", "", _shown(diagnosis.strategic_conclusion), "")
     fallback = f": {_shown(diagnosis.fallback)}" if diagnosis.fallback else ""
     yield f"By {_shown(diagnosis.by)}{fallback}."
 
@@ -364,8 +362,3 @@ def _patch(item: ActionItem) -> Iterator[str]:
         for section, of in item.patch.items():
             yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
         yield from ("```", "")
-
-
-def _flags(unsupported: Sequence[str]) -> Iterator[str]:
-    if unsupported:
-        yield from (f"*Not supported by the run: {_shown('; '.join(unsupported))}.*", "")

@@ -22,6 +22,8 @@ class ScoredRun:
     config: Mapping[str, Any]
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics that texts tell of, by name."""
+    samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
+    """Examples of each metric, the lowest first."""
 
     @cached_property
     def by_id(self) -> dict[str, Record]:

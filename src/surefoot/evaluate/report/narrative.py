@@ -11,10 +11,11 @@ from typing import Any
 from surefoot.config.settings import settings
 from surefoot.evaluate.diagnose.diagnosis import configured, diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
-from surefoot.evaluate.report.facts import Facts, checked, checked_insight
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
+from surefoot.evaluate.report.grounding import unsupported
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
@@ -55,7 +56,7 @@ _RULES = {
     "insights[].evidence_trace": "the metric pattern in 1 to 3 sentences, then 2 to 4 cases as a Markdown list with "
     "“- ”, each of at most 2 sentences, each quoting its question in quotation marks; no ids",
     "insights[].recommended_protocol": "what to change and why, with current and new values of settings, the expected "
-    "gain and the trade-off; an obvious fix comes with one thing that only an expert would add",
+    "gain in words and the trade-off; an obvious fix comes with one thing that only an expert would add",
     "insights[].recommended_protocol_gist": "2 to 4 bullets with “- ”, each starting with a verb",
     **{f"insights[].{name}": f"1 sentence of {low} to {high} words" for name, (low, high) in GISTS.items()},
     "insights[].settings": "settings to change, each as section.key=value with a key of configs; may be empty",
@@ -69,8 +70,8 @@ metric, under configs the configuration of the system.
 
 Look at four things: the quality of retrieval; faithfulness and grounding; relevance and intent; the structure of \
 answers. High relevancy of contexts beside low adherence means that the generator does not hold on to its sources; low \
-recall means that retrieval does not cover the facts. Say nothing that would be true of any system. Every number, \
-quotation and setting that you write is looked up in the run.
+recall means that retrieval does not cover the facts. Say nothing that would be true of any system. Use no number that \
+is not in the object, but for new values of settings, and quote only what stands there; all of it is looked up.
 
 Reply with one JSON object and nothing else:
 {chr(10).join(f"- {name}: {rule}" for name, rule in _RULES.items())}"""
@@ -87,14 +88,15 @@ def report(
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
 ) -> Diagnosis:
-    """The model's diagnosis, with a note of each statement that the run does not support.
+    """The model's diagnosis.
 
     Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
-    breaks the form is asked for once more, with the violations named. Where that or the model fails, the rules write
-    the insight, or the whole report, and `fallback` says why.
+    breaks the form, or holds a number or quotation that the model was not shown, is asked for once more, with the
+    faults named. Where that or the model fails, the rules write the insight, or the whole report, and `fallback` says
+    why.
     """
     known = diamond() if metrics is None else metrics
-    run = Facts(records, scores, summaries, configured(records, config), known, samples)
+    run = ScoredRun(records, scores, summaries, configured(records, config), known, samples)
     told = insights(llm, run, executor)
     try:
         said, broken = _asked(llm, run, told)
@@ -104,41 +106,43 @@ def report(
     if why:
         rules = diagnose(records, scores, summaries, run.config, corpus, known)
         return replace(rules, insights=told, fallback=why)
-    return checked(_diagnosis(said, told, run, llm.name), run)
+    return _diagnosis(said, told, run, llm.name)
 
 
-def insights(llm: LLM, run: Facts, executor: Executor | None = None) -> tuple[Insight, ...]:
+def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tuple[Insight, ...]:
     """One for each metric that has a mean, each from a call of its own; where that fails, the rules'."""
     each = (executor.map if executor else map)(lambda summary: _insight(llm, run, summary), run.judged)
     return tuple(each)
 
 
-def insight_messages(run: Facts, summary: Summary, again: str = "") -> list[Message]:
-    """The conversation that asks what one metric says; `again`: what was wrong with the last reply."""
+def insight_messages(run: ScoredRun, summary: Summary, again: str = "") -> list[Message]:
+    """The conversation that asks about one metric; `again`: the faults of the last reply."""
+    return [Message("system", _INSIGHT), Message("user", _written(_insight_inputs(run, summary)) + _again(again))]
+
+
+def report_messages(run: ScoredRun, told: Sequence[Insight], again: str = "") -> list[Message]:
+    """The conversation that asks for the report; `again`: the faults of the last reply."""
+    return [Message("system", _REPORT), Message("user", _written(_report_inputs(run, told)) + _again(again))]
+
+
+def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
     about = run.metrics[summary.metric]
-    given = {
+    return {
         "metric_name": about.title,
         "metric_description": about.about,
         "avg_score": round(summary.mean or 0.0, 3),
         "stratified_examples": [_example(run, score) for score in run.samples.get(summary.metric, ())],
     }
-    return [Message("system", _INSIGHT), Message("user", _written(given) + _again(again))]
 
 
-def report_messages(run: Facts, told: Sequence[Insight], again: str = "") -> list[Message]:
-    """The conversation that asks for the report; `again`: what was wrong with the last reply."""
-    means = {summary.metric: summary.mean for summary in run.summaries if summary.mean is not None}
-    given = {
+def _report_inputs(run: ScoredRun, told: Sequence[Insight]) -> dict[str, Any]:
+    means = {summary.metric: round(summary.mean, 3) for summary in run.summaries if summary.mean is not None}
+    return {
         "insights": [
-            {
-                "metric": run.metrics[i.metric].title,
-                "avg_score": round(means[i.metric], 3),
-                "level": i.level,
-                "insight": i.text,
-            }
+            {"metric": run.metrics[i.metric].title, "avg_score": means[i.metric], "level": i.level, "insight": i.text}
             for i in told
         ],
-        "rag_traditional_metrics": {name: round(means[key], 3) for key, name in LEXICAL.items() if key in means},
+        "rag_traditional_metrics": {name: means[key] for key, name in LEXICAL.items() if key in means},
         "examples": {
             run.metrics[metric].title: [_example(run, score) for score in (of[0], *of[1:][-1:])]
             for metric, of in run.samples.items()
@@ -146,7 +150,6 @@ def report_messages(run: Facts, told: Sequence[Insight], again: str = "") -> lis
         },
         "configs": run.config,
     }
-    return [Message("system", _REPORT), Message("user", _written(given) + _again(again))]
 
 
 def schema() -> dict[str, Any]:
@@ -159,36 +162,52 @@ def schema() -> dict[str, Any]:
     return object_form({**top, "insights": {"type": "array", "items": object_form(item)}})
 
 
-def _insight(llm: LLM, run: Facts, summary: Summary) -> Insight:
-    again = ""
+def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
+    again, shown = "", _insight_inputs(run, summary) | {"records": len(run.records), "scored": summary.scored}
     for _ in range(2):
         try:
             text = llm.complete(insight_messages(run, summary, again), max_tokens=INSIGHT_TOKENS).text.strip()
         except ComponentError:
             break
-        if 3 <= (count := count_sentences(text)) <= 5:
-            made = Insight(summary.metric, summary.level or "low", text, llm.name)
-            return checked_insight(made, run)
-        again = f"it has {count} sentences and must have 3 to 5"
+        count, wrong = count_sentences(text), unsupported(text, shown)
+        if 3 <= count <= 5 and not wrong:
+            return Insight(summary.metric, summary.level or "low", text, llm.name)
+        again = _unfounded(wrong) if wrong else f"it has {count} sentences and must have 3 to 5"
     return insight(summary, run.scores, run.summaries, run.metrics)
 
 
-def _asked(llm: LLM, run: Facts, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _asked(llm: LLM, run: ScoredRun, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The report, asked for twice at most, and what is still wrong with it."""
-    said: dict[str, Any] = {}
+    report: dict[str, Any] = {}
     broken: tuple[str, ...] = ()
     for _ in range(2):
         messages = report_messages(run, told, "; ".join(broken))
-        said = next(iter(objects(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)), {})
-        broken = (
-            (*violations(said, min(2, len(run.records))), *_unknown(said, run)) if said else ("it is no JSON object",)
-        )
+        report = next(iter(objects(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)), {})
+        if not report:
+            broken = ("it is no JSON object",)
+            continue
+        broken = (*violations(report, min(2, len(run.records))), *_unknown(report, run))
+        broken = broken or _ungrounded(report, run, told)
         if not broken:
             break
-    return said, broken
+    return report, broken
 
 
-def _unknown(said: Mapping[str, Any], run: Facts) -> tuple[str, ...]:
+def _ungrounded(report: Mapping[str, Any], run: ScoredRun, told: Sequence[Insight]) -> tuple[str, ...]:
+    """The numbers and quotations of the report that stand nowhere, in a sentence."""
+    tops = [report[name] for name in ("executive_summary", "executive_summary_gist", "strategic_conclusion")]
+    texts = [*tops, *(item[name] for item in report["insights"] for name in TEXTS)]
+    settings = [item.get("settings") for item in report["insights"]]
+    shown = _report_inputs(run, told) | {"records": len(run.records), "settings": settings}
+    wrong = unsupported("\n".join(texts), shown)
+    return (_unfounded(wrong),) if wrong else ()
+
+
+def _unfounded(wrong: Sequence[str]) -> str:
+    return f"it has what stands nowhere in the object: {', '.join(wrong[:5])}"
+
+
+def _unknown(said: Mapping[str, Any], run: ScoredRun) -> tuple[str, ...]:
     """Settings that there are not, each in a sentence."""
     items = [item for item in said.get("insights") or [] if isinstance(item, Mapping)]
     lists = [(n, item.get("settings") or []) for n, item in enumerate(items)]
@@ -215,7 +234,7 @@ def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] |
     return None if refused(patch, config, outside=True) else patch
 
 
-def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Facts, by: str) -> Diagnosis:
+def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: ScoredRun, by: str) -> Diagnosis:
     return Diagnosis(
         executive_summary=said["executive_summary"],
         executive_summary_gist=said["executive_summary_gist"],
@@ -226,7 +245,7 @@ def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: Facts, b
     )
 
 
-def _item(said: Mapping[str, Any], run: Facts) -> ActionItem:
+def _item(said: Mapping[str, Any], run: ScoredRun) -> ActionItem:
     text = f"{said['title']} {said['problem_detection']} {said['evidence_trace']}".casefold()
     named = tuple(one.name for one in run.metrics.values() if one.title.casefold() in text or one.name in text)
     evidence = " ".join(said["evidence_trace"].split())
@@ -240,7 +259,7 @@ def _item(said: Mapping[str, Any], run: Facts) -> ActionItem:
     )
 
 
-def _example(run: Facts, score: Score) -> dict[str, Any]:
+def _example(run: ScoredRun, score: Score) -> dict[str, Any]:
     """A scored record as a prompt shows it, without the fields that it lacks."""
     record = run.by_id[score.record_id]
     shown: dict[str, Any] = {

@@ -34,6 +34,9 @@ _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 _SCRIPTS = tuple("dom words confidence charts evidence diamond overview item records record run viewer".split())
 """Scripts that are joined in this order."""
 
+_ASIDES = {**dict.fromkeys(lexical.LABELS, "words"), "grading_note": "structure", "context_adherence": "faithfulness"}
+"""What the edge of a metric does not say."""
+
 Json = dict[str, Any]
 
 
@@ -154,8 +157,8 @@ def _words(metric: Metric) -> Json:
     ends = " → ".join("ground truth" if corner == "truth" else corner for corner in metric.edge)
     return {
         "name": metric.name,
-        "label": metric.label or metric.name.replace("_", " ").capitalize(),
-        "edge": f"{ends} ({metric.aside})" if metric.aside else ends,
+        "label": lexical.LABELS.get(metric.name) or metric.name.replace("_", " ").capitalize(),
+        "edge": f"{ends} ({_ASIDES[metric.name]})" if metric.name in _ASIDES else ends,
         "corners": metric.edge if metric.levels else None,
     }
 

@@ -21,17 +21,15 @@ from typing import Literal
 from surefoot.types import Metric, Record, Score
 
 Mode = Literal["flashrag", "standard"]
-_LABELS = {"f1": "Token F1", "bleu": "BLEU", "rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2"}
+LABELS = {"f1": "Token F1", "bleu": "BLEU", "rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2"}
 METRICS = {
     name: Metric(
         name,
         edge=("truth", "answer"),
         sees=("truths", "answer"),
         about="How many words do the answer and the reference answer share?",
-        label=label,
-        aside="words",
     )
-    for name, label in _LABELS.items()
+    for name in LABELS
 }
 ORDER = 4
 """The longest n-grams that BLEU counts."""
