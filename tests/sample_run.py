@@ -35,7 +35,6 @@ from surefoot.types import (
     Gain,
     Grade,
     Insight,
-    Interaction,
     Level,
     Passage,
     Quote,
@@ -531,7 +530,6 @@ def _attribution(record: Record) -> Attribution:
         seed=0,
         tolerance=0.1,
         reached=True,
-        interactions=(Interaction(0, len(units) - 1, 0.21, 0.03),),
         notes=("a text without words counts as -3.2",),
     )
 

@@ -73,16 +73,4 @@ def test_a_trace_of_a_newer_version_is_refused(traced: Callable[..., Any], here:
     (here / "trace.json").write_text(json.dumps(data | {"schema": 99}))
     done = traced("trace", "trace.json")
     assert done.code == 2
-    assert "update Surefoot" in done.err
-
-
-def test_two_traces_are_shown_where_they_part(traced: Callable[..., Any]) -> None:
-    """The setting, and what came of it; of a trace beside itself, nothing."""
-    same = traced("trace", "trace.json", "trace.json")
-    assert (same.code, same.out.strip()) == (0, "no difference")
-    traced("ask", QUESTION, "--trace", "other.json", "--set", "thresholds.upper=99")
-    done = traced("trace", "trace.json", "other.json")
-    assert done.code == 0
-    for part in ("setting thresholds.upper", "99", "decision", "correct: best score", "ambiguous: best score"):
-        assert part in done.out
-    assert "question" not in done.out
+    assert "ask the question again" in done.err

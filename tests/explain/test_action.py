@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.evidence.policies import POLICIES, labelled, redecide
-from surefoot.explain.action import only, under, why
+from surefoot.explain.action import explain_action, only, under
+from surefoot.explain.shapley import exact
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
 from surefoot.types.errors import TraceFault
 
@@ -31,7 +32,7 @@ def traced(values: list[float | None], policy: str = "threshold") -> Trace:
 def test_what_is_dropped_flips_and_no_fewer_do(values: list[float | None], policy: str) -> None:
     """By taking the decision again over every other choice of as few passages."""
     trace = traced(values, policy)
-    for drop in why(trace).drops:
+    for drop in explain_action(trace).drops:
         left = [n for n, passage in enumerate(trace.passages) if passage.id not in drop.passage_ids]
         assert only(trace, left).action is drop.action is not redecide(trace).action
         fewer = [
@@ -44,7 +45,7 @@ def test_what_is_dropped_flips_and_no_fewer_do(values: list[float | None], polic
 def test_a_moved_threshold_flips_and_no_nearer_one_does(values: list[float | None], policy: str) -> None:
     """At the place that is told the action is another; a hair nearer to where it was, it is not that one."""
     trace = traced(values, policy)
-    for move in why(trace).moves:
+    for move in explain_action(trace).shifts:
         was = {"upper": OWN.upper, "lower": OWN.lower}
         assert move.by == pytest.approx(move.to - was[move.threshold])
         assert under(trace, replace(OWN, **{move.threshold: move.to})) is move.action
@@ -54,13 +55,13 @@ def test_a_moved_threshold_flips_and_no_nearer_one_does(values: list[float | Non
 
 def test_margins_are_signed() -> None:
     """By how much the best score lies above each threshold."""
-    found = why(traced([0.25, -2.0]))
+    found = explain_action(traced([0.25, -2.0]))
     assert (found.action, found.above_upper, found.above_lower) == (Action.AMBIGUOUS, -0.75, 1.25)
 
 
 def test_the_smallest_moves_are_told() -> None:
     """τ+ down to the best score, or τ− up past it."""
-    moves = {(move.threshold, move.action): move for move in why(traced([0.25, -2.0])).moves}
+    moves = {(move.threshold, move.action): move for move in explain_action(traced([0.25, -2.0])).shifts}
     assert moves["upper", Action.CORRECT].by == -0.75
     assert moves["lower", Action.INCORRECT].by == pytest.approx(1.25)
     assert len(moves) == 2
@@ -71,19 +72,19 @@ def test_a_label_that_the_evaluator_gave_is_not_moved() -> None:
     trace = traced([0.5, 0.5], "count")
     judged = replace(trace, grades=tuple(replace(grade, label=Action.CORRECT) for grade in trace.grades))
     judged = replace(judged, decision=POLICIES["count"](OWN).decide(judged.grades))
-    assert why(judged).moves == ()
+    assert explain_action(judged).shifts == ()
 
 
 def test_each_passage_is_left_out_once() -> None:
     """And what becomes of the action is told."""
-    found = why(traced([2.0, 0.0, -2.0]))
+    found = explain_action(traced([2.0, 0.0, -2.0]))
     assert [one.action for one in found.without] == [Action.AMBIGUOUS, Action.CORRECT, Action.CORRECT]
     assert [one.best for one in found.without] == [0.0, 2.0, 2.0]
 
 
 def test_passages_share_the_best_score() -> None:
     """As players of a game in which the best one counts: each step is shared by all who reach it."""
-    carried = why(traced([2.0, 1.0, -1.0, None])).carried
+    carried = explain_action(traced([2.0, 1.0, -1.0, None])).carried
     assert carried is not None
     assert carried.values == pytest.approx([1.0 + 1.0, 1.0, 0.0, 0.0])
     assert (carried.base, carried.full, carried.gap) == (-1.0, 2.0, pytest.approx(0.0))
@@ -92,46 +93,55 @@ def test_passages_share_the_best_score() -> None:
 
 def test_under_count_routing_passages_share_the_action() -> None:
     """Two that are needed for CORRECT have the same share of it."""
-    carried = why(traced([2.0, 2.0, -2.0], "count")).carried
+    carried = explain_action(traced([2.0, 2.0, -2.0], "count")).carried
     assert carried is not None
     assert carried.full == 2.0
     assert carried.values == pytest.approx([1.0, 1.0, 0.0])
 
 
-def test_many_passages_are_sampled() -> None:
-    """More than twelve; the sum is still the whole."""
-    carried = why(traced(np.linspace(-2, 2, 20).tolist())).carried
+@given(st.lists(st.floats(-3, 3, width=16), min_size=1, max_size=9))
+def test_the_shares_of_the_best_score_are_its_shapley_values(values: list[float]) -> None:
+    """The closed form is the value counted over all coalitions."""
+    carried, low = explain_action(traced([*values])).carried, min(values)
+    counted = exact(lambda masks: np.where(masks, values, low).max(axis=1, initial=low), len(values))
     assert carried is not None
-    assert carried.method == "permutation"
+    assert carried.values == pytest.approx(counted.values, abs=1e-9)
+
+
+def test_an_action_of_many_passages_is_sampled() -> None:
+    """More than twelve under count routing; the sum is still the whole."""
+    carried = explain_action(traced(np.linspace(-2, 2, 20).tolist(), "count")).carried
+    assert carried is not None
+    assert carried.method == "regression"
     assert abs(carried.gap) < 1e-9
 
 
 def test_a_trace_without_a_decision_is_refused() -> None:
     """There is nothing to explain; nor in one that does not fit together."""
     with pytest.raises(TraceFault, match="holds no decision"):
-        why(Trace("t", "Who?"))
+        explain_action(Trace("t", "Who?"))
     broken = traced([1.0, 0.0])
     with pytest.raises(TraceFault, match="fewer grades than passages"):
-        why(replace(broken, grades=broken.grades[:1]))
+        explain_action(replace(broken, grades=broken.grades[:1]))
 
 
 @pytest.mark.parametrize("values", [[], [None, None]])
 def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) -> None:
     """No best score, no margin, no values."""
-    found = why(traced(values))
-    assert (found.best, found.above_upper, found.carried, found.moves) == (None, None, None, ())
+    found = explain_action(traced(values))
+    assert (found.best, found.above_upper, found.carried, found.shifts) == (None, None, None, ())
 
 
 def test_what_is_explained_is_the_question_that_was_graded() -> None:
     """With its spelling mended; as it was typed where it needed none."""
     trace = replace(traced([0.25, -2.0]), question="Who bilt it?", read_as="Who built it?")
-    told = why(trace)
+    told = explain_action(trace)
     assert told.carried
     assert told.question == told.carried.question == "Who built it?"
-    assert why(replace(trace, read_as="")).question == "Who bilt it?"
+    assert explain_action(replace(trace, read_as="")).question == "Who bilt it?"
 
 
 def test_a_trace_of_more_passages_than_time_is_for_is_refused() -> None:
     """A stranger's trace of thousands would take hours; the largest that is explained takes seconds."""
     with pytest.raises(TraceFault, match="has 501 passages, and an action is explained by at most 500; ask again"):
-        why(traced([0.0] * 501))
+        explain_action(traced([0.0] * 501))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from surefoot.evaluators.lexical import Lexical
-from surefoot.explain.grade import ScoreFunction, explain, instead, sentence_groups, taken_apart, ties
+from surefoot.explain.grade import ScoreFunction, explain, instead, taken_apart, ties
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Pair
@@ -191,27 +191,9 @@ def test_an_evaluator_that_loses_grades_is_found_out() -> None:
         explain(Loses({"iron": 1.0}), "Who built", Passage("p", "an iron hut"))
 
 
-@pytest.mark.parametrize("text", ["an old iron hut", "an old iron hut " + "with more words in it " * 4])
-def test_planted_interactions_are_recovered(text: str) -> None:
-    """Of question words with passage words, exactly for few and from samples for many."""
-    planted = Planted({}, {("built", "iron"): 1.5})
-    found = explain(planted, "Who built", Passage("p", text), baseline="filler", pairs=True)
-    told = {(found.units[one.first].words, found.units[one.second].words): one.value for one in found.interactions}
-    assert told["built", "iron"] == pytest.approx(1.5)
-    assert sum(map(abs, told.values())) == pytest.approx(1.5)
-    assert {found.units[one.first].side for one in found.interactions} == {"question"}
-
-
 def test_ties_are_marked() -> None:
     """The paper's budget left runs of tied values, and it ranked them."""
     assert ties([0.5, 1.0, 0.5, -0.0, 0.0, 2.0]) == ((0, 2), (3, 4))
-
-
-def test_the_words_of_a_sentence_are_a_group() -> None:
-    """For Owen values; question and title are one each."""
-    assert sentence_groups(taken_apart(QUESTION, PASSAGE)) == [0] * 5 + [1] * 2 + [2] * 7 + [3] * 3
-    found = explain(Lexical(), QUESTION, PASSAGE, method="owen", most=400)
-    assert (found.method, abs(found.gap) < 1e-9) == ("owen", True)
 
 
 @pytest.mark.slow

@@ -8,15 +8,12 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import pytest
-
 from surefoot.evidence.policies import Threshold, labelled
-from surefoot.explain.action import why
+from surefoot.explain.action import explain_action
 from surefoot.explain.answer import Needs, Without
 from surefoot.explain.explanation import Explanation
-from surefoot.explain.flip import Flip
 from surefoot.explain.page import page
-from surefoot.types import Action, Attribution, Grade, Interaction, Passage, Strip, Thresholds, Trace, Unit
+from surefoot.types import Attribution, Grade, Passage, Strip, Thresholds, Trace, Unit
 
 OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")
 UNITS = (Unit("question", 0, 3, "Who"), Unit("title", 0, 6, "Bridge"), Unit("text", 0, 6, "Aldwin"))
@@ -36,7 +33,6 @@ GRADE = Attribution(
     seed=7,
     tolerance=0.1,
     reached=True,
-    interactions=(Interaction(0, 1, -0.1, 0.01), Interaction(0, 2, 0.4, 0.02)),
 )
 GRADES = labelled([Grade("p0", 1.5), Grade("p1", None, reason="empty"), Grade("p2", -2.0)], OWN)
 TRACE = Trace(
@@ -94,30 +90,9 @@ def test_words_bear_their_value_and_their_signs() -> None:
     assert "300 texts graded, seed 7" in found.text
 
 
-def test_pairs_make_a_grid() -> None:
-    """A row a question word, a column a word of the passage, each cell with its value."""
-    found = read(grade=GRADE)
-    grid = found.text.partition("beyond each alone|")[2].partition("All values")[0]
-    assert re.sub(r"\|+", "|", grid).startswith("|Bridge|Aldwin|Who|−0.1|−|+0.4|+++|")
-    assert "worth together" not in read(grade=replace(GRADE, interactions=())).text
-
-
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [
-        ({"flip": Flip(UNITS[2:], -1.5, Action.CORRECT, Action.INCORRECT, 4), "flipped": True}, "Without “Aldwin” it"),
-        ({"flipped": True}, "No few words of the passage flip its label."),
-    ],
-)
-def test_what_flips_the_label_is_told(parts: dict[str, object], said: str) -> None:
-    """Where it was asked for."""
-    assert said in read(grade=GRADE, **parts).text
-    assert said not in read(grade=GRADE).text
-
-
 def test_an_action_is_told_with_its_margins_and_passages() -> None:
     """As words, as a line with all scores and both thresholds, and passage by passage."""
-    found = read(action=why(TRACE), trace=TRACE)
+    found = read(action=explain_action(TRACE), trace=TRACE)
     assert "CORRECT|" in found.text
     assert "best score less τ+: +0.5; less τ−: +2.5" in found.text
     assert "Without p0 it would be ambiguous." in found.text
@@ -131,14 +106,14 @@ def test_an_action_is_told_with_its_margins_and_passages() -> None:
 def test_a_trace_in_which_nothing_was_graded_has_no_line() -> None:
     """But says what it decided."""
     trace = replace(TRACE, passages=(), grades=(), decision=Threshold(OWN).decide(()))
-    found = read(action=why(trace), trace=trace)
+    found = read(action=explain_action(trace), trace=trace)
     assert "svg" not in [tag for tag, _ in found.tags]
     assert "INCORRECT" in found.text
 
 
 def test_the_strips_of_an_answer_are_told() -> None:
     """Which were needed, what is said without them, and that it is not what was recorded."""
-    text = re.sub(r"\|+", "|", read(action=why(TRACE), trace=TRACE, answer=NEEDS).text)
+    text = re.sub(r"\|+", "|", read(action=explain_action(TRACE), trace=TRACE, answer=NEEDS).text)
     assert "[1]|yes|a refusal|text|" in text
     assert "[2]|no|the same|text|" in text
     assert "not what the trace recorded" in text
@@ -146,7 +121,7 @@ def test_the_strips_of_an_answer_are_told() -> None:
 
 def test_nothing_is_let_in_but_its_own_style() -> None:
     """The policy names the style by its hash; nothing is styled in place, so that it holds everywhere."""
-    html = page(Explanation(action=why(TRACE), trace=TRACE, grade=GRADE, answer=NEEDS))
+    html = page(Explanation(action=explain_action(TRACE), trace=TRACE, grade=GRADE, answer=NEEDS))
     found = Read(html)
     (policy,) = (a["content"] for tag, a in found.tags if a.get("http-equiv") == "Content-Security-Policy")
     (style,) = re.findall("<style>(.*?)</style>", html, re.DOTALL)
@@ -163,7 +138,7 @@ def test_hostile_text_stays_text() -> None:
     trace = replace(TRACE, question=evil, passages=tuple(replace(p, title=evil) for p in TRACE.passages))
     grade = replace(GRADE, question=evil, units=tuple(replace(unit, words=evil) for unit in UNITS))
     answer = replace(NEEDS, text=evil, strips=tuple(replace(o, strip=replace(STRIP, text=evil)) for o in NEEDS.strips))
-    found = read(action=replace(why(trace), because=evil), trace=trace, grade=grade, answer=answer)
+    found = read(action=replace(explain_action(trace), because=evil), trace=trace, grade=grade, answer=answer)
     assert not {"script", "img"} & {tag for tag, _ in found.tags}
     assert "\x1b" not in found.text
     assert "\u202e" not in found.text

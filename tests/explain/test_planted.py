@@ -55,7 +55,7 @@ def test_two_who_need_or_replace_each_other_share_evenly(
     assert values(found) == pytest.approx({word: 0.5 * (word in pair) for word in ("Who", *text.split())}, abs=1e-5)
 
 
-@pytest.mark.parametrize("method", ["exact", "regression", "permutation"])
+@pytest.mark.parametrize("method", ["exact", "regression"])
 def test_a_sum_is_shared_as_it_is_made(method: str) -> None:
     """A linear evaluator: each word its own worth."""
     worth = {"one": 2.0, "two": -1.0, "six": 0.5}

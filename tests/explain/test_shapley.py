@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.explain.shapley import MOST_PLAYERS, Counted, Game, exact, interactions, shares
+from surefoot.explain.shapley import MOST_PLAYERS, Counted, Game, exact, shares
 from surefoot.types.errors import ConfigError
 
-METHODS = ("exact", "regression", "permutation")
+METHODS = ("exact", "regression")
 seeds = st.integers(0, 2**16)
 
 
@@ -68,52 +68,34 @@ def test_who_adds_nothing_gets_nothing(method: str, players: int, seed: int) -> 
     assert found.values[0] == pytest.approx(0.0, abs=1e-9 if method != "regression" else 1e-4)
 
 
-@pytest.mark.parametrize("method", ["exact", "permutation"])
 @given(players=st.integers(2, 6), seed=seeds, factor=st.floats(-3, 3))
-def test_the_values_of_a_sum_of_games_are_the_sum_of_the_values(
-    method: str, players: int, seed: int, factor: float
-) -> None:
-    """Linearity, coalition for coalition, as the same seed draws the same; of the regression it holds within errors."""
+def test_the_values_of_a_sum_of_games_are_the_sum_of_the_values(players: int, seed: int, factor: float) -> None:
+    """Linearity, coalition for coalition; of the regression it holds within errors."""
     one, other = table(players, seed), table(players, seed + 1)
-    alone = [shares(Counted(game), players, method=method, most=1, seed=seed).values for game in (one, other)]
-    both = shares(Counted(lambda m: one(m) + factor * other(m)), players, method=method, most=1, seed=seed)
+    alone = [exact(game, players).values for game in (one, other)]
+    both = exact(lambda m: one(m) + factor * other(m), players)
     assert both.values == pytest.approx(alone[0] + factor * alone[1], abs=1e-8)
 
 
-@pytest.mark.parametrize("method", ["regression", "permutation"])
-def test_pairs_cost_no_sampling_error(method: str) -> None:
+def test_pairs_cost_no_sampling_error() -> None:
     """Each coalition comes with its complement: sums and pairs are exact after the least number of rounds."""
     random = np.random.default_rng(3)
     single, pairs = random.normal(size=30), {(i, j): random.normal() for i, j in itertools.combinations(range(30), 2)}
-    found = shares(Counted(planted(single, pairs, {})), 30, method=method, tolerance=1e-6, most=600)
+    found = shares(Counted(planted(single, pairs, {})), 30, tolerance=1e-6, most=600)
     assert found.reached
     assert found.values == pytest.approx(shared(single, pairs), abs=1e-6)
 
 
-@pytest.mark.parametrize("method", ["regression", "permutation"])
-def test_the_error_told_is_the_error_made(method: str) -> None:
+def test_the_error_stated_is_the_error_made() -> None:
     """Over 25 seeds and all players, the truth lies within 1.96 errors about as often as it should."""
     random = np.random.default_rng(5)
     single = random.normal(size=15)
     triples = {tuple(random.choice(15, 3, replace=False)): random.normal() for _ in range(60)}
     truth, hits = shared(single, triples), []
     for seed in range(25):
-        found = shares(Counted(planted(single, {}, triples)), 15, method=method, tolerance=0, most=600, seed=seed)
+        found = shares(Counted(planted(single, {}, triples)), 15, tolerance=0, most=600, seed=seed)
         hits += list(np.abs(found.values - truth) < 1.96 * found.errors)
     assert 0.9 <= np.mean(hits) <= 1.0
-
-
-def test_the_regression_needs_fewer_evaluations_than_permutations() -> None:
-    """To the same tolerance, in a game with interactions of three and with noise: less than half."""
-    random = np.random.default_rng(7)
-    single, triples = random.normal(size=40), {tuple(random.choice(40, 3, replace=False)): 1.0 for _ in range(40)}
-    game = planted(single, {}, triples)
-    spent = {}
-    for method in ("regression", "permutation"):
-        counted = Counted(lambda m: game(m) + np.sin(1e4 * (m @ np.arange(1, 41) ** 0.5)))
-        assert shares(counted, 40, method=method, tolerance=0.1, most=60_000).reached
-        spent[method] = counted.evaluations
-    assert 2 * spent["regression"] < spent["permutation"]
 
 
 def test_a_coalition_is_looked_at_once() -> None:
@@ -149,43 +131,10 @@ def test_the_same_seed_gives_the_same() -> None:
     assert one == same != other
 
 
-def test_owen_values_let_a_group_come_and_go_together() -> None:
-    """Of what needs all three, each group gets half, and not each player a third."""
-    game = planted(np.zeros(3), {}, {(0, 1, 2): 6.0})
-    found = shares(Counted(game), 3, method="owen", groups=[0, 0, 1], tolerance=0.02)
-    assert (found.values / found.values.sum()).tolist() == pytest.approx([0.25, 0.25, 0.5], abs=0.03)
-
-
 def test_what_cannot_be_done_is_said() -> None:
-    """Too many players for all coalitions, and groups without their method."""
+    """Too many players for all coalitions."""
     with pytest.raises(ConfigError, match="too many coalitions"):
         shares(Counted(table(2, 0)), 25, method="exact")
-    with pytest.raises(ConfigError, match="groups of players"):
-        shares(Counted(table(2, 0)), 3, groups=[0, 0, 1])
-
-
-@pytest.mark.parametrize("players", [6, 16])
-def test_planted_interactions_are_found(players: int) -> None:
-    """Exactly for few; from samples for many, where pairs alone leave no error."""
-    pairs = {(0, 3): 2.0, (1, 4): -1.0}
-    found, errors = interactions(Counted(planted(np.ones(players), pairs, {})), players, [0, 1], [3, 4])
-    assert found == pytest.approx(np.array([[2.0, 0.0], [0.0, -1.0]]), abs=1e-9)
-    assert errors == pytest.approx(0.0, abs=1e-9)
-
-
-def test_sampled_interactions_agree_with_counted_ones() -> None:
-    """A triple gives each of its pairs a half, within the error that is told."""
-    game = planted(np.zeros(16), {}, {(0, 3, 5): 2.0, (1, 4, 6): -4.0})
-    found, errors = interactions(Counted(game), 16, [0, 1], [3, 4], rounds=200)
-    truth = np.array([[1.0, 0.0], [0.0, -2.0]])
-    assert (np.abs(found - truth) <= 3.5 * errors + 1e-9).all()
-    assert errors.max() < 0.3
-
-
-def test_a_player_has_no_interaction_with_itself() -> None:
-    """It is refused."""
-    with pytest.raises(ConfigError, match="with itself"):
-        interactions(Counted(table(3, 0)), 3, [0, 1], [1])
 
 
 def test_exact_values_are_those_of_the_definition() -> None:
@@ -202,10 +151,9 @@ def test_exact_values_are_those_of_the_definition() -> None:
     assert exact(game, 4).values == pytest.approx(added)
 
 
-@pytest.mark.parametrize("method", [None, "permutation"])
-def test_more_players_than_memory_is_for_are_refused(method) -> None:  # type: ignore[no-untyped-def]
+def test_more_players_than_memory_is_for_are_refused() -> None:
     """Before the game is asked: a stranger's passage of 20,000 words would take a gigabyte."""
     game = Counted(lambda masks: masks.sum(axis=1).astype(float))
     with pytest.raises(ConfigError, match=r"at most 1,500 words or passages, and there are 1,501; explain a shorter"):
-        shares(game, MOST_PLAYERS + 1, method=method)
+        shares(game, MOST_PLAYERS + 1)
     assert game.asked == 0

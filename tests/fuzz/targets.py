@@ -95,13 +95,23 @@ def _surefoot_toml(folder: Path) -> None:
 
 def _trace(folder: Path, number: int | None) -> None:
     explain = ["explain", "--trace", "trace.json"]
-    few = ["--most", "20", "--tolerance", "0.9"]
     commands = [
         ["trace", "trace.json"],
         ["replay", "trace.json"],
         [*explain, "--html", "out.html", "--json", "out.json"],
     ]
-    _turns([*commands, [*explain, "--words", "best", "--flip", *few], [*explain, "--answer"]], number)
+    _turns(
+        [
+            *commands,
+            [
+                *explain,
+                "--words",
+                "best",
+            ],
+            [*explain, "--answer"],
+        ],
+        number,
+    )
 
 
 def _run(folder: Path, number: int | None) -> None:

@@ -29,12 +29,6 @@ START = "start"
 
 _CONFIGURATION = {"Configuration": "--config --set --index"}
 PANELS = {
-    "explain": {
-        "A recorded trace": "--trace --words --answer",
-        "An evaluation": "--run --record",
-        "How words are explained": "--method --baseline --entities --pairs --flip --tolerance --most --seed",
-        "Files to write": "--json --html --figure",
-    },
     "improve": {
         "Changes to try, and the score that has to gain": "--try --metric --together --outside --seed",
         "Which questions are asked, and how": "--given --golds --limit --threads --ray",

@@ -7,13 +7,13 @@ from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import headed, plain
-from surefoot.explain.action import Why
+from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import degree, flips_action, margins, number, signs, strongest, trust
 from surefoot.types import Attribution, Trace
 
 STRONGEST = 8
-"""Units, and pairs of them, that are listed with their values."""
+"""Units that are listed with their values."""
 RAISES, LOWERS = "red", "blue"
 
 
@@ -24,12 +24,10 @@ def words(found: Attribution) -> RenderableType:
     ]
     parts: list[RenderableType] = [Text(plain(f"{found.of}: {found.full:.3g}"), style="bold"), *sides]
     parts += [Text(), _strongest(found)]
-    if found.interactions:
-        parts += [Text(), _together(found)]
     return Group(*parts, Text(), *(Text(plain(line), style="dim") for line in trust(found)))
 
 
-def action(found: Why, trace: Trace) -> RenderableType:
+def action(found: ActionExplanation, trace: Trace) -> RenderableType:
     """The margins, what would have flipped the action, and what each passage did for it."""
     lines = [*margins(found), *flips_action(found)]
     head = Text(plain(f"{found.action.value.upper()}: {found.because}"), style="bold")
@@ -72,15 +70,7 @@ def _strongest(found: Attribution) -> Table:
     return table
 
 
-def _together(found: Attribution) -> Table:
-    table = headed(["together", "with"], ["value", "± standard error"])
-    for one in sorted(found.interactions, key=lambda one: -abs(one.value))[:STRONGEST]:
-        first, second = (plain(found.units[n].words) for n in (one.first, one.second))
-        table.add_row(first, second, number(one.value), f"{one.error:.2g}")
-    return table
-
-
-def _passages(found: Why, trace: Trace) -> Table:
+def _passages(found: ActionExplanation, trace: Trace) -> Table:
     table = headed(["passage", "title", "without it"], ["score", "carried"])
     values = found.carried.values if found.carried else [None] * len(found.without)
     for alone, value, passage in zip(found.without, values, trace.passages, strict=True):

@@ -1,6 +1,6 @@
-"""Why an action was taken: how near the thresholds were, what would have flipped it, and which passages carried it.
+"""Reasons for an action: how near the thresholds were, what would have flipped it, and which passages carried it.
 
-Pure: computed from the trace, with no component asked; anybody can check it by taking the decision again.
+Pure: computed from the trace, with no call of a component; take the decision again to check it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.evidence.policies import RANK, Threshold, label, redecide
 from surefoot.explain.grade import measured
-from surefoot.explain.shapley import EXACT, Counted, Game, Masks, Vector, shares
+from surefoot.explain.shapley import Counted, Game, Masks, Shares, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 from surefoot.types.errors import TraceFault
 
@@ -26,7 +26,7 @@ DROPPED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DroppedPassages:
     """The fewest passages without which the action is another; of as few, those with the highest grades."""
 
     passage_ids: tuple[str, ...]
@@ -34,7 +34,7 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ThresholdShift:
     """The smallest move of one threshold that makes the action another."""
 
     threshold: Literal["upper", "lower"]
@@ -45,7 +45,7 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Alone:
+class LeaveOneOut:
     """The action without one passage."""
 
     passage_id: str
@@ -56,7 +56,7 @@ class Alone:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class ActionExplanation:
     """The explanation of a trace's action, and how little would have made it another."""
 
     question: str
@@ -67,18 +67,18 @@ class Why:
     """`best` less τ+; None: nothing was graded."""
     above_lower: float | None
     """`best` less τ−."""
-    drops: tuple[Drop, ...]
+    drops: tuple[DroppedPassages, ...]
     """One for each other action that dropping passages can bring, the fewest first."""
-    moves: tuple[Move, ...]
+    shifts: tuple[ThresholdShift, ...]
     """One for each threshold and each other action that moving it alone can bring, the smallest first."""
-    without: tuple[Alone, ...]
+    without: tuple[LeaveOneOut, ...]
     """One a passage, in the trace's order."""
     carried: Attribution | None
     """The passages' Shapley values: of the best score over the lowest, or, under another policy than the threshold's,
     of the action's level. None: nothing was graded."""
 
 
-def why(trace: Trace) -> Why:
+def explain_action(trace: Trace) -> ActionExplanation:
     """The explanation of the action. Raises TraceFault for a trace without a decision, one that does not fit, or one
     of more than 500 passages."""
     if len(trace.passages) > MOST_PASSAGES:
@@ -90,7 +90,7 @@ def why(trace: Trace) -> Why:
     if len(trace.grades) < len(trace.passages):
         raise TraceFault(f"trace {trace.id} has fewer grades than passages")
     best = was.best
-    return Why(
+    return ActionExplanation(
         trace.asked,
         was.action,
         was.because,
@@ -98,8 +98,8 @@ def why(trace: Trace) -> Why:
         None if best is None else best - was.upper,
         None if best is None else best - was.lower,
         _drops(trace, was.action),
-        tuple(_moves(trace, was)),
-        tuple(_alone(trace, n) for n in range(len(trace.passages))),
+        tuple(_shifts(trace, was)),
+        tuple(_without(trace, n) for n in range(len(trace.passages))),
         None if best is None else _carried(trace, was),
     )
 
@@ -113,14 +113,14 @@ def only(trace: Trace, numbers: Sequence[int]) -> Decision:
     )
 
 
-def _drops(trace: Trace, action: Action) -> tuple[Drop, ...]:
-    every, first = range(len(trace.passages)), dict[Action, Drop]()
+def _drops(trace: Trace, action: Action) -> tuple[DroppedPassages, ...]:
+    every, first = range(len(trace.passages)), dict[Action, DroppedPassages]()
     ranked = sorted(every, key=lambda n: -_height(trace.grades[n]))[:DROPPED]
     for size in range(1, len(ranked) + 1):
         for gone in combinations(ranked, size):
             after = only(trace, [n for n in every if n not in gone]).action
             if after is not action and after not in first:
-                first[after] = Drop(tuple(trace.passages[n].id for n in gone), after)
+                first[after] = DroppedPassages(tuple(trace.passages[n].id for n in gone), after)
     return tuple(first.values())
 
 
@@ -128,15 +128,15 @@ def _height(grade: Grade) -> float:
     return -math.inf if grade.score is None else grade.score
 
 
-def _alone(trace: Trace, gone: int) -> Alone:
+def _without(trace: Trace, gone: int) -> LeaveOneOut:
     after = only(trace, [n for n in range(len(trace.passages)) if n != gone])
-    return Alone(trace.passages[gone].id, trace.grades[gone].score, after.action, after.best)
+    return LeaveOneOut(trace.passages[gone].id, trace.grades[gone].score, after.action, after.best)
 
 
-def _moves(trace: Trace, was: Decision) -> list[Move]:
+def _shifts(trace: Trace, was: Decision) -> list[ThresholdShift]:
     """Moves to every score: a threshold changes an action only where it passes one."""
     scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
-    found: dict[tuple[str, Action], Move] = {}
+    found: dict[tuple[str, Action], ThresholdShift] = {}
     for to in sorted({place for score in scores for place in (score, math.nextafter(score, math.inf))}):
         for name, moved in (
             ("upper", Thresholds(to, was.lower, 0.0, "moved")),
@@ -145,7 +145,7 @@ def _moves(trace: Trace, was: Decision) -> list[Move]:
             if moved.lower <= moved.upper and (after := under(trace, moved)) is not was.action:
                 by = to - getattr(was, name)
                 if (known := found.get((name, after))) is None or abs(by) < abs(known.by):
-                    found[name, after] = Move(name, to, by, after)  # type: ignore[arg-type]
+                    found[name, after] = ThresholdShift(name, to, by, after)  # type: ignore[arg-type]
     return sorted(found.values(), key=lambda move: abs(move.by))
 
 
@@ -160,21 +160,20 @@ def under(trace: Trace, moved: Thresholds) -> Action:
         return replace(grade, label=label(grade.score, moved))
 
     grades = tuple(relabelled(grade) for grade in trace.grades)
-    given = replace(trace.decision or was, upper=moved.upper, lower=moved.lower)
-    return redecide(replace(trace, grades=grades, decision=given)).action
+    decision = replace(trace.decision or was, upper=moved.upper, lower=moved.lower)
+    return redecide(replace(trace, grades=grades, decision=decision)).action
 
 
 def _carried(trace: Trace, was: Decision) -> Attribution:
-    by_score = was.policy == Threshold.name
-    game = Counted(_best(trace) if by_score else _level(trace))
-    count = len(trace.passages)
-    found = shares(game, count, method=None if count <= EXACT else "permutation", tolerance=0.02)
-    units = tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages)
+    by_score, count = was.policy == Threshold.name, len(trace.passages)
+    scores = np.array([_height(grade) for grade in trace.grades[:count]])
+    game = Counted(_level(trace))
+    found = _of_the_best(scores) if by_score else shares(game, count, tolerance=0.02)
     return Attribution(
         of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
         question=trace.asked,
         passage=None,
-        units=units,
+        units=tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages),
         **measured(found),
         baseline="",
         evaluations=game.evaluations,
@@ -184,10 +183,15 @@ def _carried(trace: Trace, was: Decision) -> Attribution:
     )
 
 
-def _best(trace: Trace) -> Game:
-    scores = np.array([_height(grade) for grade in trace.grades[: len(trace.passages)]])
-    lowest = scores[np.isfinite(scores)].min()
-    return lambda masks: np.where(masks, scores, lowest).max(axis=1, initial=lowest)
+def _of_the_best(scores: Vector) -> Shares:
+    """The Shapley values of the best score, exactly: each step up from the lowest score is shared evenly by all who
+    reach it (Littlechild and Owen, 1973)."""
+    finite = np.where(np.isfinite(scores), scores, scores[np.isfinite(scores)].min())
+    order = np.argsort(finite, kind="stable")
+    steps = np.diff(finite[order], prepend=finite[order[0]])
+    values = np.empty(len(finite))
+    values[order] = np.cumsum(steps / np.arange(len(finite), 0, -1))
+    return Shares(values, np.zeros(len(finite)), float(finite.min()), float(finite.max()), "exact", True)
 
 
 def _level(trace: Trace) -> Game:

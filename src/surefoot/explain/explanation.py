@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.explain.action import Why
+from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
-from surefoot.explain.flip import Flip
 from surefoot.run.store import to_json
 from surefoot.stats import text
 from surefoot.types import Attribution, Trace
@@ -19,22 +18,18 @@ DEGREES = (0.15, 0.4, 0.7)
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """All that was asked for; None: not asked for."""
+    """The explanations of one trace or grade; None: not made."""
 
-    action: Why | None = None
+    action: ActionExplanation | None = None
     trace: Trace | None = None
     """The one whose action it is."""
     grade: Attribution | None = None
-    flip: Flip | None = None
-    flipped: bool = False
-    """Whether words that flip the label were sought; where there are none, `flip` is None."""
     answer: Needs | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """All that was asked for, except the trace, which is on disk."""
-        parts = {"action": self.action, "grade": self.grade, "flip": self.flip, "answer": self.answer}
-        asked = {name for name, part in parts.items() if part is not None} | ({"flip"} if self.flipped else set())
-        return {name: to_json(part) for name, part in parts.items() if name in asked}
+        """Every part that was made, except the trace, which is on disk."""
+        parts = {"action": self.action, "grade": self.grade, "answer": self.answer}
+        return {name: to_json(part) for name, part in parts.items() if part is not None}
 
 
 def degree(value: float, most: float) -> int:
@@ -64,33 +59,25 @@ def trust(found: Attribution) -> Iterator[str]:
         f"{found.evaluations:,} texts graded, seed {found.seed}, gap {found.gap:.1g}"
     )
     if not found.reached:
-        yield f"! not known to the tolerance of {found.tolerance:.0%} that was asked for; allow more with --most"
+        yield f"! not known to the tolerance of {found.tolerance:.0%} after {found.evaluations:,} texts"
     tied = sum(map(len, found.ties))
     if tied:
         yield f"{tied} words share their value with others; their order says nothing"
     yield from found.notes
 
 
-def flips_label(found: Flip | None) -> str:
-    """A sentence on the words whose loss flips the label."""
-    if found is None:
-        return "No few words of the passage flip its label."
-    lost = ", ".join(f"“{unit.words}”" for unit in found.units)
-    return f"Without {lost} it would be {found.after.value}, not {found.before.value} ({found.score:.3g})."
-
-
-def margins(found: Why) -> Iterator[str]:
+def margins(found: ActionExplanation) -> Iterator[str]:
     """The best score's distance from each threshold; nothing where nothing was graded."""
     if found.above_upper is not None and found.above_lower is not None:
         yield f"best score less τ+: {number(found.above_upper)}; less τ−: {number(found.above_lower)}"
 
 
-def flips_action(found: Why) -> list[str]:
+def flips_action(found: ActionExplanation) -> list[str]:
     """Sentences on what would have made the action another."""
     drops = [f"Without {', '.join(drop.passage_ids)} it would be {drop.action.value}." for drop in found.drops]
     names = {"upper": "τ+", "lower": "τ−"}
-    moves = [
-        f"With {names[move.threshold]} at {move.to:.4g} ({number(move.by)}) it would be {move.action.value}."
-        for move in found.moves
+    shifts = [
+        f"With {names[shift.threshold]} at {shift.to:.4g} ({number(shift.by)}) it would be {shift.action.value}."
+        for shift in found.shifts
     ]
-    return [*drops, *moves] or ["Nothing that was tried flips it: no passage dropped, and no threshold moved alone."]
+    return [*drops, *shifts] or ["Nothing that was tried flips it: no passage dropped, and no threshold moved alone."]

@@ -16,9 +16,9 @@ import numpy as np
 
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.policies import finite
-from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, interactions, shares
-from surefoot.text.words import names, places_of, sentences
-from surefoot.types import Attribution, Interaction, Passage, Trace, Unit
+from surefoot.explain.shapley import Counted, Masks, Method, Shares, Vector, shares
+from surefoot.text.words import names, places_of
+from surefoot.types import Attribution, Passage, Trace, Unit
 from surefoot.types.errors import ComponentError, ConfigError, UsageError
 from surefoot.types.protocols import Evaluator, Pair
 
@@ -32,8 +32,6 @@ PAD = "…"
 """A sign without letters, which keeps the other words in place."""
 ASKED = 256
 """Texts of a call to the evaluator."""
-STRONGEST = (3, 6)
-"""Words of question and passage whose interactions are computed, unless all can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +161,12 @@ def explain(
     tolerance: float = 0.1,
     most: int = 4000,
     seed: int = 0,
-    pairs: bool = False,
     ungraded: float | None = None,
 ) -> Attribution:
     """The Shapley values of the words of question, title and text in the evaluator's raw score.
 
-    `tolerance`, `most` and `method` are those of `shapley.shares`; "owen" keeps the words of a sentence together.
-    `pairs` adds the interactions of the strongest question words with the strongest passage words, or of all where
-    there are up to 12 units. Cost: one graded pair an evaluation. Raises ComponentError where the pair has no score,
+    `tolerance`, `most` and `method` are those of `shapley.shares`; Cost: one graded
+    pair an evaluation. Raises ComponentError where the pair has no score,
     ConfigError where there is no word.
     """
     words = taken_apart(question, passage, entities=entities)
@@ -178,9 +174,7 @@ def explain(
         raise ConfigError("neither the question nor the passage has a word to explain")
     score = ScoreFunction(evaluator, words, baseline, ungraded)
     game, count = Counted(score), len(words.units)
-    groups = sentence_groups(words) if method == "owen" else None
-    found = shares(game, count, method=method, groups=groups, tolerance=tolerance, most=most, seed=seed)
-    both = _together(game, words.units, found, seed) if pairs else ()
+    found = shares(game, count, method=method, tolerance=tolerance, most=most, seed=seed)
     return Attribution(
         of=f"score of {evaluator.name}",
         question=question,
@@ -191,7 +185,6 @@ def explain(
         evaluations=game.evaluations,
         seed=seed,
         tolerance=tolerance,
-        interactions=both,
         notes=score.notes,
     )
 
@@ -220,28 +213,3 @@ def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
     for number, value in enumerate(values):
         same.setdefault(round(value, 9) + 0.0, []).append(number)
     return tuple(tuple(group) for group in same.values() if len(group) > 1)
-
-
-def sentence_groups(words: Words) -> list[int]:
-    """Of each unit, the number of its sentence; question and title are one each."""
-    starts = [start for start, _ in sentences(words.passage.text)]
-    keys = [(unit.side, sum(unit.side == "text" and start <= unit.start for start in starts)) for unit in words.units]
-    numbers = {key: n for n, key in enumerate(dict.fromkeys(keys))}
-    return [numbers[key] for key in keys]
-
-
-def _together(game: Counted, units: Sequence[Unit], found: Shares, seed: int) -> tuple[Interaction, ...]:
-    asked = [n for n, unit in enumerate(units) if unit.side == "question"]
-    said = [n for n, unit in enumerate(units) if unit.side != "question"]
-    if found.method != "exact":
-        asked, said = (_strongest(some, found, most) for some, most in zip((asked, said), STRONGEST, strict=True))
-    values, errors = interactions(game, len(units), asked, said, seed=seed)
-    return tuple(
-        Interaction(first, second, float(values[i, j]), float(errors[i, j]))
-        for i, first in enumerate(asked)
-        for j, second in enumerate(said)
-    )
-
-
-def _strongest(some: Sequence[int], found: Shares, most: int) -> list[int]:
-    return sorted(sorted(some, key=lambda n: -abs(found.values[n]))[:most])

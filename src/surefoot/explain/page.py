@@ -10,13 +10,12 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from surefoot.draw.svg import Scale, clean, line, text
-from surefoot.explain.action import Why
+from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
     Explanation,
     degree,
     flips_action,
-    flips_label,
     margins,
     number,
     signs,
@@ -29,9 +28,9 @@ from surefoot.web import static
 _STYLE = static("explanation.css")
 
 
-def page(told: Explanation) -> str:
+def page(explained: Explanation) -> str:
     """The page's text. The policy in its head allows only its own style."""
-    question = told.action.question if told.action else told.grade.question if told.grade else ""
+    question = explained.action.question if explained.action else explained.grade.question if explained.grade else ""
     hashed = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{hashed}'; base-uri 'none'; form-action 'none'"
     parts = [
@@ -41,15 +40,13 @@ def page(told: Explanation) -> str:
         f"<title>Why: {clean(question)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>",
         f"<h1>{clean(question)}</h1>",
     ]
-    if told.action and told.trace:
-        parts += _action(told.action, told.trace)
-    if told.grade:
-        parts += _grade(told.grade)
-        if told.flipped:
-            parts.append(_lines([flips_label(told.flip)]))
-        parts.append(_lines(trust(told.grade), "dim"))
-    if told.answer:
-        parts += _answer(told.answer)
+    if explained.action and explained.trace:
+        parts += _action(explained.action, explained.trace)
+    if explained.grade:
+        parts += _grade(explained.grade)
+        parts.append(_lines(trust(explained.grade), "dim"))
+    if explained.answer:
+        parts += _answer(explained.answer)
     return "\n".join([*parts, "</body>\n</html>\n"])
 
 
@@ -60,8 +57,6 @@ def _grade(found: Attribution) -> Iterator[str]:
     yield '<dl class="words">'
     yield from (f"<dt>{side}</dt>\n<dd>{_words(found, side)}</dd>" for side in sides)
     yield "</dl>"
-    if found.interactions:
-        yield _grid(found)
     rows = [
         [clean(found.units[n].words), found.units[n].side, number(found.values[n]), f"{found.errors[n]:.2g}"]
         for n in strongest(found, len(found.units))
@@ -80,28 +75,7 @@ def _words(found: Attribution, side: str) -> str:
     )
 
 
-def _grid(found: Attribution) -> str:
-    """The interactions: question words in rows, words of the passage in columns."""
-    rows = list(dict.fromkeys(one.first for one in found.interactions))
-    columns = list(dict.fromkeys(one.second for one in found.interactions))
-    known = {(one.first, one.second): one for one in found.interactions}
-    most = max(abs(one.value) for one in found.interactions)
-    head = "".join(f'<th scope="col">{clean(found.units[n].words)}</th>' for n in columns)
-    body = "\n".join(
-        f'<tr><th scope="row">{clean(found.units[row].words)}</th>'
-        + "".join(
-            f'<td class="figure{_class(known[row, n].value, most)}" title="± {known[row, n].error:.2g}">'
-            f"{number(known[row, n].value)}{_signs(known[row, n].value, most)}</td>"
-            for n in columns
-        )
-        + "</tr>"
-        for row in rows
-    )
-    caption = "What a word of the question, a row each, and a word of the passage are worth together, beyond each alone"
-    return f'<div class="wide"><table><caption>{caption}</caption>\n<tr><td></td>{head}</tr>\n{body}\n</table></div>'
-
-
-def _action(found: Why, trace: Trace) -> Iterator[str]:
+def _action(found: ActionExplanation, trace: Trace) -> Iterator[str]:
     yield f"<h2>{found.action.value.upper()}</h2>"
     yield _lines([found.because, *margins(found)])
     if found.best is not None and found.above_upper is not None and found.above_lower is not None:
@@ -112,7 +86,7 @@ def _action(found: Why, trace: Trace) -> Iterator[str]:
         yield _passages(found, trace)
 
 
-def _scale(found: Why, best: float, upper: float, lower: float) -> str:
+def _scale(found: ActionExplanation, best: float, upper: float, lower: float) -> str:
     """All scores and both thresholds on a line."""
     others = [one.score for one in found.without if one.score is not None]
     low, high = min([*others, best, lower]), max([*others, best, upper])
@@ -127,7 +101,7 @@ def _scale(found: Why, best: float, upper: float, lower: float) -> str:
     return "\n".join([head, line(60, 40, 660, 40, "axis"), *marks, "</svg>"])
 
 
-def _passages(found: Why, trace: Trace) -> str:
+def _passages(found: ActionExplanation, trace: Trace) -> str:
     values: Sequence[float | None] = found.carried.values if found.carried else [None] * len(found.without)
     most = max((abs(value) for value in values if value is not None), default=0.0)
     rows = []

@@ -14,7 +14,7 @@ from surefoot.types.evaluation import (
     Score,
     Summary,
 )
-from surefoot.types.explanation import Attribution, Interaction, Unit
+from surefoot.types.explanation import Attribution, Unit
 from surefoot.types.llms import Completion, Message, Token
 from surefoot.types.trace import (
     TRACE_SCHEMA,
@@ -63,7 +63,6 @@ __all__ = [
     "Gain",
     "Grade",
     "Insight",
-    "Interaction",
     "Level",
     "Message",
     "Metric",

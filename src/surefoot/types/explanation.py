@@ -21,18 +21,6 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Interaction:
-    """The worth of two units together beyond their separate worth (Shapley interaction index)."""
-
-    first: int
-    """Number of the unit in `Attribution.units`, from 0."""
-    second: int
-    value: float
-    error: float
-    """Standard error; 0: every coalition was counted."""
-
-
-@dataclass(frozen=True, slots=True)
 class Attribution:
     """Shapley values: how much each unit adds to a number, and how far these shares can be trusted."""
 
@@ -52,11 +40,11 @@ class Attribution:
     """The number as it is."""
     gap: float
     """`full - base - sum(values)`: 0 but for rounding, or something is wrong."""
-    method: Literal["exact", "regression", "permutation", "owen"]
+    method: Literal["exact", "regression"]
     baseline: Literal["", "delete", "filler", "pad"]
     """The stand-in for removed words; empty: the units are passages."""
     evaluations: int
-    """Distinct coalitions evaluated, including those of `interactions`."""
+    """Distinct coalitions evaluated."""
     seed: int
     tolerance: float
     """The largest standard error allowed, as a share of the largest value."""
@@ -64,6 +52,5 @@ class Attribution:
     """True: the tolerance was met. False: the allowed evaluations ran out first."""
     ties: tuple[tuple[int, ...], ...] = ()
     """Groups of units with equal values, by number: their order means nothing."""
-    interactions: tuple[Interaction, ...] = ()
     notes: tuple[str, ...] = ()
     """Caveats for the reader, such as the score assumed for a text without words."""
