@@ -33,7 +33,6 @@ from surefoot.types import (
     Action,
     Event,
     Grade,
-    Message,
     Passage,
     RewrittenQuery,
     Step,
@@ -569,65 +568,12 @@ def test_white_space_around_a_question_is_no_part_of_it() -> None:
     assert trace.question == QUESTION
 
 
-class Mending(Shelf):
-    """A retriever that mends one misspelling."""
-
-    def mended(self, question: str) -> str:
-        return question.replace("Brigde", "Bridge")
-
-
-TYPED = "Who built the Ruvel Brigde?"
-
-
-def test_a_mended_question_is_the_one_that_is_searched_graded_and_answered() -> None:
-    """By every part; the trace keeps the question as it was typed, and says how it was read."""
-    prompts: list[str] = []
-    shelf, evaluator, world, rewriter = Mending(HALF), Known(), Shelf(), Asking()
-
-    def told(messages: Sequence[Message]) -> str:
-        prompts.append(messages[-1].content)
-        return "The mayor opened it."
-
-    trace = pipeline(
-        retriever=shelf,
-        evaluator=evaluator,
-        searcher=world,
-        rewriter=rewriter,
-        generator=LLMGenerator(Scripted(told)),
-    ).run(TYPED)
-    assert (trace.question, trace.read_as, trace.asked) == (TYPED, QUESTION, QUESTION)
-    assert shelf.asked == world.asked == [QUESTION]
-    assert {question for question, _ in evaluator.asked} == {QUESTION}
-    assert set(rewriter.asked) == {QUESTION}
-    assert prompts
-    assert all(QUESTION in prompt and TYPED not in prompt for prompt in prompts)
-
-
-def test_a_repetition_of_the_mended_question_is_no_evidence() -> None:
-    """It is told by the question as it was read, which differs from what was typed in a word."""
-    bait = Passage("bait", f"{QUESTION} Zorblax.", "Ruvel Bridge")
-    trace = pipeline(retriever=Mending(bait), evaluator=Lexical(), searcher=Nowhere()).run(TYPED)
-    assert trace.grades[0].cap is Action.INCORRECT
-    assert trace.answer
-    assert trace.answer.refused
-    assert "Brigde" not in trace.answer.text
-
-
-@pytest.mark.parametrize("shelf", [Shelf, Mending])
-def test_a_question_that_needs_no_mending_is_read_as_it_is(shelf: type[Shelf]) -> None:
-    """By a retriever that mends none, too; nobody is told that it was read in another way."""
-    events: list[Event] = []
-    trace = pipeline(retriever=shelf(GOOD)).run(QUESTION, events.append)
-    assert (trace.read_as, trace.asked) == ("", QUESTION)
+def test_a_question_without_turns_before_it_is_read_as_it_was_typed() -> None:
+    """Its spelling too; nobody is told that it was read in another way."""
+    shelf, events = Shelf(GOOD), list[Event]()
+    trace = pipeline(retriever=shelf).run("Who built the Ruvel Brigde?", events.append)
+    assert (trace.read_as, shelf.asked) == ("", ["Who built the Ruvel Brigde?"])
     assert "read_as" not in [event.name for event in events]
-
-
-def test_a_listener_hears_how_the_question_is_read_before_anything_is_found() -> None:
-    """So that it can be shown first, but for what says whose events these are."""
-    events: list[Event] = []
-    pipeline(retriever=Mending(GOOD)).run(TYPED, events.append)
-    assert [event.name for event in events[:2]] == ["begun", "read_as"]
-    assert events[1].value == QUESTION
 
 
 # Hedges

@@ -234,15 +234,13 @@ class Pipeline:
             yield
 
     def _read(self, history: Sequence[Turn], run: Recorder) -> None:
-        """Complete the question from the turns before it, and mend its spelling."""
-        asked = run.question
-        if history:
-            rules, complete = self.conversation.by_rules(asked, history), self.conversation.whole
-            whole = run.step("complete", complete, asked, history, fallback=rules, instead="completed by rules")
-            asked = whole if len(whole) <= LONGEST_QUESTION else asked
-        mended = getattr(self.retriever, "mended", str)
-        if (read_as := mended(asked)) != run.question:
-            run.set("read_as", read_as)
+        """Complete the question from the turns before it."""
+        if not history:
+            return
+        rules, complete = self.conversation.by_rules(run.question, history), self.conversation.whole
+        whole = run.step("complete", complete, run.question, history, fallback=rules, instead="completed by rules")
+        if whole != run.question and len(whole) <= LONGEST_QUESTION:
+            run.set("read_as", whole)
 
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""

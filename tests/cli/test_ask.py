@@ -134,12 +134,6 @@ def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(
     assert json.loads(indexed("ask", QUESTION, "--json").out)["code"] == 130
 
 
-def test_the_question_as_it_was_read_is_shown(indexed: Callable[..., Any]) -> None:
-    """Before anything that was found by it."""
-    done = indexed("ask", "Who built the Rvuel Bridge?", "--set", "llm.replies={Bridge='Tomas Aldwin did.'}")
-    assert done.out.startswith("Read as    Who built the ruvel Bridge?")
-
-
 def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:
     """Several times over, the last one wins; a model can be any class by its path."""
     sets = ("--set", "pipeline.k=2", "--set", "pipeline.k=1", "--set", "llm.use=surefoot.llms.scripted:Scripted")

@@ -1,8 +1,6 @@
 """How an index is searched."""
 
-import gzip
 import os
-import re
 import threading
 from pathlib import Path
 
@@ -259,33 +257,6 @@ def test_the_file_of_a_passage_is_found_where_it_lies_now(tmp_path):
         assert index.place(file) is None
 
 
-def test_known_words_are_told_with_the_number_of_their_passages(index):
-    """However often one holds them; of others there is nothing, and nothing is written for the answer."""
-    asked = ["glacier", "rope", "the", "marmot", "GLACIER", "", "a b", '"', "hut"]
-    before = index.path.stat().st_mtime_ns
-    assert index.known(asked) == {"glacier": 1, "rope": 2, "the": 3, "hut": 2}
-    assert index.known(asked) == index.known(iter(asked))
-    assert index.known([]) == {}
-    assert index.path.stat().st_mtime_ns == before
-
-
-@given(st.lists(st.text(max_size=8), max_size=4))
-def test_any_text_may_be_asked_for_as_a_word(index, words):
-    """What is known is found by a search for it."""
-    assert all(index.lexical(word, 5) for word in index.known(words))
-
-
-def test_known_words_are_those_of_titles_too(tmp_path):
-    """A heading's word is no misspelling."""
-    (tmp_path / "a.csv").write_text("title,text\nMarmot,Iron\n")
-    build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
-    with Index.open(tmp_path / "index.db") as index:
-        assert index.known(["marmot", "iron"]) == {"marmot": 1, "iron": 1}
-        (tmp_path / "a.csv").write_text("title,text\nMouse,Iron\n")
-        build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
-        assert index.known(["marmot", "mouse"]) == {"mouse": 1}
-
-
 def test_of_files_with_one_path_the_first_that_is_there_is_found(tmp_path, monkeypatch):
     """Two folders may each have been indexed from within."""
     for name in ("one", "two"):
@@ -316,44 +287,6 @@ def test_an_index_of_another_version_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("surefoot.index.storage.SCHEMA", SCHEMA + 1)
     with pytest.raises(IndexFault, match=f"version {SCHEMA} .*version {SCHEMA + 1}.*--rebuild"):
         Index.open(path)
-
-
-@pytest.fixture
-def former(tmp_path):
-    """An index that 0.1.0 made of three files."""
-    path = tmp_path / "index.db"
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-0.1.0.db.gz").read_bytes()))
-    return path
-
-
-def test_an_index_of_the_first_version_is_searched(former):
-    """By words and by vectors; its passages have the files that they stand in."""
-    with Index.open(former) as index:
-        (glacier,) = index.lexical("shrinking glacier", 1)
-        assert (glacier.id, glacier.file, glacier.url) == ("glacier", "docs/rows.jsonl", "https://example.org/glacier")
-        assert index.nearest(vector("a rope, a lantern"), 1)[0].text == "A rope and a lantern."
-        assert len(list(index.passages())) == len(index.vectors()) == index.info().passages == 4
-
-
-def test_an_index_of_the_first_version_is_not_added_to(former, tmp_path):
-    """Its ids are of another kind; the message says what to do, and that works."""
-    (tmp_path / "b.txt").write_text("A marmot.")
-    before = former.read_bytes()
-    with pytest.raises(IndexFault, match=rf"can be searched.*--rebuild PATH… --index {re.escape(str(former))}$"):
-        build([tmp_path / "b.txt"], former, Hashing())
-    assert former.read_bytes() == before
-    build([tmp_path / "b.txt"], former, Hashing(), rebuild=True)
-    with Index.open(former) as index:
-        assert index.info().passages == 1
-
-
-def test_an_index_without_the_places_of_blocks_is_searched(tmp_path):
-    """It was made before they were kept: each passage leads to its first block, as it did then."""
-    path = tmp_path / "index.db"
-    path.write_bytes(gzip.decompress(Path(__file__).with_name("index-2.db.gz").read_bytes()))
-    with Index.open(path) as index:
-        assert {passage.places for passage in index.passages()} == {()}
-        assert index.verify()
 
 
 def test_the_places_of_blocks_are_kept(tmp_path):

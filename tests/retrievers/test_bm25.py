@@ -17,14 +17,3 @@ def test_it_retrieves_what_shares_words_with_the_question(tmp_path):
         assert {passage.id.partition(":")[2] for passage in retriever.retrieve("Which hut?", 5)} == {"hut", "old"}
         assert len(retriever.retrieve("Which hut?", 1)) == 1
         assert retriever.retrieve("Which marmot?", 5) == ()
-
-
-def test_it_mends_a_question_by_the_words_of_its_index(tmp_path):
-    """And leaves one that needs none; what it retrieves it does not mend by itself, since that must be shown."""
-    (tmp_path / "a.csv").write_text("text\nThe glacier hut\n")
-    build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
-    with Index.open(tmp_path / "index.db") as index:
-        retriever = Bm25(index)
-        assert retriever.mended("Which glacir?") == "Which glacier?"
-        assert retriever.mended("Which hut?") == "Which hut?"
-        assert retriever.retrieve("Which glacir?", 5) == ()

@@ -82,17 +82,6 @@ def test_one_retriever_keeps_its_order(ranking):
     assert [passage.id for passage in fused(ranking)] == ranking
 
 
-def test_the_first_that_can_mends_a_question():
-    """Without such a retriever it stays as it is."""
-
-    class Mending(Listed):
-        def mended(self, question):
-            return f"{question} {self.ids}"
-
-    assert Hybrid([Listed("a"), Mending("b"), Mending("c")]).mended("hutt") == "hutt b"
-    assert Hybrid([Listed("a")]).mended("hutt") == Hybrid([]).mended("hutt") == "hutt"
-
-
 def test_a_filter_reaches_each_retriever():
     """Ranks are those among what fulfils it, however deep that lies in the lists without it."""
     one = Filter.of({"h": True})

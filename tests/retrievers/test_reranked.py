@@ -11,13 +11,9 @@ from surefoot.config.consent import code
 from surefoot.config.faults import faults
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, rebuilt
-from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluators.lexical import Lexical
 from surefoot.index.build import build
-from surefoot.index.search import Index
 from surefoot.retrievers._given import Given
-from surefoot.retrievers.bm25 import Bm25
 from surefoot.retrievers.reranked import Reranked
 from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
@@ -101,13 +97,6 @@ def library(tmp_path: Path) -> Path:
     (tmp_path / "hut.txt").write_text("The hut stands at 2,214 m. The bridge is near.")
     build([tmp_path], tmp_path / "index.db", Hashing())
     return tmp_path / "index.db"
-
-
-def test_it_mends_spelling_as_the_retriever_within(library: Path) -> None:
-    """BM25 knows the words of the index."""
-    with Index.open(library) as index:
-        assert Reranked(Bm25(index), ByNumber()).mended("Who built the Ruvel Brigde?") == "Who built the Ruvel bridge?"
-        verify("retriever", Reranked(Bm25(index), Lexical()))
 
 
 def configured(library: Path, **retriever: object) -> Builder:

@@ -148,7 +148,7 @@ def decided(trace: Trace) -> list[RenderableType]:
 
 
 def _read_as(trace: Trace) -> list[RenderableType]:
-    """The question that was asked in place of the user's own, whose spelling it mends."""
+    """The question as it was completed from the turns before it."""
     return [line("Read as", Text(plain(trace.read_as), style="bold"))] if trace.read_as else []
 
 

@@ -21,7 +21,7 @@ from surefoot.documents.reader_pool import Reading, Request
 from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.intake import Intake, StoredFile, loaded, stored_files
 from surefoot.index.readers import READERS
-from surefoot.index.storage import faults, locked, others, replacement, settle, writing
+from surefoot.index.storage import check_file, faults, locked, others, replacement, settle, writing
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_META, Meta
 from surefoot.types.protocols import Embedder
@@ -123,6 +123,7 @@ def build(
         replacement(_alone(live, collection)) if rebuild else nullcontext(live) as place,
         writing(place, embedder, collection) as db,
     ):
+        check_file(db, quick=True)  # nothing is built upon damage
         run = _Build(db, live.parent.resolve(), embedder, given, on_progress)
         run.update(found)
         if rebuild:

@@ -16,7 +16,7 @@ import numpy as np
 from surefoot.documents.loaders import DocumentProblem
 from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
 from surefoot.index.connection import DEFAULT, Connection
-from surefoot.index.integrity import packed, passage_sum, vector_sum
+from surefoot.index.rows import packed
 from surefoot.index.splitter import cut
 from surefoot.index.storage import commit, faults, locked, making, now, writing
 from surefoot.text import ids
@@ -29,7 +29,7 @@ from surefoot.types.protocols import Embedder
 BATCH = 512
 """Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""
 MANY = 8_192
-"""The same for documents from memory: each commit reads all words of the collection for their checksum."""
+"""The same for documents from memory."""
 
 _FORGET = (
     "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "
@@ -133,7 +133,7 @@ class Intake:
             [(rowid, key, packed(value), self._db.number) for key, value in meta.items()],
         )
         for piece in document.passages:
-            self._add(piece, rowid, file.path, meta)
+            self._add(piece, rowid)
         if self._uncommitted >= self._together:
             self.commit()
         return id
@@ -161,14 +161,13 @@ class Intake:
         self._uncommitted = 0
         self._on_commit()
 
-    def _add(self, passage: Passage, document: int, file: str, meta: Meta) -> None:
+    def _add(self, passage: Passage, document: int) -> None:
         parts = passage.id, passage.text, passage.title, passage.url, passage.start
         places = json.dumps(passage.places) if passage.places else ""
-        checksum = passage_sum(*parts, file, self._db.collection, meta, places)
         added = self._db.execute(
-            "INSERT INTO main.passages (collection, document, id, text, title, url, start, places, checksum) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._db.number, document, *parts, places, checksum),
+            "INSERT INTO main.passages (collection, document, id, text, title, url, start, places) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (self._db.number, document, *parts, places),
         )
         words = added.lastrowid, passage.title, passage.text
         self._db.execute(f"INSERT INTO main.{self._db.lexicon} (rowid, title, text) VALUES (?, ?, ?)", words)  # nosec B608 # a word of ours
@@ -183,11 +182,8 @@ class Intake:
             return
         texts = [f"{passage.title}\n{passage.text}".lstrip() for _, passage in self._waiting]
         vectors = map(np.ndarray.tobytes, self._embedder.embed(texts).astype(np.float16))
-        rows = (
-            (rowid, vector, vector_sum(passage.id, vector))
-            for (rowid, passage), vector in zip(self._waiting, vectors, strict=True)
-        )
-        self._db.executemany("INSERT INTO main.vectors (rowid, vector, checksum) VALUES (?, ?, ?)", rows)
+        rows = ((rowid, vector) for (rowid, _), vector in zip(self._waiting, vectors, strict=True))
+        self._db.executemany("INSERT INTO main.vectors (rowid, vector) VALUES (?, ?)", rows)
         self._waiting.clear()
 
 

@@ -8,7 +8,7 @@
         index.delete("report.pdf")                     # a document by its id, or a file
 
 An index holds collections, and each document belongs to one. An `Index` is of one collection: it reads, finds, counts
-and changes nothing of the others, and neither scores nor mended words depend on them. Lexical search is SQLite's BM25.
+and changes nothing of the others, and scores do not depend on them. Lexical search is SQLite's BM25.
 Vector search is exact: one product with all vectors of the collection, which are held in memory. A filter goes by the
 fields of documents (`Passage.meta`), and a filtered search gives the k best of those that match. Any number of threads
 and processes may read while one writes; they see whole documents, as they were before or as they are after. Files are
@@ -34,10 +34,11 @@ import numpy.typing as npt
 from surefoot.index import intake
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
 from surefoot.index.intake import loaded
-from surefoot.index.integrity import check_lexicon, check_vector, check_whole, fields_of, packed, passage
+from surefoot.index.rows import COLUMNS, fields_of, packed, passage
 from surefoot.index.storage import (
     beside,
     check_embedder,
+    check_file,
     faults,
     locked,
     making,
@@ -59,14 +60,13 @@ if TYPE_CHECKING:
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
 # else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.
-_COLUMNS = "passages.id, text, passages.title, url, start, path, document, places, passages.checksum"
 # Outer joins: a missing passage must be noticed, not left out.
 _FILES = "LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON files.rowid = file"
 _LEXICAL = f"""
 WITH hits AS MATERIALIZED (
     SELECT rowid AS hit, bm25({{lexicon}}, 2.0, 1.0) AS cost FROM {{lexicon}} WHERE {{lexicon}} MATCH :query {{allowed}}
 )
-SELECT {_COLUMNS}, -cost FROM hits LEFT JOIN passages ON passages.rowid = hit {_FILES}
+SELECT {COLUMNS}, -cost FROM hits LEFT JOIN passages ON passages.rowid = hit {_FILES}
 WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
 ORDER BY cost, passages.id LIMIT :k
 """  # nosec B608 # of constants; the question is a parameter
@@ -80,30 +80,19 @@ SELECT name, (SELECT count(*) FROM main.documents WHERE collection = one.rowid),
        (SELECT count(*) FROM main.passages WHERE collection = one.rowid)
 FROM main.collections AS one ORDER BY name
 """
-_ALL = f"SELECT {_COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec B608 # of constants above
-_ALL_OF = f"SELECT {_COLUMNS} FROM passages {_FILES}"  # nosec B608 # likewise
-_BY_ID = f"SELECT {_COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
-_ONE = f"SELECT {_COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
+_ALL = f"SELECT {COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec B608 # of constants above
+_ALL_OF = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # likewise
+_BY_ID = f"SELECT {COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
+_ONE = f"SELECT {COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _VECTORS = """
-SELECT passages.rowid, id, vector, vectors.checksum FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
+SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
 """
-# Of a former index: it knows neither ids, titles nor sizes of documents, and its passages tell as much.
-_FORMER_ID = "space || iif(ifnull(key, '') = '', '', ':' || key)"
-_HAS_ID = (f"{_FORMER_ID} = :name", "documents.id = :name")
-"""Of a former index, and of one of today, where an index finds it."""
-_KNOWN = ", ".join(
-    (
-        f"ifnull(documents.id, {_FORMER_ID})",
-        "path",
-        "coalesce(documents.title, "
-        "(SELECT title FROM passages WHERE document = documents.rowid ORDER BY rowid LIMIT 1), '')",
-        "(SELECT count(*) FROM passages WHERE document = documents.rowid)",
-        "coalesce(bytes, (SELECT sum(length(CAST(text AS BLOB))) FROM passages WHERE document = documents.rowid), 0)",
-        "ifnull(added, '')",
-        "complete, problems, documents.rowid",
-    )
-)
-_DOCUMENTS = f"SELECT {_KNOWN} FROM files LEFT JOIN documents ON documents.file = files.rowid"  # nosec B608 # likewise
+_DOCUMENTS = """
+SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
+    (SELECT count(*) FROM passages WHERE document = documents.rowid),
+    ifnull(bytes, 0), ifnull(added, ''), complete, problems, documents.rowid
+FROM files LEFT JOIN documents ON documents.file = files.rowid
+"""
 _TERM = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
 _MOST_TERMS = 64
@@ -147,7 +136,7 @@ class StoredDocument:
     bytes: int
     """Size of its text in UTF-8."""
     added: str
-    """UTC, ISO 8601: when this version of it came in; empty: an index of version 1 or 2 does not know."""
+    """UTC, ISO 8601: when this version of it came in; empty: its file gave no document."""
     meta: Meta
     state: Literal["ready", "unfinished", "unread"]
     """"unfinished": a run that reads its file was cut off, and the next one completes it. "unread": its file gave no
@@ -193,8 +182,6 @@ class Index:
         self._loading = Lock()
         self._vectors: _Vectors | None = None
         self._owners: _Owners | None = None
-        self._checked: int | None = None
-        """The generation whose lexicon has been checked."""
         forks.renewing(self)
 
     def renew(self) -> None:
@@ -220,8 +207,7 @@ class Index:
     def collections(self) -> tuple[Collection, ...]:
         """Every collection of the file, this one and the others, in the order of their names."""
         with self._reading() as db:
-            rows = db.execute(_COLLECTIONS) if db.number else [(DEFAULT, *db.execute(_COUNTS).fetchone()[1::-1])]
-            return tuple(Collection(*row) for row in rows)
+            return tuple(Collection(*row) for row in db.execute(_COLLECTIONS))
 
     def __enter__(self) -> Index:
         return self
@@ -259,19 +245,10 @@ class Index:
         if not match or k < 1:
             return ()
         with self._reading() as db:
-            self._check_lexicon(db)
             allowed = self._allowed(db, filter)
             given = {"query": match, "k": k} | ({} if allowed is None else {"allowed": allowed.tobytes()})
             search = _LEXICAL.format(lexicon=db.lexicon, allowed="" if allowed is None else _ALLOWED)
             return tuple(passage(row, db) for row in db.execute(search, given).fetchall())
-
-    def known(self, words: Iterable[str]) -> dict[str, int]:
-        """Of these lower-case words, the ones that stand in any passage, each with the number of passages."""
-        with self._reading() as db:
-            self._check_lexicon(db)
-            one = "SELECT doc FROM temp.vocabulary WHERE term = ?"
-            found = ((word, db.execute(one, (word,)).fetchone()) for word in words)
-            return {word: row[0] for word, row in found if row}
 
     def place(self, path: str) -> Path | None:
         """The file that was indexed as `path`, absolute; None: no such file was, or it is gone. Of several that were
@@ -292,7 +269,7 @@ class Index:
     def document(self, name: str) -> StoredDocument | None:
         """The document with this id, or of this file (of several the first); None: there is none."""
         with self._reading() as db:
-            for test in (_HAS_ID[db.number > 0], "path = :name", "documents.rowid IS NULL AND space = :name"):
+            for test in ("documents.id = :name", "path = :name", "documents.rowid IS NULL AND space = :name"):
                 query = f"{_DOCUMENTS} WHERE {test} ORDER BY files.rowid, documents.rowid LIMIT 1"  # nosec B608 # of constants
                 if row := db.execute(query, {"name": name}).fetchone():
                     return _stored(row, db)
@@ -317,7 +294,7 @@ class Index:
     def text(self, document: str) -> tuple[Passage, ...]:
         """The passages of the document with this id, in the order of its text; none: there is no such document."""
         with self._reading() as db:
-            query = f"{_ALL_OF} WHERE {_HAS_ID[db.number > 0]} ORDER BY start, passages.rowid"  # nosec B608 # likewise
+            query = f"{_ALL_OF} WHERE documents.id = :name ORDER BY start, passages.rowid"  # nosec B608 # likewise
             return tuple(passage(row, db) for row in db.execute(query, {"name": document}).fetchall())
 
     def add(
@@ -328,8 +305,8 @@ class Index:
         Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
         read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes
         after a crash; some thousand passages become visible at a time. Waits `patience` seconds for another writer.
-        Costs one embedding a passage, and a look at the collection's words: 0.13 s for 10,000 passages. Raises
-        IndexFault; UsageError for one without a text, or two with one key; what the embedder raises.
+        Costs one embedding a passage. Raises IndexFault; UsageError for one without a text, or two with one key; what
+        the embedder raises.
         """
         return intake.add(self.path, self.collection, documents, embedder, file, patience)
 
@@ -376,17 +353,10 @@ class Index:
         with self._reading() as db:
             return self._loaded(db).matrix
 
-    def verify(self) -> bool:
-        """Read the whole index. Raises IndexFault where it is damaged; False: an earlier version made it, without the
-        checksums that would show all damage."""
+    def verify(self) -> None:
+        """Read the whole file. Raises IndexFault where SQLite finds it damaged."""
         with self._reading() as db:
-            check_whole(db, read_meta(db, self.path)["dimensions"])
-            return db.version > 1
-
-    def _check_lexicon(self, db: Connection) -> None:
-        if db.version > 1 and self._checked != (now := generation(db)):
-            check_lexicon(db)
-            self._checked = now
+            check_file(db)
 
     def _loaded(self, db: Connection) -> _Vectors:
         now = generation(db)
@@ -444,10 +414,10 @@ def _stamp(path: Path) -> _Stamp:
 
 def _load(db: Connection, generation: int, dimensions: int) -> _Vectors:
     rows = db.execute(_VECTORS).fetchall()
-    for _, id, vector, checksum in rows:
-        check_vector(id, vector, checksum, dimensions)
-    rowids = np.fromiter((rowid for rowid, *_ in rows), dtype=np.int64, count=len(rows))
-    flat = np.frombuffer(b"".join(vector for _, _, vector, _ in rows), dtype=np.float16)
+    if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
+        raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
+    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
+    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
     entered = db.execute(f"SELECT count(*) FROM main.{db.lexicon}_docsize").fetchone()[0]  # nosec B608 # a name of ours
     if len(rows) != entered or not np.isfinite(flat).all():
         raise sqlite3.DatabaseError("its vectors are not those of its passages")

@@ -15,28 +15,17 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, confine, lexicon
-from surefoot.index.integrity import (
-    Definition,
-    check_files,
-    check_lexicon,
-    check_whole,
-    definitions,
-    fingerprint,
-    seal,
-)
 from surefoot.index.splitter import WORDS
 from surefoot.types.errors import IndexFault
 from surefoot.types.protocols import Embedder
 
 SCHEMA = 3
-"""Version of `TABLES` and of how documents become passages. An older index that is in `FORMER` can be searched,
-but has to be rebuilt before anything is added."""
+"""Version of `TABLES` and of how documents become passages; an index of another version has to be rebuilt."""
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
-FORMER = {1: "15ef4e570003c085338261bd95642116", 2: "7c1a990291b768341687ea9b48e0a09e"}
-"""Earlier versions that can be searched, with the fingerprints of their tables. In version 1 rows chose their ids; 2
-has no collections, no fields and no places of blocks."""
+Definition = tuple[str | None, ...]
+"""Type, name, table and statement of a table, index, view or trigger."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}
@@ -112,13 +101,13 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
     if "meta" not in made or "passages" not in made:
         raise foreign(path)
-    if made["meta"] != "CREATE TABLE" or made.get("collections", "CREATE TABLE") != "CREATE TABLE":
+    if {made["meta"], made.get("collections", "CREATE TABLE")} != {"CREATE TABLE"}:
         raise sqlite3.DatabaseError("its tables are not those of an index")
     meta = dict(db.execute("SELECT key, value FROM meta"))
     version = meta.get("schema")
-    if version != SCHEMA and version not in FORMER:
+    if version != SCHEMA:
         raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
-    if not (_is_todays(db) if version == SCHEMA else fingerprint(db) == FORMER[version]):
+    if not _is_todays(db):
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
     if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
@@ -131,7 +120,11 @@ def _is_todays(db: sqlite3.Connection) -> bool:
     fixed, template = _made()
     numbers = [number for (number,) in db.execute("SELECT rowid FROM collections")]
     lexicons = (_numbered(row, number) for number in numbers for row in template)
-    return sorted(map(repr, definitions(db))) == sorted(map(repr, (*fixed, *lexicons)))
+    return sorted(map(repr, _definitions(db))) == sorted(map(repr, (*fixed, *lexicons)))
+
+
+def _definitions(db: sqlite3.Connection) -> list[Definition]:
+    return db.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master").fetchall()
 
 
 @cache
@@ -139,9 +132,9 @@ def _made() -> tuple[list[Definition], list[Definition]]:
     """What an index defines, without a lexicon, and what the lexicon of a collection 0 adds to it."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLES)
-        fixed = definitions(db)
+        fixed = _definitions(db)
         db.execute(lexicon(0))
-        return fixed, [row for row in definitions(db) if row not in fixed]
+        return fixed, [row for row in _definitions(db) if row not in fixed]
 
 
 def _numbered(row: Definition, number: int) -> Definition:
@@ -206,7 +199,7 @@ def _opened(path: Path, frozen: bool) -> Connection:
     with closed_on_failure(_connected(uri, uri=True, isolation_level=None, check_same_thread=False)) as db:
         if path.stat().st_size == 0:
             raise IndexFault(f"{path} is empty; {making(path)}")
-        db.version = read_meta(db, path)["schema"]
+        read_meta(db, path)
     return db
 
 
@@ -215,9 +208,8 @@ def others(path: Path, collection: str) -> list[str]:
     if not size_of(path):
         return []
     with suppress(IndexFault, sqlite3.Error, UnicodeDecodeError), closing(_opened(path, frozen=False)) as db:
-        if db.version == SCHEMA:
-            query = "SELECT name FROM main.collections WHERE name <> ? ORDER BY name"
-            return [name for (name,) in db.execute(query, (collection,))]
+        query = "SELECT name FROM main.collections WHERE name <> ? ORDER BY name"
+        return [name for (name,) in db.execute(query, (collection,))]
     return []
 
 
@@ -226,26 +218,21 @@ def writing(path: Path, embedder: Embedder | None, collection: str) -> Iterator[
     """`writer`, closed at the end; what was not committed is lost."""
     with closing(writer(path, embedder, collection)) as db:
         yield db
-        _SOUND[path.resolve()] = _state(db, path)
 
 
-_SOUND: dict[Path, tuple[int, int]] = {}
-"""The states of indexes that this process has checked whole, or left so: a server that adds a document need not read
-all others first."""
-
-
-def _state(db: Connection, path: Path) -> tuple[int, int]:
-    """The file, and what it holds: the number of its last change."""
-    changed = db.execute("SELECT value FROM meta WHERE key = 'generation'").fetchone()
-    return path.stat().st_ino, int(changed[0])
+def check_file(db: Connection, quick: bool = False) -> None:
+    """Check the file as SQLite does: its pages, rows and types; unless `quick`, its indexes too. Reads all of it.
+    Raises sqlite3.DatabaseError."""
+    (fault,) = db.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(1)").fetchone()
+    if fault != "ok":
+        raise sqlite3.DatabaseError(str(fault))
 
 
 def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Connection:
     """A connection to a collection that can write; makes the index and the collection where they are not there, but
     without an embedder, which can only take out.
 
-    Checks the whole index first, unless this process left it as it is, so that nothing is built upon damage. Unless it
-    is whole and of this version and this embedder, raises IndexFault and leaves the file as it is.
+    Unless it is of this version and this embedder, raises IndexFault and leaves the file as it is.
     """
     with closed_on_failure(_connected(path)) as db:
         is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -278,20 +265,9 @@ def _connected(place: str | Path, **options: Any) -> Connection:
 
 def _check_writable(db: Connection, path: Path, embedder: Embedder | None, collection: str) -> None:
     meta = read_meta(db, path)
-    if meta["schema"] != SCHEMA:
-        raise IndexFault(
-            f"{path} was made by an earlier version: it can be searched, but not added to; {remaking(path)}"
-        )
     if embedder:
         check_embedder(path, meta, embedder)
-    db.version = SCHEMA
-    if not confine(db, collection):
-        return
-    if _SOUND.get(path.resolve()) == _state(db, path):
-        check_lexicon(db)
-        check_files(db)
-    else:
-        check_whole(db, meta["dimensions"])
+    confine(db, collection)
 
 
 def now() -> str:
@@ -304,7 +280,6 @@ def _create(db: Connection, embedder: Embedder) -> None:
     db.executescript(f"BEGIN; {TABLES}")
     db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
     db.commit()
-    db.version = SCHEMA
 
 
 def _begin(db: Connection, collection: str) -> None:
@@ -313,7 +288,6 @@ def _begin(db: Connection, collection: str) -> None:
     added = db.execute("INSERT INTO collections (name, generation) VALUES (?, ?)", (collection, time_ns()))
     db.execute(lexicon(added.lastrowid or 0))
     confine(db, collection)
-    seal(db)
     db.commit()
 
 
@@ -324,7 +298,6 @@ def commit(db: Connection) -> None:
         mine = time_ns(), db.number
         db.execute("UPDATE collections SET generation = max(generation + 1, ?) WHERE rowid = ?", mine)
         db.execute("UPDATE meta SET value = ? WHERE key = 'updated'", (now(),))
-        seal(db)
         db.commit()
 
 

@@ -59,9 +59,8 @@ CREATE TABLE passages (
     text TEXT NOT NULL,
     url TEXT,
     places TEXT NOT NULL,
-    checksum INTEGER NOT NULL,
     UNIQUE (collection, id)
 ) STRICT;
 CREATE INDEX passages_of_documents ON passages (collection, document);
 
-CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL, checksum INTEGER NOT NULL) STRICT;
+CREATE TABLE vectors (rowid INTEGER PRIMARY KEY, vector BLOB NOT NULL) STRICT;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from surefoot.index.search import Index
-from surefoot.index.spelling import mended
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 
@@ -19,7 +18,3 @@ class Bm25:
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages that share a word with the question; none where no passage does."""
         return self._index.lexical(question, k, filter)
-
-    def mended(self, question: str) -> str:
-        """The question with the misspelt words mended by those of the index."""
-        return mended(question, self._index)

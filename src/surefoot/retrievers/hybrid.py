@@ -48,12 +48,7 @@ class Hybrid:
             (retriever, weights.get(name, 1.0), depths.get(name, DEPTH))
             for retriever, name in zip(retrievers, names, strict=True)
         )
-        self._mended = next((each.mended for each in retrievers if hasattr(each, "mended")), str)
         self._constant = constant
-
-    def mended(self, question: str) -> str:
-        """The question as the first of the retrievers mends its spelling that can."""
-        return self._mended(question)
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers

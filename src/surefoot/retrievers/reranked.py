@@ -29,7 +29,6 @@ class Reranked:
         self._of = of
         self._reranker = reranker
         self._depth = depth
-        self.mended = getattr(of, "mended", str)
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, each with the reranker's score. Raises what `of` raises, and ConfigError where that

@@ -46,8 +46,7 @@ OnText: TypeAlias = Callable[[str], None] | None
 
 @runtime_checkable
 class Retriever(Protocol):
-    """Finds passages of the corpus. One that knows all their words may also have `mended(question)`, which gives the
-    question with its spelling mended.
+    """Finds passages of the corpus.
 
     One that can filter has a third parameter, `filter: Filter = NO_FILTER`, and finds the k best of the passages that
     `filter.matches`; one that has none is refused where a filter is asked for (`surefoot.types.metadata.filtered`)."""
