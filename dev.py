@@ -43,8 +43,8 @@ def main(arguments):
 
 
 def set_up():
-    """Install into .venv what requirements.lock names, and this checkout itself, unless that was done already."""
-    wanted = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in ("pyproject.toml", LOCK))).hexdigest()
+    """Install into .venv what requirements.lock names, and this checkout's two packages, unless that was done already."""
+    wanted = hashlib.sha256(b"".join((HERE / name).read_bytes() for name in ("pyproject.toml", "lab/pyproject.toml", LOCK))).hexdigest()
     if STAMP.exists() and STAMP.read_text() == wanted:
         return
     print("Setting up .venv (once; a few minutes)", file=sys.stderr)
@@ -52,7 +52,7 @@ def set_up():
     run([uv, "venv", "--quiet", "--clear", str(VENV)] if uv else [sys.executable, "-m", "venv", "--clear", str(VENV)])
     install = [uv, "pip", "install", "--quiet"] if uv else [str(BIN / "python"), "-m", "pip", "install", "--quiet"]
     run([*install, "--requirement", LOCK])
-    run([*install, "--no-deps", "--editable", "."])
+    run([*install, "--no-deps", "--editable", ".", "--editable", "lab"])
     STAMP.write_text(wanted)
 
 

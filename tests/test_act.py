@@ -119,7 +119,7 @@ def test_thresholds_of_one_evaluator_do_not_judge_another() -> None:
 
 def test_an_evaluator_without_thresholds_says_how_to_get_some() -> None:
     """And one that has some gives them."""
-    with pytest.raises(ConfigError, match=r"^test has no thresholds; fit them .*surefoot bench tune.*fitted = "):
+    with pytest.raises(ConfigError, match=r"^test has no thresholds; fit them .*surefoot lab tune.*fitted = "):
         require_fitted(None, "test")
     assert require_fitted(OWN, "test") is OWN
 

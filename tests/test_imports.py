@@ -24,7 +24,7 @@ HEAVY = (
 LAYERS = (
     ("types",),
     ("text", "run", "stats", "network", "components", "contracts"),
-    ("draw", "models", "evidence", "datasets", "web", "documents", "index"),
+    ("models", "evidence", "web", "documents", "index"),
     tuple(ROOMS.values()),
     ("pipeline",),
     ("config",),
@@ -90,6 +90,12 @@ def test_there_are_at_most_36_rooms() -> None:
     rooms = {room(module) for module in FILES} - {""}
     assert len(rooms) <= 36, sorted(rooms)
     assert rooms <= {*LEVEL}, "LAYERS does not say where a room lies"
+
+
+def test_the_product_does_not_know_the_lab() -> None:
+    """`surefoot_lab` is a distribution of its own, which imports this one."""
+    assert not [module for module, path in FILES.items() if "import surefoot_lab" in path.read_text("utf-8")]
+    assert not [module for module, path in FILES.items() if "from surefoot_lab" in path.read_text("utf-8")]
 
 
 def test_documents_know_no_index() -> None:

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-FILE = Path(__file__).parents[1] / "benchmarks" / "planted.py"
+FILE = Path(__file__).parents[1] / "lab" / "benchmarks" / "planted.py"
 SPEC = importlib.util.spec_from_file_location("planted", FILE)
 assert SPEC
 assert SPEC.loader

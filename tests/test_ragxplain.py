@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parent.parent / "benchmarks" / "ragxplain.md").read_text("utf-8")
+PAGE = (Path(__file__).parent.parent / "lab" / "benchmarks" / "ragxplain.md").read_text("utf-8")
 OVERLAP = ("F1", "BLEU", "ROUGE-1")
 
 

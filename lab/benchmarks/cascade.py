@@ -2,7 +2,7 @@
 
     python benchmarks/cascade.py LABELLED.jsonl [--limit 20] [--top 10] [--evaluator NAME...] [--set a.b=c...]
 
-Lines are questions with labelled passages, as `surefoot bench evaluator` reads them. Each question's first `--top`
+Lines are questions with labelled passages, as `surefoot lab evaluator` reads them. Each question's first `--top`
 labelled passages are graded at once, as the pipeline does it. `bm25` is no evaluator of the package: it scores the
 same pairs with word statistics of all passages of the file (k1 1.2, b 0.75). Settings of the evaluator are for the
 cascade, as in --set "evaluator.band=[0.3,0.8]". AUC is over the pairs that an evaluator could grade. Each row is
@@ -23,7 +23,6 @@ from itertools import groupby
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read as configured
 from surefoot.config.settings import settings
-from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.run.meter import Meter, metered
 from surefoot.stats.figures import Figure
 from surefoot.text.words import content_words, words
@@ -31,6 +30,7 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, SurefootError
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import grading as bench
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet, read
 
 NAMES = ("minilm", "cosine", "lexical", "bm25", "llm", "cascade")
 COLUMNS = ("evaluator", "ROC-AUC", "question AUC", "calls", "graded by the second", "ungraded", "seconds", "ms a pair")

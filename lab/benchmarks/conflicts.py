@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import surefoot
-from surefoot.datasets.questions import hashed, rows
+from surefoot.evaluate.ask.questions import hashed, rows
 from surefoot.evidence.merge import conflicts
 from surefoot.run.store import from_json, to_json
 from surefoot.stats.figures import wilson

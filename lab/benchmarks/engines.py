@@ -44,7 +44,7 @@ BATCH = 100
 """Passages a transaction, where a writer is killed."""
 KILLS = 10
 os.environ.setdefault("LANCEDB_LOG", "error")
-LAUNCHER = Path(__file__).parents[1] / "tests" / "services" / "postgres.py"
+LAUNCHER = Path(__file__).parents[2] / "tests" / "services" / "postgres.py"
 
 
 class Row(NamedTuple):

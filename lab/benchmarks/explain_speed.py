@@ -37,11 +37,11 @@ from statistics import median
 
 import numpy as np
 
-from surefoot.datasets.pairs import read
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.explain.grade import ScoreFunction, explain, taken_apart
 from surefoot.explain.shapley import Counted, Vector, shares
 from surefoot.types import Passage
+from surefoot_lab.datasets.pairs import read
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of what shap imports

@@ -18,7 +18,7 @@ from statistics import median
 import surefoot
 from surefoot.stats.figures import match_lower
 
-sys.path.append(str(Path(__file__).parents[1] / "examples" / "langchain"))
+sys.path.append(str(Path(__file__).parents[2] / "examples" / "langchain"))
 import agentic_crag
 
 

@@ -40,7 +40,7 @@ from surefoot.run import manifest
 from surefoot.types import Passage, Record, Score
 from surefoot.types.protocols import Judge
 
-SERVICE = Path(__file__).parent.parent / "tests" / "services" / "endpoint.py"
+SERVICE = Path(__file__).parents[2] / "tests" / "services" / "endpoint.py"
 
 
 def records(count: int) -> list[Record]:

@@ -1,7 +1,7 @@
 """What the papers publish, beside what our runs gave: python benchmarks/ledger.py [RUN=REPORT.json …] > ledger.md
 
-    surefoot bench qa popqa_longtail_w_gs.jsonl --index wiki.db --method rag:1 --method crag --run runs/p --json p.json
-    surefoot bench errors runs/p --json errors.json
+    surefoot lab qa popqa_longtail_w_gs.jsonl --index wiki.db --method rag:1 --method crag --run runs/p --json p.json
+    surefoot lab errors runs/p --json errors.json
     python benchmarks/ledger.py popqa=p.json popqa-errors=errors.json
 
 RUN is one of those in ledger.toml, and each of its methods is found by name. A figure without a report is "not run",
@@ -73,7 +73,7 @@ def page(ledger: Mapping[str, Any], reports: Reports) -> Iterator[str]:
     for name, paper in ledger["papers"].items():
         yield f"- {name}: [{paper['title']}]({paper['url']})"
     for name, report in reports.items():
-        if not isinstance(report, list):  # that of `bench errors` is of a run that has a report of its own
+        if not isinstance(report, list):  # that of `surefoot lab errors` is of a run that has a report of its own
             yield f"- ours, {name}: {about(report)}"
     yield from ("", "## Figures", "", *header("published", "ours [95 % interval]", "published is"))
     for row in ledger["figure"]:

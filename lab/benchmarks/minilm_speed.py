@@ -21,9 +21,9 @@ from statistics import median
 import numpy as np
 from onnxruntime import InferenceSession
 
-from surefoot.datasets.pairs import read
 from surefoot.evaluators.minilm import MiniLM, encode, windows
 from surefoot.types.protocols import Pair
+from surefoot_lab.datasets.pairs import read
 
 Feeds = list[dict[str, np.ndarray]]
 
@@ -55,7 +55,7 @@ def whole(evaluator: MiniLM, pairs: Sequence[Pair]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file")
-    parser.add_argument("--model", help="a folder that `surefoot train evaluator` wrote")
+    parser.add_argument("--model", help="a folder that `surefoot lab train evaluator` wrote")
     parser.add_argument("--passages", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 
-from surefoot.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot.evaluators.minilm import WINDOW, MiniLM, encode
 from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats import figures
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet, read
 from surefoot_lab.grading import draws, graded
 from surefoot_lab.train.grader_training import GraderExample, scored
 from surefoot_lab.train.network import restored

@@ -1,6 +1,6 @@
 """Does a model that was taught to read answer better than one that was not, and than quotations?
 
-    surefoot bench manuals QUESTIONS.jsonl MANUALS --out RUN
+    surefoot lab manuals QUESTIONS.jsonl MANUALS --out RUN
     python benchmarks/reader.py gather DATA QUESTIONS.jsonl RUN/surefoot/traces.jsonl knowledge.jsonl [--limit 50]
     python benchmarks/reader.py ask knowledge.jsonl OUT --reader llm
     python benchmarks/reader.py ask knowledge.jsonl OUT --reader extractive
@@ -33,8 +33,7 @@ from typing import Any
 import numpy as np
 
 from surefoot import components
-from surefoot.datasets import manuals
-from surefoot.datasets.questions import sample
+from surefoot.evaluate.ask.questions import sample
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import Extractive
@@ -48,6 +47,7 @@ from surefoot.text.openers import claiming
 from surefoot.text.words import sentences, words
 from surefoot.types import Assertion, Passage, Strip
 from surefoot.types.protocols import Generator, Verifier
+from surefoot_lab.datasets import manuals
 from surefoot_lab.train.sources import normal, percentile
 
 SETS = ("squad2/dev", "nq/oracle", "tatqa/dev", "hotpotqa/dev_distractor", "2wiki/dev")

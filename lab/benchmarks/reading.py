@@ -39,7 +39,7 @@ from trafilatura.utils import decode_file
 from surefoot.documents.loaders import Document, Unreadable, read
 
 LABELS = ("note", "warning", "tip", "caution", "important")
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 SHARE = {"md": 30, "txt": 25, "html": 20, "pdf": 15, "docx": 10}
 """Of a hundred files."""
 

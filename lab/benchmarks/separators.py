@@ -3,7 +3,7 @@
     python benchmarks/separators.py models/t5-small popqa/contriever.jsonl [--pairs 60]
 
 CRAG's T5 reads `question [SEP] text`, in which "[SEP]" is ordinary text: so its pieces can be taken out like any
-others, which `surefoot bench study` cannot do, since an evaluator joins the two by itself. The players are the sub-word
+others, which `surefoot lab study` cannot do, since an evaluator joins the two by itself. The players are the sub-word
 pieces of the whole input; the value of a coalition is the logit of the input that holds these pieces alone; Shapley
 values as `surefoot explain` computes them. As many relevant pairs as others are drawn by the seed.
 
@@ -25,12 +25,12 @@ from types import SimpleNamespace
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.datasets.pairs import LabelledPair, read
 from surefoot.evaluators.t5 import open_t5, text_of
 from surefoot.explain.shapley import Counted, Masks, Vector, shares
 from surefoot.models.checkpoint import Checkpoint
 from surefoot.stats.figures import resampled
 from surefoot.text.words import STOP_WORDS, fold, names, places_of, words
+from surefoot_lab.datasets.pairs import LabelledPair, read
 
 KINDS = ("separator", "name", "function word", "other")
 SEPARATOR = "[SEP]"
@@ -116,7 +116,7 @@ def ratio(above: Floats, below: Floats, questions: list[str]) -> tuple[float, fl
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", help="of the T5, as `surefoot train t5` wrote it")
+    parser.add_argument("folder", help="of the T5, as `surefoot lab train t5` wrote it")
     parser.add_argument("data", type=Path)
     parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("--longest", type=int, default=60, help="words of a passage")

@@ -44,7 +44,7 @@ from uuid import uuid4
 
 import httpx
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "examples" / "manual" / "questions.jsonl"
 OFFLINE = 'searcher = "nowhere"\n[network]\nallow = []\ncache = ""\n'
 QUICK = 'retriever = "bm25"\nevaluator = "lexical"\ngenerator = "extractive"\n' + OFFLINE

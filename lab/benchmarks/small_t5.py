@@ -1,4 +1,4 @@
-"""A T5 that is small enough to be trained anywhere, for `surefoot train t5` to start from.
+"""A T5 that is small enough to be trained anywhere, for `surefoot lab train t5` to start from.
 
     python benchmarks/small_t5.py models/t5-start popqa/wikidata_paragraphs.jsonl popqa/e5.jsonl
 
@@ -16,7 +16,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors, trainers
 
-from surefoot.datasets.pairs import read
+from surefoot_lab.datasets.pairs import read
 
 MARKS = ["<pad>", "</s>", "<unk>"]
 

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from onnxruntime import InferenceSession
 
-from surefoot.datasets.pairs import LabelledPair, read
 from surefoot.evaluators.minilm import Pieces, encode, pointed, windows
 from surefoot.models.cross_encoder import Logits, tokenizer
 from surefoot.stats.figures import token_f1
 from surefoot.text.words import places_of
+from surefoot_lab.datasets.pairs import LabelledPair, read
 from surefoot_lab.train.finish import MARGINS
 
 Reading = tuple[LabelledPair, Logits, Pieces]

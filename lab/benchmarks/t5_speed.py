@@ -29,9 +29,9 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read, settings
-from surefoot.datasets import pairs as labelled
 from surefoot.evaluators.t5 import T5
 from surefoot.types.protocols import Evaluator, Pair
+from surefoot_lab.datasets import pairs as labelled
 
 LARGE = {"d_model": 1024, "d_kv": 64, "d_ff": 4096, "num_layers": 24, "num_decoder_layers": 24, "num_heads": 16}
 VOCABULARY = 32_128

@@ -1,12 +1,12 @@
 """Makes labelled pairs of questions that people ask of manuals, from a run over them.
 
-    surefoot bench manuals benchmarks/manuals/questions.jsonl MANUALS --out RUN
+    surefoot lab manuals benchmarks/manuals/questions.jsonl MANUALS --out RUN
     python recipes/asked_questions.py benchmarks/manuals/questions.jsonl RUN/surefoot/traces.jsonl OUT.jsonl
 
 The passages are those that the run retrieved, and one is relevant if it holds the words that the question names as its
 evidence. Questions made of headings are answered by one passage in ten and worded like it; these are asked by somebody
 who does not know the manual's words. The shipped thresholds are fitted on them too (`recipes/manual_evaluator.toml`).
-Writes the format of `surefoot.datasets.pairs`.
+Writes the format of `surefoot_lab.datasets.pairs`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets import manuals
-from surefoot.datasets.manuals import ManualQuestion
 from surefoot.run import store
 from surefoot.types import Trace
+from surefoot_lab.datasets import manuals
+from surefoot_lab.datasets.manuals import ManualQuestion
 
 
 def labelled(question: ManualQuestion, trace: Trace) -> dict[str, Any]:

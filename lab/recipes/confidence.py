@@ -2,8 +2,9 @@
 
     python recipes/confidence.py DATA --manuals QUESTIONS.jsonl MANUALS --runs RUNS --out confidence.json
 
-1. It asks 50 questions of each set in `SETS` (`surefoot bench qa`) and all questions about manuals (`bench manuals`,
-   once for each --manuals). The traces stay in RUNS; a stopped run goes on. Give a new folder to other weights.
+1. It asks 50 questions of each set in `SETS` (`surefoot lab qa`) and all questions about manuals (`surefoot lab
+   manuals`, once for each --manuals). The traces stay in RUNS; a stopped run goes on. Give a new folder to
+   other weights.
 2. It holds out each set in turn, with all others of its family, and predicts its answers from the rest. These
    predictions give the figures in the file (`held_out`, `sets`); those of manuals, which are most like the documents
    that people bring, give the risk that goes with each confidence.
@@ -26,8 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.datasets import manuals
-from surefoot.datasets.questions import read
+from surefoot.evaluate.ask.questions import read
 from surefoot.evidence.confidence import AGAINST, FREE, NAMES, facts
 from surefoot.run.store import recorded, write_text
 from surefoot.stats.figures import Figure, figure, relative, resampled, risk_area, roc_auc
@@ -36,6 +36,7 @@ from surefoot.types import Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals as bench_manuals
 from surefoot_lab import qa as bench_qa
+from surefoot_lab.datasets import manuals
 
 SETS = (
     *"popqa/contriever popqa/wikidata_paragraphs popqa/crag_refs nq/oracle nq/e5 triviaqa/e5 squad2/dev".split(),
@@ -81,7 +82,7 @@ def answered(family: str, judged: Sequence[tuple[str, Trace, bool]]) -> Answered
 
 
 def of_questions(run: Path, data: Path) -> list[tuple[str, Trace, bool]]:
-    """The traces of `bench qa`, with whether their answers are right."""
+    """The traces of `surefoot lab qa`, with whether their answers are right."""
     _, traces = recorded(run / "crag")
     examples = read(data, QUESTIONS)
     report = bench_qa.report("crag", examples, [traces[one.id] for one in examples])
@@ -89,7 +90,7 @@ def of_questions(run: Path, data: Path) -> list[tuple[str, Trace, bool]]:
 
 
 def of_manuals(run: Path, data: Path) -> list[tuple[str, Trace, bool]]:
-    """The traces of `bench manuals`, with whether their answers are right."""
+    """The traces of `surefoot lab manuals`, with whether their answers are right."""
     _, traces = recorded(run / "surefoot")
     each = [(one, traces[one.id]) for one in manuals.read(data)]
     return [(one.id, trace, one.answerable and bench_manuals.outcome(one, trace).right) for one, trace in each]
@@ -173,7 +174,7 @@ def _ends(one: Figure) -> list[float | None]:
 
 
 def _asked(command: Sequence[str | Path]) -> None:
-    subprocess.run([sys.executable, "-m", "surefoot", "bench", *map(str, command), *PLAIN], check=True)
+    subprocess.run([sys.executable, "-m", "surefoot", "lab", *map(str, command), *PLAIN], check=True)
 
 
 def gathered(data: Path, about: Sequence[tuple[Path, Path]], runs: Path) -> Iterator[tuple[str, AnsweredSet]]:

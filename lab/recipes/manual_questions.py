@@ -8,7 +8,7 @@ manual page. The passages that the question's words also find, and those around 
 person has judged the labels. The manuals are read and cut as an index reads and cuts them, so that the passages look as
 they will at work; half of the questions that repeat a heading take it out of the titles.
 
-Writes `train.jsonl`, and one file for each package whose use is dev, in the format of `surefoot.datasets.pairs`.
+Writes `train.jsonl`, and one file for each package whose use is dev, in the format of `surefoot_lab.datasets.pairs`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from urllib.parse import unquote, urldefrag
 
 from lxml import etree, html
 
-from surefoot.datasets.questions import hashed
 from surefoot.documents import discover, loaders
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.index.splitter import passages
 from surefoot.run.store import write_text
 from surefoot.text.blocks import parts

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import PurePath
 
-from surefoot.draw.svg import Point, Scale, box, cut, dot, line, mark, path, picture, style, text
+from surefoot.explain.svg import Point, Scale, box, cut, dot, line, mark, path, picture, style, text
 from surefoot.stats.text import percent
 from surefoot_lab.degradation import DegradationReport, DegradationStep
 

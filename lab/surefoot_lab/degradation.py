@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from surefoot.datasets.pairs import LabelledPair
-from surefoot.datasets.questions import Example, hashed
+from surefoot.evaluate.ask.questions import Example, hashed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import to_json
@@ -22,6 +21,7 @@ from surefoot.types import Passage, Trace
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Retriever
 from surefoot_lab import qa
+from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.probes import PROBES, Stock, perturbed, stock
 
 STEPS = (0.25, 0.5, 0.75, 1.0)

@@ -134,7 +134,7 @@ def drift(recent: Sequence[Marked], earlier: Sequence[Marked] = (), days: int = 
     """
     every = [*earlier, *recent]
     if not every:
-        raise UsageError("no trace there holds a decision and grades; keep some, as `surefoot serve` and `bench qa` do")
+        raise UsageError("no trace holds a decision and grades; keep some with `surefoot serve` or `surefoot lab qa`")
     latest = max(every, key=lambda one: one.asked)
     new, old = ([one for one in part if one.evaluator == latest.evaluator] for part in (recent, earlier))
     if not earlier:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.datasets import choices
-from surefoot.datasets.problems import DataProblem
-from surefoot.datasets.questions import Example, LoadedQuestions
+from surefoot.evaluate.ask import choices
+from surefoot.evaluate.ask.questions import Example, LoadedQuestions
+from surefoot.evaluate.problems import DataProblem
 from surefoot.stats.figures import Share, counted
 from surefoot.types import Action, Trace
 from surefoot.types.errors import UsageError

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.given import inside, outside
-from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.context import inside, outside
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run.store import mend, to_json, values
 from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import Threshold, finite, require_match
 from surefoot.run import meter
@@ -27,6 +26,7 @@ from surefoot.text.words import places_of
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Evaluator, Pair
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""

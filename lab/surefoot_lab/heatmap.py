@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from surefoot.draw.svg import Scale, box, cut, line, sheet, style, text, whisker
+from surefoot.explain.svg import Scale, box, cut, line, sheet, style, text, whisker
 from surefoot.stats.figures import Share
 from surefoot.stats.text import percent
 from surefoot_lab.error_analysis import UNDECIDED, ActionRow, Cell, ErrorReport, TypeRow

@@ -9,9 +9,8 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot.config.builder import Builder
-from surefoot.datasets.manuals import ManualQuestion, held, right, said
-from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.methods import retrieved
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, threads
 from surefoot.evaluate.ask.runs import run as asked
 from surefoot.evidence.ranking import best
@@ -21,6 +20,7 @@ from surefoot.run.store import to_json
 from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, difference, mcnemar
 from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
+from surefoot_lab.datasets.manuals import ManualQuestion, held, right, said
 from surefoot_lab.qa import MethodComparison
 
 SHOWN = 3

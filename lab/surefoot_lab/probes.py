@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Literal
 
-from surefoot.datasets.pairs import LabelledPair, holds
 from surefoot.text.screen import screened, suspects
 from surefoot.text.subject import QUESTIONS, RelationQuestion
 from surefoot.text.words import (
@@ -33,6 +32,7 @@ from surefoot.text.words import (
     sentences,
     without,
 )
+from surefoot_lab.datasets.pairs import LabelledPair, holds
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""

@@ -10,8 +10,8 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from surefoot.datasets.choices import RULES, rules
-from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.choices import RULES, rules
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.run.store import to_json
 from surefoot.stats.figures import (

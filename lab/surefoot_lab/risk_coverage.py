@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import floor, log10
 from pathlib import PurePath
 
-from surefoot.draw.svg import Point, Scale, box, cut, dot, line, path, picture, style, text
+from surefoot.explain.svg import Point, Scale, box, cut, dot, line, path, picture, style, text
 from surefoot.stats.text import percent
 from surefoot_lab.tuning import TuningReport
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.datasets.pairs import LabelledPair, LabelledSet
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import label, require_match
 from surefoot.run.store import to_json
@@ -21,6 +20,7 @@ from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import grading as bench_evaluator
 from surefoot_lab import probes
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import Graded, draws, in_turn
 from surefoot_lab.probes import PROBES, Expectation, Probe
 

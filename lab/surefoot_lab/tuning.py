@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.datasets.pairs import LabelledPair, LabelledSet
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import Threshold
 from surefoot.run.store import to_json
@@ -34,6 +33,7 @@ from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Evaluator
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import Decisions, Outcome, decisions_of, graded
 
 SCHEMA = 1
@@ -292,7 +292,7 @@ def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Poin
 
 def preset(thresholds: Thresholds) -> str:
     """The thresholds as a TOML file, which `[thresholds] file = "…"` reads."""
-    lines = ['# Fitted by `surefoot bench tune`; to decide by them: [thresholds] file = "this file"']
+    lines = ['# Fitted by `surefoot lab tune`; to decide by them: [thresholds] file = "this file"']
     values = to_json(thresholds).items()
     lines += [f"{k} = {toml_values.spelled(v if isinstance(v, str) else float(v))}" for k, v in values]
     return "\n".join(lines) + "\n"

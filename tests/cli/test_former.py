@@ -75,11 +75,11 @@ def test_a_run_and_an_evaluation_go_on(surefoot: Surefoot, former: Path) -> None
     """What was answered and judged is not answered or judged again."""
     before = (former / "improved/before.toml").read_text().partition("[thresholds]")[0]
     (former / "surefoot.toml").write_text(before)
-    other = surefoot("bench", "qa", "six.jsonl", "--run", "run")
+    other = surefoot("lab", "qa", "six.jsonl", "--run", "run")
     assert (other.code, "holds another run" in other.err) == (2, True)  # sentences were held against shared words then
     (former / "surefoot.toml").write_text(f'{before}\n[verifier]\nuse = "lexical"\n')
     before = {name: (former / name).read_bytes() for name in (f"{RUN}/traces.jsonl", "evaluation/scores.jsonl")}
-    assert surefoot("bench", "qa", "six.jsonl", "--run", "run").code == 0
+    assert surefoot("lab", "qa", "six.jsonl", "--run", "run").code == 0
     assert surefoot("evaluate", "run", "--run", "evaluation", "--judge", "embedded", "--metric", "factuality").code == 0
     assert {name: (former / name).read_bytes() for name in before} == before
 

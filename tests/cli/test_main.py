@@ -87,7 +87,7 @@ def test_completion_knows_commands_and_options(here: Path) -> None:
         return done.stdout
 
     assert asked("surefoot eva").split() == ["evaluate"]
-    assert asked("surefoot bench rob").split() == ["robustness"]
+    assert asked("surefoot lab rob").split() == ["robustness"]
     assert asked("surefoot ask --js").split() == ["--json"]
 
 
@@ -128,7 +128,7 @@ def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> Non
         (["trace", "none.json"], "none.json"),
         (["replay", "surefoot.toml"], "is not JSON"),
         (["models", "verify", "gpt"], "no model called 'gpt'"),
-        (["bench", "qa", "none.jsonl"], "none.jsonl"),
+        (["lab", "qa", "none.jsonl"], "none.jsonl"),
     ],
 )
 def test_a_mistake_of_the_users_is_one_line_and_exit_code_2(
@@ -175,7 +175,7 @@ def test_an_error_is_json_where_the_result_would_be(
 
 
 @pytest.mark.parametrize(
-    "words", [["frobnicate"], ["ask"], ["ask", "Who?", "--nope"], ["bench", "qa", "x", "--threads", "y"]]
+    "words", [["frobnicate"], ["ask"], ["ask", "Who?", "--nope"], ["lab", "qa", "x", "--threads", "y"]]
 )
 def test_words_that_are_no_command_are_exit_code_2(surefoot: Callable[..., Any], words: list[str]) -> None:
     """With the usage, on standard error."""

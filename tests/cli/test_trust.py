@@ -81,8 +81,8 @@ def recorded(indexed: Callable[..., Any], here: Path) -> Callable[..., list[Any]
             ["explain", "--trace", "theirs.json", "--words", "best", *words],
             ["explain", "--trace", "theirs.json", "--answer"],
             ["explain", "--run", "scored", "--record", "1", *words],
-            ["bench", "words", "run", "--to", "drawn", *words],
-            ["bench", "errors", "run"],
+            ["lab", "words", "run", "--to", "drawn", *words],
+            ["lab", "errors", "run"],
             ["evaluate", "run", "--run", "judged", "--metric", "answer_relevancy"],
             ["trace", "theirs.json"],
             ["replay", "theirs.json"],
@@ -201,7 +201,7 @@ def test_trust_does_not_say_that_it_imports_what_it_refuses(recorded: Callable[.
 def test_a_configuration_that_names_code_needs_a_word_first(surefoot: Any, here: Path) -> None:
     """Where nobody can be asked, the error says how to give it; nothing was imported."""
     (here / "surefoot.toml").write_text('evaluator = "mine:Mine"\n')
-    for command in (["explain", QUESTION, "x"], ["bench", "evaluator", "missing.jsonl"], ["ask", QUESTION]):
+    for command in (["explain", QUESTION, "x"], ["lab", "evaluator", "missing.jsonl"], ["ask", QUESTION]):
         done = surefoot(*command)
         assert (done.code, (here / "imported").exists()) == (2, False)
     assert "mine:Mine; look at it, then agree with surefoot --trust" in done.err
@@ -216,7 +216,7 @@ def test_what_is_named_on_the_command_line_is_agreed_to(surefoot: Any, here: Pat
     (here / "pairs.jsonl").write_text(
         json.dumps({"id": "1", "question": "Who?", "passages": [{"id": "a", "text": "x", "label": 1}]})
     )
-    assert "mine:Mine" not in (done := surefoot("bench", "evaluator", "pairs.jsonl", "--evaluator", "mine:Mine")).err
+    assert "mine:Mine" not in (done := surefoot("lab", "evaluator", "pairs.jsonl", "--evaluator", "mine:Mine")).err
     assert done.code == 0
 
 

@@ -556,7 +556,7 @@ def test_a_file_of_another_evaluators_thresholds_is_refused(small: dict[str, Any
         ("upper = 0.9", "", "missing 1 required positional argument: 'upper'"),
         ("upper = 0.9", "upper = 0.2", "^tuned.toml: lower 0.3 lies above upper 0.2; fit them again"),
         ("upper = 0.9", "upper = inf", "inf is no score"),
-        ("upper = 0.9", "upper = 'high'", "^tuned.toml holds no thresholds as `surefoot bench tune --out` .*: 'high'"),
+        ("upper = 0.9", "upper = 'high'", "^tuned.toml holds no thresholds as `surefoot lab tune --out` .*: 'high'"),
         ("strip = 0", "strip = 0\nuper = 1", "has no field 'uper'"),
         ("strip = 0", "strip =", "^tuned.toml is not TOML"),
     ],

@@ -70,7 +70,6 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("evaluator", "lexical"): lambda index: Lexical(),
     ("evaluator", "cosine"): lambda index: Cosine(Hashing(), FITTED),
     ("evaluator", "minilm"): lambda index: minilm(),
-    ("evaluator", "features"): lambda index: features(),
     ("evaluator", "llm"): lambda index: llm_evaluator.LLMEvaluator(Scripted(judging)),
     ("evaluator", "cascade"): lambda index: Cascade([minilm(), llm_evaluator.LLMEvaluator(Scripted(judging))]),
     ("refiner", "strips"): lambda index: Strips(Lexical(), Lexical.thresholds),
@@ -152,13 +151,6 @@ def minilm() -> Any:
     from surefoot.evaluators.minilm import MiniLM
 
     return MiniLM(threads=1)
-
-
-def features() -> Any:
-    """The same with what words say."""
-    from surefoot.evaluators.features import Features
-
-    return Features(threads=1)
 
 
 @pytest.fixture(scope="module")

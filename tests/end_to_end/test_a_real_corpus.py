@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.datasets.questions import read
+from surefoot.evaluate.ask.questions import read
 from surefoot.index.search import Index
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.stats.figures import recall_at

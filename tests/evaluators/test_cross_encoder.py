@@ -174,7 +174,7 @@ def test_without_thresholds_it_grades_and_says_how_to_fit_them(folder: Path) -> 
     """Fitting needs scores; judging by them needs thresholds."""
     unfitted = CrossEncoder(str(folder), device="cpu")
     assert unfitted.grade(PAIRS)[0].score is not None
-    with pytest.raises(ConfigError, match=r"no thresholds; fit them .* `surefoot bench tune`, .* fitted = { upper"):
+    with pytest.raises(ConfigError, match=r"no thresholds; fit them .* `surefoot lab tune`, .* fitted = { upper"):
         _ = unfitted.thresholds
 
 

@@ -393,7 +393,7 @@ def test_a_model_that_returns_no_number_has_not_graded(tmp_path: Path, relevance
 
 def test_a_model_with_other_inputs_does_not_run(tmp_path: Path) -> None:
     """Which is said, with the file's name and the way out."""
-    with pytest.raises(ModelError, match=r"minilm\.onnx does not run: .*surefoot train evaluator"):
+    with pytest.raises(ModelError, match=r"minilm\.onnx does not run: .*surefoot lab train evaluator"):
         grade(MiniLM(broken(tmp_path, inputs=("ids", "others"))), TEXTS[0])
 
 
@@ -402,7 +402,7 @@ def fault(folder: Path) -> str:
     with pytest.raises(ModelError) as raised:
         grade(MiniLM(str(folder)), TEXTS[0])
     said = str(raised.value)
-    assert said.endswith("reinstall surefoot, or train again: surefoot train evaluator")
+    assert said.endswith("reinstall surefoot, or train again: surefoot lab train evaluator")
     assert "\n" not in said
     return said
 

@@ -212,7 +212,7 @@ def test_a_model_that_returns_nan_grades_nothing(copy: Path) -> None:
 
 def test_a_missing_folder_is_named() -> None:
     """Nothing is looked for on the hub."""
-    with pytest.raises(ModelError, match=r"no folder org/t5; give one that save_pretrained or `surefoot train t5`"):
+    with pytest.raises(ModelError, match=r"no folder org/t5; give one that save_pretrained or `surefoot lab train t5`"):
         T5("org/t5")
 
 
@@ -243,7 +243,7 @@ def test_a_t5_that_was_never_trained_to_grade_is_refused(tiny_t5: Path, tmp_path
     """transformers would draw a head at random and warn; its scores would be noise."""
     copied(tiny_t5, tmp_path, "tokenizer.json", "tokenizer_config.json")
     transformers.T5ForConditionalGeneration(transformers.T5Config.from_pretrained(tiny_t5)).save_pretrained(tmp_path)
-    with pytest.raises(ModelError, match="no classification head; run: surefoot train t5"):
+    with pytest.raises(ModelError, match="no classification head; run: surefoot lab train t5"):
         T5(str(tmp_path))
 
 

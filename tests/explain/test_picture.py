@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from xml.etree import ElementTree
 
 import pytest
 
 from surefoot.explain import picture
-from surefoot.explain.samples import ActionSample
-from surefoot.types import Action, Attribution, Passage, Unit
+from surefoot.types import Attribution, Passage, Unit
 
 
 def graded(*words: str, values: Sequence[float] = (0.5, -0.25), question: str = "Who built it?") -> Attribution:
@@ -34,17 +33,6 @@ def graded(*words: str, values: Sequence[float] = (0.5, -0.25), question: str = 
 
 
 ONE = graded("Aldwin", "never")
-SEVERAL = [
-    (ActionSample(f"q{n}", found.question, found.passage, action), found)  # type: ignore[arg-type]
-    for n, (action, found) in enumerate(
-        (action, graded(f"{action.value[:3]}{i}", "hut", question=f"Who {i}?")) for action in Action for i in range(3)
-    )
-]
-DRAWN = {
-    "one": lambda: picture.of_one(ONE),
-    "several": lambda: picture.of_several(SEVERAL),
-    "heatmap": lambda: picture.heatmap(SEVERAL),
-}
 
 
 def parts(svg: str) -> dict[str, list[ElementTree.Element]]:
@@ -61,13 +49,13 @@ def said(svg: str) -> str:
 
 def test_a_bar_goes_where_its_word_moves_the_score() -> None:
     """To the right of the middle and twice as long, or to the left; each with its sign and its error."""
-    found = parts(DRAWN["one"]())
+    found = parts(picture.of_one(ONE))
     (up,), (down,), (axis,) = found["up"], found["down"], found["axis"]
     assert float(up.get("x", 0)) == pytest.approx(float(axis.get("x1", 0)))
     assert float(down.get("x", 0)) + float(down.get("width", 0)) == pytest.approx(float(axis.get("x1", 0)), abs=0.11)
     assert float(up.get("width", 0)) == pytest.approx(2 * float(down.get("width", 0)), abs=0.2)
     assert len(found["whisker"]) == 2
-    text = said(DRAWN["one"]())
+    text = said(picture.of_one(ONE))
     assert "| Aldwin |" in text
     assert "| +0.5 |" in text
     assert "| −0.25 |" in text
@@ -75,42 +63,15 @@ def test_a_bar_goes_where_its_word_moves_the_score() -> None:
 
 def test_who_does_not_see_it_is_told() -> None:
     """A label, and each word with its value in sentences."""
-    root = ElementTree.fromstring(DRAWN["one"]())
+    root = ElementTree.fromstring(picture.of_one(ONE))
     assert root.get("aria-label") == "What the score of lexical owes to its words"
     (described,) = root.findall("{*}desc")
     assert described.text == "“Who built it?” · score +0.35 of “A bridge”. Aldwin +0.5, never −0.25."
 
 
-def test_three_samples_of_each_action_make_nine_panels() -> None:
-    """A row an action, in the order of trust; each panel with its own question and words."""
-    text = said(DRAWN["several"]())
-    assert [text.count(f"| “Who {i}?” |") for i in range(3)] == [3, 3, 3]
-    assert all(f"| {action.value[:3]}{i} |" in text for action in Action for i in range(3))
-    assert text.index("| CORRECT |") < text.index("| AMBIGUOUS |") < text.index("| INCORRECT |")
-    assert len(parts(DRAWN["several"]())["up"]) == 9
-
-
-def test_a_row_of_the_heatmap_has_words_of_its_own() -> None:
-    """In the order of the text, a stronger colour for a larger value, and never too dark to read."""
-    found = graded("never", "Aldwin", values=(-0.25, 0.5))
-    drawn = picture.heatmap([(SEVERAL[0][0], found), SEVERAL[1]])
-    text = said(drawn)
-    assert text.index("| never |") < text.index("| Aldwin |") < text.index("| cor1 |")
-    shades = [float(cell.get("fill-opacity", 0)) for cell in parts(drawn)["up"] + parts(drawn)["down"]]
-    assert shades == pytest.approx([0.5, 0.5, 0.27, 0.27])
-
-
-def test_fewer_samples_are_drawn_as_fewer() -> None:
-    """An action that no question took has no row."""
-    text = said(picture.of_several(SEVERAL[:4]))
-    assert "AMBIGUOUS" in text
-    assert "INCORRECT" not in text
-
-
-@pytest.mark.parametrize("drawn", DRAWN.values())
-def test_it_is_fit_for_dark_pages_and_asks_for_nothing(drawn: Callable[[], str]) -> None:
+def test_it_is_fit_for_dark_pages_and_asks_for_nothing() -> None:
     """No font, script or image from elsewhere."""
-    svg = drawn()
+    svg = picture.of_one(ONE)
     assert "prefers-color-scheme: dark" in svg
     assert svg.count("http") == svg.count('xmlns="http://www.w3.org/2000/svg"') == 1
 
@@ -118,11 +79,10 @@ def test_it_is_fit_for_dark_pages_and_asks_for_nothing(drawn: Callable[[], str])
 def test_words_cannot_break_the_picture() -> None:
     """Markup, what steers a terminal or turns the line round, and over-long ones; nor can a grade without values."""
     found = graded("<script>\x1b", "abcdefghijklmnopqrstuvwxyz", question="</svg>\u202e" + "x" * 200)
-    for svg in (picture.of_one(found), picture.heatmap([(SEVERAL[0][0], found)])):
+    for svg in (picture.of_one(found),):
         text = said(svg)
         assert "<script>\ufffd" in text
         assert "“</svg>\ufffdxx" in text
         assert "abcdefghijklmnopqrstuvwxyz |" not in text
     still = graded("a", "b", values=(0.0, 0.0))
     assert "| a |" in said(picture.of_one(still))
-    assert "| a |" in said(picture.heatmap([(SEVERAL[0][0], still)]))

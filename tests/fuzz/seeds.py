@@ -162,7 +162,7 @@ def _made(here: Path) -> dict[str, list[Files]]:
     _write(
         "data.jsonl", [{"id": f"q{n}", "question": f"{QUESTION} {n}", "answers": ["Tomas Aldwin"]} for n in range(3)]
     )
-    _cli("bench", "qa", "data.jsonl", "--index", "index.db", "--run", "run")
+    _cli("lab", "qa", "data.jsonl", "--index", "index.db", "--run", "run")
     about = json.loads(_only(here / "run", "run.json").read_bytes())
     run = {**_folder(_only(here / "run", "run.json").parent, "run"), "data.jsonl": (here / "data.jsonl").read_bytes()}
     run["run/run.json"] = json.dumps({**about, "data": "data.jsonl"}).encode()
@@ -576,7 +576,7 @@ def _documents() -> dict[str, list[bytes]]:
 
 
 def _asked() -> list[dict[str, Any]]:
-    """Questions of `surefoot bench manuals`."""
+    """Questions of `surefoot lab manuals`."""
     given: dict[str, Any] = {"class": "single fact", "lang": "en", "gold": "Tomas Aldwin did."}
     bridge = {"corpus": "bridge-doc 1.0", "file": "bridge-doc/bridge.md", "answers": ["Aldwin"], "all_of": []}
     hut = {"corpus": "hut-doc 1.0", "file": "hut-doc/hut.html", "answers": [], "all_of": [["miners"], ["built"]]}

@@ -118,11 +118,11 @@ def _run(folder: Path, number: int | None) -> None:
     _surefoot_toml(folder)
     run = next(iter(sorted(folder.glob("run/**/run.json"))), folder / "run" / "run.json").parent
     commands: list[Words] = [
-        ["bench", "errors", run, "--json", "errors.json"],
-        ["bench", "errors", "run", "--data", "data.jsonl", "--figure", "errors.svg"],
-        ["bench", "words", run, "--to", "words", "--each", "1", "--most", "20", "--tolerance", "0.9"],
+        ["lab", "errors", run, "--json", "errors.json"],
+        ["lab", "errors", "run", "--data", "data.jsonl", "--figure", "errors.svg"],
+        ["lab", "words", run, "--to", "words", "--each", "1", "--most", "20", "--tolerance", "0.9"],
         ["evaluate", run, "--run", "judged", "--metric", "grading_note"],
-        ["bench", "qa", "data.jsonl", "--given", "--run", "run", "--limit", "1", "--method", "rag"],
+        ["lab", "qa", "data.jsonl", "--given", "--run", "run", "--limit", "1", "--method", "rag"],
     ]
     _turns(commands, number)
 
@@ -392,14 +392,14 @@ def _labels(folder: Path) -> None:
 
 
 def _data(folder: Path) -> None:
-    from surefoot.datasets.questions import load
+    from surefoot.evaluate.ask.questions import load
 
     _surefoot_toml(folder)
     for path in (folder / "data.jsonl", folder / "data", folder / "data/popqa"):
         if path.exists():
             with suppress(SurefootError):
                 load(path)
-            _cli("bench", "qa", path, "--given", "--limit", "1", "--run", "qa", "--method", "rag")
+            _cli("lab", "qa", path, "--given", "--limit", "1", "--run", "qa", "--method", "rag")
 
 
 def _manuals(folder: Path) -> None:
@@ -408,7 +408,7 @@ def _manuals(folder: Path) -> None:
         (folder / "manuals/hut-doc").mkdir(exist_ok=True)
         with suppress(OSError):  # where a case has a folder of this name
             (folder / "manuals/hut-doc/more.md").write_text(HUT)
-    bench = ["bench", "manuals", "questions.jsonl", "manuals", "--out", "run", "--set", "generator.use=extractive"]
+    bench = ["lab", "manuals", "questions.jsonl", "manuals", "--out", "run", "--set", "generator.use=extractive"]
     _cli(*bench)
     _cli(*bench)  # once more, over what is kept
 

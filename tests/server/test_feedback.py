@@ -7,10 +7,10 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, upload
-from surefoot.datasets import pairs
 from surefoot.evaluate.score.labels import labelled
 from surefoot.run.store import recorded
 from surefoot.server.service import Service
+from surefoot_lab.datasets import pairs
 
 WHO = {"question": "Who built the Ruvel Bridge?"}
 

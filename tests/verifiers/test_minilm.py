@@ -85,7 +85,7 @@ def test_words_are_pointed_at_whole_and_neighbours_together() -> None:
 
 def test_a_folder_without_a_model_says_what_to_do(tmp_path: Path) -> None:
     """So does a card of another format, or without a part."""
-    with pytest.raises(ModelError, match="surefoot train verifier"):
+    with pytest.raises(ModelError, match="surefoot lab train verifier"):
         MiniLMVerifier(str(tmp_path))
     for card in ({"format": 99}, {"format": 1, "sha256": ""}, []):
         (tmp_path / "minilm.json").write_text(json.dumps(card))

@@ -14,8 +14,8 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
-from surefoot.datasets import manuals
-from surefoot.datasets.manuals import ManualQuestion
+from surefoot_lab.datasets import manuals
+from surefoot_lab.datasets.manuals import ManualQuestion
 
 QUESTIONS = Path(__file__).parent / "questions.jsonl"
 

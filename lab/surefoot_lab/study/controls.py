@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from surefoot import evaluators
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.run.store import write_text
 from surefoot.text.json_values import parsed
 from surefoot.types import Grade, Thresholds

@@ -12,13 +12,13 @@ from functools import partial
 
 import numpy as np
 
-from surefoot.datasets.pairs import LabelledPair, holds
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.evidence.policies import finite
 from surefoot.explain.grade import Baseline, ScoreFunction, Words, explain, taken_apart
 from surefoot.explain.shapley import EXACT, Counted
 from surefoot.types import Action, Attribution
 from surefoot.types.protocols import Evaluator
+from surefoot_lab.datasets.pairs import LabelledPair, holds
 from surefoot_lab.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
 from surefoot_lab.study.kinds import ENTITY, ORDINARY, Rarity, as_rare, kinds
 from surefoot_lab.study.sample import Candidate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from surefoot.draw.svg import Point, Scale, cut, line, mark, path, sheet, style, text
+from surefoot.explain.svg import Point, Scale, cut, line, mark, path, sheet, style, text
 from surefoot.stats.figures import Figure
 from surefoot.stats.text import interval, number
 

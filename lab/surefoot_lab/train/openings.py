@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.text.words import bare, fold
 
 MOST = 500

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from surefoot.datasets.questions import hashed
+from surefoot.evaluate.ask.questions import hashed
 from surefoot.text.words import fold, names, sentences, words
 from surefoot_lab.train.sources import Spans
 

@@ -1,4 +1,4 @@
-"""Trains any T5 as CRAG's evaluator was trained: `surefoot train t5`.
+"""Trains any T5 as CRAG's evaluator was trained: `surefoot lab train t5`.
 
 The recipe: a sequence classifier with one output on the base T5, mean squared error to +1 and -1, AdamW at 1e-4 falling
 linearly to 0, batches of 12, 8 epochs, gradients clipped at 1, 512 pieces, all weights trained. A pair is a question
@@ -22,12 +22,12 @@ from typing import Any, Literal
 import torch
 from tokenizers import Encoding
 
-from surefoot.datasets.pairs import read
 from surefoot.evaluators.t5 import check_task, encoded, open_t5
 from surefoot.models.checkpoint import Checkpoint
 from surefoot.run.store import to_json, write_text
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, UsageError
+from surefoot_lab.datasets.pairs import read
 from surefoot_lab.train.training import Stopwatch, TrainingProgress, claimed, descend, keep
 from surefoot_lab.train.training import checkpoint as kept_state
 
@@ -86,7 +86,7 @@ class _T5State:
 
 
 def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Lesson]:
-    """The pairs with this label in files that `surefoot.datasets.pairs` can read, in order.
+    """The pairs with this label in files that `surefoot_lab.datasets.pairs` can read, in order.
 
     Raises UsageError, with the line number, for a bad file, and where no pair has the label.
     """

@@ -77,11 +77,11 @@ def keep(path: Path, value: Any) -> None:
 def saved(path: Path, device: Any = "cpu") -> Any:
     """A value that `torch.save` wrote, on the device. Raises ModelError for a file that is missing or damaged."""
     if not is_zipfile(path):  # else torch would take it for a pickle of old, and fail in any way that bytes can
-        raise ModelError(f"{path} is missing or damaged; run: surefoot train evaluator")
+        raise ModelError(f"{path} is missing or damaged; run: surefoot lab train evaluator")
     try:
         return torch.load(path, map_location=device, weights_only=True)
     except (OSError, RuntimeError, EOFError, UnpicklingError) as error:
-        raise ModelError(f"{path} is damaged; run: surefoot train evaluator") from error
+        raise ModelError(f"{path} is damaged; run: surefoot lab train evaluator") from error
 
 
 def checkpoint(path: Path, about: str, device: Any) -> dict[str, Any] | None:

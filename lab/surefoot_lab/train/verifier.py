@@ -96,7 +96,7 @@ def restored(path: Path) -> VerifierNetwork:
     try:
         network.load_state_dict(weights)
     except (KeyError, RuntimeError, TypeError) as error:
-        raise ModelError(f"{path} holds no verifier's weights; run: surefoot train verifier") from error
+        raise ModelError(f"{path} holds no verifier's weights; run: surefoot lab train verifier") from error
     return network
 
 

@@ -13,7 +13,7 @@ import typer
 from typer import Option
 
 from surefoot import __version__
-from surefoot.cli._commands import CommandGroup, Listing, json_wanted
+from surefoot.cli._commands import Listing, PluginGroup, json_wanted
 from surefoot.types.errors import SurefootError, UsageError
 
 INTERRUPTED = 130
@@ -26,28 +26,6 @@ _MODELS: Listing = {
     "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
     "pull": ("models:pull", "Fetch model files, check them, and keep them; an interrupted fetch goes on."),
     "verify": ("models:verify", "Read model files in full and compare their hashes; exit code 3 when one is damaged."),
-}
-_BENCH: Listing = {
-    "evaluator": ("bench:evaluator", "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed."),
-    "verifier": ("support:verifier", "Hold labelled sentences against their evidence: AUC, precision, words, speed."),
-    "tune": ("bench:tune", "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."),
-    "qa": ("qa:qa", "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds."),
-    "manuals": (
-        "manuals:manuals",
-        "Ask questions about manuals, beside BM25's first passage, and count where evidence is lost.",
-    ),
-    "errors": ("errors:errors", "Count right answers by action and by type of question, from the traces of a run."),
-    "robustness": ("degrade:robustness", "Make retrieval worse in steps; count what corrective and plain RAG lose."),
-    "ablate": ("ablate:ablate", "Take out one stage of the pipeline after the other, and count what it earned."),
-    "facts": ("facts:facts", "Let the language model judge, fact by fact, whether texts support a run's answers."),
-    "study": ("study:study", "Explain many grades, test the claims that were fixed before, and report."),
-    "words": ("words:words", "Draw what a few grades of each action owe to their words: bars, and a heatmap."),
-}
-_TRAIN: Listing = {
-    "evaluator": ("train:evaluator", "Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."),
-    "verifier": ("train:verifier", "Train Surefoot's own verifier; run it again to go on where it stopped."),
-    "average": ("train:average", "Make one minilm of several trainings from the same start: their mean, calibrated."),
-    "t5": ("train:t5", "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."),
 }
 _KEYS: Listing = {
     "add": ("serve:add_key", "Make a key, and print it: it is shown this once, and only its hash is kept."),
@@ -78,10 +56,6 @@ COMMANDS: Listing = {
     "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
     "serve": (_SERVE, "The server and its page; alone it starts them."),
     "mcp": ("mcp:mcp", "Offer the tools ask, retrieve and grade to a client of a language model."),
-    "drift": (
-        "drift:drifted",
-        "Tell whether the grades of recent questions have left the distribution of earlier ones. Code 1: they have.",
-    ),
     "trace": (
         "trace:trace",
         "Draw a recorded trace: grades, decision, strips, answer, and what each step cost; or where two of them part.",
@@ -102,13 +76,11 @@ COMMANDS: Listing = {
     "components": ("inspect:components", "List what can be plugged in where, and what is not installed."),
     "doctor": ("inspect:doctor", "Check models, index, endpoint and disk, and say what to do; code 1: a fault."),
     "models": (_MODELS, "The model files that Surefoot uses: list, pull, verify."),
-    "bench": (_BENCH, "Measure on labelled data."),
-    "train": (_TRAIN, "Make an evaluator from labelled pairs."),
 }
 """Each command: where it is, and the first line of its help."""
 
 
-class _Commands(CommandGroup):
+class _Commands(PluginGroup):
     listing = COMMANDS
 
 

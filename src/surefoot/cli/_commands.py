@@ -6,6 +6,7 @@ import gc
 from collections.abc import Mapping
 from contextvars import ContextVar
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, ClassVar
 
 import typer
@@ -21,8 +22,15 @@ _BadUsage: Any = typer.BadParameter.__base__
 """Click's UsageError; newer versions of Typer bring a Click of their own, under a private name."""
 
 Listing = Mapping[str, "tuple[str | Listing, str]"]
-"""By name: where a command is, as "module:function", or the commands of a group; then the first line of its help."""
+"""By name: where a command is, as "module:function", or the commands of a group; then the first line of its help. A
+module without a dot is one of `surefoot.cli`."""
 
+PLUGINS = "surefoot.commands"
+"""Entry points of packages that add a group of commands: each names a Listing, whose module's docstring is its help."""
+
+
+LAB = "lab"
+"""The group that the package surefoot-lab adds."""
 
 START = "start"
 """The command of a group that is called where none of the group's is named."""
@@ -48,7 +56,8 @@ class LateCommand(TyperCommand):
         """The command itself, with its options."""
         module, _, function = self.where.partition(":")
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        app.command(self.name, cls=CalledCommand)(getattr(import_module(f"surefoot.cli.{module}"), function))
+        named = import_module(module if "." in module else f"surefoot.cli.{module}")
+        app.command(self.name, cls=CalledCommand)(getattr(named, function))
         gc.enable()
         command: Any = get_command(app)
         panels = _CONFIGURATION | PANELS.get(str(self.name), {})
@@ -97,3 +106,28 @@ class CommandGroup(TyperGroup):
         """The name, the command that is called, and the words that are left for it."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command.imported() if isinstance(command, LateCommand) else command, rest
+
+
+class PluginGroup(CommandGroup):
+    """A group with the commands of installed packages behind its own; they are looked up where no own one is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of its commands, in the order of the help."""
+        self._add_plugins()
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of this name, or None. Raises UsageError for `lab` where its package is not installed."""
+        if cmd_name not in self.commands:
+            self._add_plugins()
+        if cmd_name == LAB and LAB not in self.commands:
+            raise UsageError("`surefoot lab` comes with a package of its own: pip install surefoot-lab")
+        return super().get_command(ctx, cmd_name)
+
+    def _add_plugins(self) -> None:
+        for point in entry_points(group=PLUGINS):
+            if point.name not in self.commands:
+                line = (import_module(point.module).__doc__ or "").partition("\n")[0]
+                self.commands[point.name] = CommandGroup(
+                    name=point.name, help=line, listing=point.load(), no_args_is_help=True
+                )

@@ -15,7 +15,7 @@ from surefoot.cli._console import err
 from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
-from surefoot.draw.svg import drawable
+from surefoot.explain.svg import drawable
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import FieldFault, UnagreedCode
 from surefoot.types.metadata import Filter, written

@@ -17,9 +17,9 @@ from surefoot import __version__
 from surefoot.cli._console import counting, err, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.datasets import given, questions
-from surefoot.datasets.problems import PLACES, DataProblem
+from surefoot.evaluate.ask import context, questions
 from surefoot.evaluate.ask.runs import Arm, Spread, run, threads
+from surefoot.evaluate.problems import PLACES, DataProblem
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
 from surefoot.run import manifest
@@ -44,21 +44,6 @@ Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")
 Ray = Annotated[
     str | None,
     Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
-]
-Top = Annotated[int, Option("--top", min=1, help="Passages that rag reads where it does not say.")]
-Methods = Annotated[
-    list[str] | None,
-    Option(
-        "--method",
-        metavar="NAME",
-        help="none (the model's memory), rag (or rag:10: ten passages), self-rag (or self-rag:10), crag (searches "
-        "nowhere), crag+search, self-crag, self-crag+search; again for one beside it. Unnamed: crag, with the search "
-        "if one is configured.",
-    ),
-]
-JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]
-RunFolder = Annotated[
-    Path | None, Option("--run", metavar="FOLDER", help="Keep the traces here, a folder each; resumes.")
 ]
 
 
@@ -115,7 +100,7 @@ def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
         yield threads(pipeline, workers)
         return
     try:
-        from surefoot_lab import cluster
+        from surefoot.evaluate.ask import cluster
     except ImportError as error:
         raise MissingExtra("--ray", "ray") from error
     with cluster.workers(ray, partial(_built, config, os.getcwd())) as found:
@@ -136,7 +121,7 @@ def kept_in(folder: Path) -> None:
 
 def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestions:
     """Report the questions that bring no text. They stay, and find nothing."""
-    bare = [example.id for example in loaded.examples if not given.inside(example)]
+    bare = [example.id for example in loaded.examples if not context.inside(example)]
     what = "no text came with the question; nothing is retrieved for it"
     amiss = (DataProblem(what, len(bare), tuple(bare[:PLACES])),) if bare else ()
     return replace(loaded, problems=loaded.problems + amiss)
@@ -145,7 +130,7 @@ def _without_texts(loaded: questions.LoadedQuestions) -> questions.LoadedQuestio
 def _reading(config: Config, loaded: questions.LoadedQuestions) -> Config:
     """The configuration with the given texts retrieved, and what a web search had brought found by the search, unless
     another searcher is configured."""
-    if not any(given.inside(example) for example in loaded.examples):
+    if not any(context.inside(example) for example in loaded.examples):
         raise UsageError("--given needs texts that come with the questions, and there are none; name an --index")
     chosen = {**config, "retriever": {"use": _given.USE}}
     brought = any(example.external for example in loaded.examples)

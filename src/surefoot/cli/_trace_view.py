@@ -37,7 +37,7 @@ BAR = 12
 HERE = {
     "embedder": ("static", "minilm", "hashing"),
     "retriever": ("bm25", "dense", "hybrid"),
-    "evaluator": ("minilm", "features", "lexical", "cosine", "llm", "cascade", "t5"),
+    "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
     "refiner": ("strips",),
     "rewriter": ("templates", "verbatim", "keywords", "stepwise", "llm"),
     "searcher": ("nowhere", "folder"),

@@ -13,13 +13,12 @@ from typer import Argument, Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, err, headed, out, plain
-from surefoot.cli._questions import Golds
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.datasets.choices import RULES
-from surefoot.datasets.questions import Example
 from surefoot.evaluate import patch
+from surefoot.evaluate.ask.choices import RULES
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.improve import loop
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
 from surefoot.evaluate.patch import Patch
@@ -31,7 +30,7 @@ from surefoot.types.errors import UsageError
 
 def improve(
     data: Annotated[
-        Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot bench qa` takes them.")
+        Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot lab qa` takes them.")
     ] = None,
     index: IndexFile = None,
     texts: questions.Texts = False,
@@ -61,7 +60,7 @@ def improve(
     together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
     outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
     seed: Annotated[int, Option("--seed", help="Seed of the split and of the controls.")] = 0,
-    golds: Golds = None,
+    golds: questions.Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
     ray: questions.Ray = None,

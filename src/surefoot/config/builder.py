@@ -427,7 +427,7 @@ def _fitted(file: str) -> Thresholds:
     try:
         chosen = from_json(Thresholds, _file(file))
     except TraceFault as error:
-        raise ConfigError(f"{file} holds no thresholds as `surefoot bench tune --out` writes them: {error}") from error
+        raise ConfigError(f"{file} holds no thresholds as `surefoot lab tune --out` writes them: {error}") from error
     return _ordered(chosen, f"{file}:", "fit them again")
 
 

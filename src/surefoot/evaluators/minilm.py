@@ -1,7 +1,7 @@
 """Surefoot's own evaluator: a cross-encoder of six layers that reads question and passage together.
 
-minilm.onnx is what `surefoot train evaluator` made, minilm.json what was fitted for it, and minilm.md is their model
-card.
+minilm.onnx is what `surefoot lab train evaluator` made, minilm.json what was fitted for it, and minilm.md is their
+model card.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class MiniLM:
 
     Some 25 ms for a passage of 100 words and a core.
 
-    `model`: a folder that `surefoot train evaluator` wrote. None: the weights of the package.
+    `model`: a folder that `surefoot lab train evaluator` wrote. None: the weights of the package.
     """
 
     points = True

@@ -25,9 +25,9 @@ class T5:
 
     It was trained towards +1 and -1, and leaves [-1, 1].
 
-    `folder` is what `save_pretrained` or `surefoot train t5` wrote; nothing is fetched. `task` sets both the input's
-    form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc` and
-    `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so.
+    `folder` is what `save_pretrained` or `surefoot lab train t5` wrote; nothing is fetched. `task` sets both the
+    input's form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc`
+    and `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so.
     `device` None: a GPU where there is one. `name` holds the task and a hash of the weights, so that thresholds fitted
     for one checkpoint are refused for another.
 
@@ -88,7 +88,7 @@ def open_t5(folder: str, device: str | None = None, seed: int | None = None) -> 
     """The T5 of a folder, with its head or, where it has none, with one drawn at random by `seed` and named in
     `lacking`; raises ModelError for what is no T5, and ConfigError for one with several labels."""
     if not Path(folder).is_dir():
-        raise ModelError(f"there is no folder {folder}; give one that save_pretrained or `surefoot train t5` wrote")
+        raise ModelError(f"there is no folder {folder}; give one that save_pretrained or `surefoot lab train t5` wrote")
     if (family := kind(folder)) != "t5":
         raise ModelError(f"{folder} holds a model of the kind '{family}', not t5; the evaluator cross_encoder may do")
     checkpoint = opened("T5ForSequenceClassification", folder, labels=1, device=device, seed=seed)
@@ -112,7 +112,7 @@ def check_task(task: str) -> None:
 def _require_head(checkpoint: Checkpoint) -> None:
     if checkpoint.lacking:
         raise ModelError(
-            f"{checkpoint.source} was never trained to grade: it has no classification head; run: surefoot train t5"
+            f"{checkpoint.source} was never trained to grade: it has no classification head; run: surefoot lab train t5"
         )
 
 

@@ -232,7 +232,7 @@ def require_fitted(thresholds: Thresholds | None, evaluator: str) -> Thresholds:
     """The thresholds; raises ConfigError, with the way to some, when the evaluator has none."""
     if thresholds is None:
         raise ConfigError(
-            f"{evaluator} has no thresholds; fit them on labelled pairs with `surefoot bench tune`, then give them "
+            f"{evaluator} has no thresholds; fit them on labelled pairs with `surefoot lab tune`, then give them "
             "under [evaluator]: fitted = { upper = …, lower = …, strip = … }"
         )
     return thresholds

@@ -9,7 +9,6 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from surefoot.draw.svg import Scale, clean, line, text
 from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
@@ -22,6 +21,7 @@ from surefoot.explain.explanation import (
     strongest,
     trust,
 )
+from surefoot.explain.svg import Scale, clean, line, text
 from surefoot.types import Attribution, Trace
 from surefoot.web import static
 

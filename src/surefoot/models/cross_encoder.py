@@ -109,7 +109,7 @@ class ModelFiles:
 
     def broken(self, said: str) -> ModelError:
         """The error for one of the two, with what to do."""
-        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot train {self.role}")
+        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot lab train {self.role}")
 
 
 class LoadedModel:

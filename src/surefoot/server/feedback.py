@@ -2,7 +2,7 @@
 
 The folder of a collection's feedback is a run's: `traces.jsonl` holds the answers that were judged, so that `surefoot
 evaluate` can score them; `ratings.jsonl` has the thumbs, as `surefoot agree` reads them; `pairs.jsonl` has the passages
-that answer or do not, as `bench evaluator`, `bench tune` and `train evaluator` read them. `marks.jsonl` is what was
+that answer or do not, as `surefoot lab` reads them to measure, tune and train an evaluator. `marks.jsonl` is what was
 clicked, and the others follow from it.
 """
 

@@ -67,8 +67,8 @@ class TraceFault(UsageError):
 class MissingExtra(UsageError):
     """An optional dependency that is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs an extra that is not installed; run: pip install 'surefoot[{extra}]'")
+    def __init__(self, what: str, extra: str, package: str = "surefoot") -> None:
+        super().__init__(f"{what} needs an extra that is not installed; run: pip install '{package}[{extra}]'")
 
 
 class Cancelled(SurefootError):

@@ -1,6 +1,6 @@
 """Surefoot's own verifier: a cross-encoder of six layers that reads a sentence beside its evidence.
 
-minilm.onnx is what `surefoot train verifier` made, minilm.json what was fitted for it, and minilm.md is their model
+minilm.onnx is what `surefoot lab train verifier` made, minilm.json what was fitted for it, and minilm.md is their model
 card.
 """
 
@@ -94,8 +94,8 @@ class MiniLMVerifier:
     English; a sentence in another script is judged by that rule alone. Some 25 ms for a sentence and a core at 256
     pieces.
 
-    `model`: a folder that `surefoot train verifier` wrote. None: the weights of the package. `threads` sentences are
-    read side by side (None: one for each core that this process may use).
+    `model`: a folder that `surefoot lab train verifier` wrote. None: the weights of the package. `threads` sentences
+    are read side by side (None: one for each core that this process may use).
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:

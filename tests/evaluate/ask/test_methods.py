@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from surefoot.datasets.choices import Posed
-from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.methods import (
     METHODS,
     Critiqued,
@@ -20,6 +19,7 @@ from surefoot.evaluate.ask.methods import (
     self_crag_search,
     self_rag,
 )
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Passage, Strip, Trace

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.datasets.questions import Example
 from surefoot.evaluate.ask.methods import arms
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
@@ -131,7 +131,7 @@ QUESTIONS = 300
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
-    """`surefoot bench qa` over 300 questions with the texts that come with them, as a process of its own."""
+    """`surefoot lab qa` over 300 questions with the texts that come with them, as a process of its own."""
     rows = [
         {
             "id": f"q{n}",
@@ -149,7 +149,7 @@ def bench(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
         "    return messages[-1].content.split('by ')[1].split('.')[0]\n"
         "class Waiting(Scripted):\n    def __init__(self):\n        super().__init__(said)\n"
     )
-    words = "bench qa questions.jsonl --given --set evaluator.use=lexical --set generator.use=llm"
+    words = "lab qa questions.jsonl --given --set evaluator.use=lexical --set generator.use=llm"
     words += " --set llm.use=waiting:Waiting --method crag --method rag:1"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
 

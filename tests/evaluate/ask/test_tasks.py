@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from surefoot.datasets.choices import RULES
-from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.methods import arms
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, answered
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.generators.llm import LLMGenerator

@@ -14,8 +14,8 @@ import pytest
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
-from surefoot.datasets.questions import Example
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.evaluate.improve import controls, loop
 from surefoot.evaluate.improve.ledger import Outcome, Trial
@@ -426,7 +426,7 @@ def test_questions_without_gold_answers_need_a_judge() -> None:
 
 
 def test_choices_and_claims_are_scored_strictly() -> None:
-    """The rule that `bench qa` goes by."""
+    """The rule that `surefoot lab qa` goes by."""
     choice = replace(EXAMPLES[0], choices=(("A", "Tomas Aldwin"), ("B", "Mira")), key="A")
     assert golds([choice]).metric == "strict"
     assert golds([choice, EXAMPLES[1]]).metric == "match_lower"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import is_proportional
-from surefoot.datasets.problems import DataProblem
+from surefoot.evaluate.problems import DataProblem
 from surefoot.evaluate.records.files import LoadedRecords, read, write
 from surefoot.evaluate.records.rows import NAMES
 from surefoot.evaluate.records.source import values

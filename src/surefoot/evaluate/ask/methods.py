@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from surefoot.datasets.choices import Posed
+from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.evidence.citations import grounded
 from surefoot.pipeline import Pipeline, bounded, checked

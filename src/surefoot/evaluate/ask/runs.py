@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.choices import Posed, task
-from surefoot.datasets.given import inside, outside
-from surefoot.datasets.questions import Example
+from surefoot.evaluate.ask.choices import Posed, task
+from surefoot.evaluate.ask.context import inside, outside
+from surefoot.evaluate.ask.questions import Example
 from surefoot.pipeline import Pipeline, safely
 from surefoot.retrievers._given import Given
 from surefoot.run.store import Run

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from surefoot.draw.svg import printable
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, STRONG, WEAK, Failure, by_record, failures, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.report.form import MOST_ITEMS
+from surefoot.explain.svg import printable
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
 from surefoot.stats.figures import wilson

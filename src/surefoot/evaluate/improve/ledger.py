@@ -8,8 +8,8 @@ from math import ceil, floor
 from typing import Any, Literal
 
 from surefoot.config.settings import Config
-from surefoot.draw.svg import Scale, cut, dot, line, mark, sheet, style, text, whisker
 from surefoot.evaluate.patch import Patch, shown
+from surefoot.explain.svg import Scale, cut, dot, line, mark, sheet, style, text, whisker
 from surefoot.types import Gain
 
 Kind = Literal["item", "combination", "placebo", "random lever"]

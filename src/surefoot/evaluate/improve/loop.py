@@ -15,9 +15,9 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot.config.settings import Config, read
-from surefoot.datasets.choices import RULES, rules
-from surefoot.datasets.questions import Example, folded, hashed
 from surefoot.evaluate.ask import runs
+from surefoot.evaluate.ask.choices import RULES, rules
+from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.config import trust
-from surefoot.datasets import questions
-from surefoot.datasets.problems import DataProblem, Problems
+from surefoot.evaluate.ask import questions
+from surefoot.evaluate.problems import DataProblem, Problems
 from surefoot.evaluate.records import rows, source, spans, tables, traces
 from surefoot.evaluate.records.folder import records_of
 from surefoot.evaluate.score import lexical

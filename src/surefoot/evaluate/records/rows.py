@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from surefoot.datasets.problems import Problems
+from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.messages import Who, said
 from surefoot.evaluate.records.passages import passages
 from surefoot.text.json_values import logged

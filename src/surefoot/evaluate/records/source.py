@@ -8,9 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from surefoot.datasets.problems import Problems
 from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders.text import encoding_of
+from surefoot.evaluate.problems import Problems
 from surefoot.text.json_values import TOO_DEEP, deep
 from surefoot.types.errors import UsageError
 

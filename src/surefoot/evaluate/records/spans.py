@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from surefoot.datasets.problems import Problems
+from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.messages import Who, nested, said, words
 from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record

@@ -7,8 +7,8 @@ from collections import Counter
 from io import StringIO
 from typing import Any
 
-from surefoot.datasets.problems import Problems
 from surefoot.documents.loaders._rows import MAX_LINE
+from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.passages import transposed
 from surefoot.evaluate.records.rows import field_of
 from surefoot.types.errors import UsageError

@@ -1,0 +1,76 @@
+"""`surefoot lab words`: the words that weigh most in the grades of a few questions of each action."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from rich.progress import MofNCompleteColumn
+from typer import Argument, Option
+
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured
+from surefoot.cli._console import bar, err, pulling, write_json
+from surefoot.config.builder import Builder
+from surefoot.explain.grade import Baseline, explain
+from surefoot.explain.svg import write_picture
+from surefoot.run.store import recorded, runs, to_json
+from surefoot.types import Action
+from surefoot.types.errors import UsageError
+from surefoot_lab import samples, word_pictures
+
+
+def words(
+    source: Annotated[
+        Path,
+        Argument(help="A folder that `surefoot lab qa` kept, or labelled pairs: lines of {id, question, passages}."),
+    ],
+    to: Annotated[Path, Option("--to", metavar="FOLDER", help="Folder for pictures and values.")],
+    each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
+    png: Annotated[bool, Option("--png", help="Draw PNG too, with the extra png.")] = False,
+    baseline: Annotated[Baseline, Option(help="Replacement for words that are taken out.")] = "delete",
+    tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
+    most: Annotated[int, Option(min=1, help="Texts graded for a question, at most.")] = 4000,
+    seed: Annotated[int, Option(min=0, help="Draws the questions, and what is asked of the evaluator.")] = 0,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Draw what a few grades of each action owe to their words: bars, and a heatmap."""
+    builder, drawn = _drawn(source, each, seed, config, settings)
+    with pulling(), bar(MofNCompleteColumn()) as progress:
+        options = {"baseline": baseline, "tolerance": tolerance, "most": most, "seed": seed}
+        explained = [
+            (sample, explain(builder.evaluator, sample.question, sample.passage, **options))  # type: ignore[arg-type]
+            for sample in progress.track(drawn, description="words")
+        ]
+    kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
+    about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
+    write_json(to / "words.json", about)
+    for name, drawing in (("bars", word_pictures.of_several(explained)), ("heatmap", word_pictures.heatmap(explained))):
+        for suffix in (".svg", ".png") if png else (".svg",):
+            write_picture(to / f"{name}{suffix}", drawing)
+    for action in Action:
+        if (count := sum(sample.action is action for sample in drawn)) < each:
+            err.say(f"{source} has {count} of {each} questions that came out {action.value}", "yellow")
+    err.say(f"bars.svg, heatmap.svg and words.json in {to}", "dim")
+
+
+def _drawn(
+    source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
+) -> tuple[Builder, tuple[samples.ActionSample, ...]]:
+    """Questions of a run are explained by the run's own evaluator, with each --set, unless --config gives another."""
+    if source.is_dir():
+        folder, *others = runs(source)
+        if others:
+            raise UsageError(f"{source} holds several runs; name one: {folder}, {', '.join(map(str, others))}")
+        about, traces = recorded(folder)
+        own = None if config else about.get("config")
+        builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
+        with pulling():
+            drawn = samples.of_run(traces, builder.evaluator, seed, each)
+    else:
+        builder = Builder(configured(config, settings, None))
+        with pulling():
+            drawn = samples.of_pairs(source, builder.evaluator, builder.policy(), seed, each)
+    if not drawn:
+        raise UsageError(f"{source} has no question with a decision and a graded passage")
+    return builder, drawn

@@ -1,0 +1,169 @@
+"""A set of CRAG's `data/` folder: text files that belong together line by line.
+
+`sources` holds the questions, `choices` those of ARC, `retrieved_psgs` the retrieved passages, `ref/correct` the parts
+kept of them, and `ref/incorrect` the web search's results. Only line numbers join them, so one line too many gives
+every later question another's knowledge. There are no gold answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+from surefoot.evaluate.problems import Problems, Row, lines
+from surefoot.text.words import content_words
+from surefoot_lab.datasets.selfrag import letter
+
+NAME = "a folder of CRAG"
+HOME = "data/ of https://github.com/HuskyInSalt/CRAG"
+
+KNOWLEDGE = {"internal": "ref/correct", "external": "ref/incorrect"}
+REACH = 3
+"""Lines by which rows may be seen to be shifted."""
+BLOCK = 15
+"""Rows that are held against their neighbours together."""
+COMMON = 0.01
+"""A word in more than this share of the questions is no sign of any of them."""
+CLEAR = 0.1
+"""Share of the question's words by which another line has to fit better, on average, to be noted."""
+
+_CHOICE = re.compile(r"(?:^|; )([A-E1-5]): ")
+
+
+def recognises(folder: Path) -> bool:
+    """True if there is a file of questions and something that belongs to them."""
+    there = [(folder / name).exists() for name in ("choices", "retrieved_psgs", "ref")]
+    return (folder / "sources").is_file() and any(there)
+
+
+def rows(folder: Path, problems: Problems) -> list[Row]:
+    """Its questions in the shared format, named by folder and line."""
+    name = folder.resolve().name
+    asked = _trimmed([line.replace("\r", " ").strip() for line in lines(folder / "sources", problems)], problems)
+    found: list[Row] = [{"id": f"{name}-{n}", "question": text, "answers": []} for n, text in enumerate(asked, start=1)]
+    for key, file in KNOWLEDGE.items():
+        for row, text in zip(found, _beside(folder, file, asked, problems), strict=False):
+            row[key] = text
+            if not text:
+                problems.add(f"questions for which {file} says nothing", row["id"])
+    for row, text in zip(found, _beside(folder, "choices", asked, problems), strict=False):
+        row["choices"] = _choices(text, row["id"], problems)
+    for row, text in zip(found, _beside(folder, "retrieved_psgs", asked, problems), strict=False):
+        row["passages"] = _passages(text, row["id"])
+    return found
+
+
+def aligned(raw: Sequence[str], wanted: int, file: str, problems: Problems) -> list[str]:
+    """One record a question, repaired; empty where it cannot be told whose each is.
+
+    Where nearly all records begin with "#", as what CRAG's scripts wrote does, a line that does not goes on with the
+    record before it.
+    """
+    returns = sum(line.count("\r") for line in raw)
+    if returns:
+        problems.add(f"carriage returns inside {file}; read as spaces", file, returns)
+    records = [line.replace("\r", " ").strip() for line in raw]
+    if sum(record.startswith("#") for record in records) > 0.9 * sum(map(bool, records)):
+        records = _marked(records, file, problems)
+    elif len(records) > wanted:
+        records = _without_blank_ends(records, file, problems)
+    if len(records) == wanted:
+        return records
+    problems.add(f"misaligned: {file} has {len(records):,} rows for {wanted:,} questions; not used", file)
+    return []
+
+
+def shifted(questions: Sequence[str], texts: Sequence[str]) -> list[tuple[int, int, int]]:
+    """First row, last row, from 1, and by how many lines the texts of these rows seem to stand too low.
+
+    Texts and questions are matched by shared words, `BLOCK` rows at a time; words of many questions ("born", "city") do
+    not count.
+    """
+    asked, told = [[set(content_words(text)) for text in side] for side in (questions, texts)]
+    often = Counter(word for words in asked for word in words)
+    asked = [{word for word in words if often[word] <= max(2, COMMON * len(asked))} for words in asked]
+    spans: list[tuple[int, int, int]] = []
+    for start in range(0, len(asked), BLOCK):
+        block = range(start, min(start + BLOCK, len(asked)))
+        fits = {offset: _fit(asked, told, block, offset) for offset in range(-REACH, REACH + 1)}
+        best = max(fits, key=lambda offset: fits[offset])
+        if fits[best] <= fits[0] + CLEAR:
+            continue
+        if spans and spans[-1][1:] == (start, best):
+            spans[-1] = (spans[-1][0], block[-1] + 1, best)
+        else:
+            spans.append((start + 1, block[-1] + 1, best))
+    return spans
+
+
+def _fit(asked: Sequence[set[str]], told: Sequence[set[str]], block: range, offset: int) -> float:
+    pairs = [(asked[i], told[i + offset]) for i in block if 0 <= i + offset < len(told) and asked[i]]
+    return fmean(len(words & text) / len(words) for words, text in pairs) if pairs else 0.0
+
+
+def _beside(folder: Path, file: str, asked: Sequence[str], problems: Problems) -> list[str]:
+    """The records of one of the files; a file that is not there has none."""
+    if not (folder / file).is_file():
+        if file in KNOWLEDGE.values():
+            problems.add(f"{file} is not there", file)
+        return []
+    records = aligned(lines(folder / file, problems), len(asked), file, problems)
+    if file in KNOWLEDGE.values():
+        for first, last, offset in shifted(asked, records) if records else []:
+            what = (
+                f"rows of {file} that seem to belong to the question {abs(offset)} {'above' if offset > 0 else 'below'}"
+            )
+            problems.add(what, f"lines {first} to {last}", last - first + 1)
+    return records
+
+
+def _trimmed(asked: list[str], problems: Problems) -> list[str]:
+    while asked and not asked[-1]:
+        problems.add("blank lines at the end of sources; no questions", f"line {len(asked)}")
+        asked = asked[:-1]
+    return asked
+
+
+def _marked(records: Sequence[str], file: str, problems: Problems) -> list[str]:
+    whole: list[str] = []
+    for number, record in enumerate(records, start=1):
+        place = f"{file}, line {number}"
+        if record.startswith("#"):
+            whole.append(record[1:].strip())
+        elif not record:
+            problems.add(f"blank rows in {file}; taken out", place)
+        elif whole:
+            problems.add(f"lines of {file} that go on with the row before; joined to it", place)
+            whole[-1] = f"{whole[-1]} {record}".strip()
+        else:
+            problems.add(f"lines of {file} before its first row; left out", place)
+    return whole
+
+
+def _without_blank_ends(records: list[str], file: str, problems: Problems) -> list[str]:
+    there = [number for number, record in enumerate(records) if record]
+    kept = records[there[0] : there[-1] + 1] if there else []
+    if len(kept) < len(records):
+        problems.add(f"blank rows in {file}; taken out", file, len(records) - len(kept))
+    return kept
+
+
+def _choices(text: str, place: str, problems: Problems) -> dict[str, str]:
+    _, *parts = _CHOICE.split(text)
+    found = {letter(label): words.strip() for label, words in zip(parts[::2], parts[1::2], strict=True)}
+    if len(found) < 2:
+        problems.add("questions whose choices cannot be told apart", place)
+    return found
+
+
+def _passages(text: str, place: str) -> list[Row]:
+    """`title // text`, or the text alone."""
+    found = []
+    for number, part in enumerate(filter(None, map(str.strip, text.split("[sep]"))), start=1):
+        title, _, body = part.partition(" // ")
+        titled = bool(body) and len(title) < 200
+        found.append({"id": f"{place}-p{number}", "title": title if titled else "", "text": body if titled else part})
+    return found

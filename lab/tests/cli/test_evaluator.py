@@ -1,0 +1,251 @@
+"""`surefoot lab evaluator`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.cells import cell_len
+
+from surefoot.cli._numbers import share
+from surefoot.evaluators.lexical import Lexical
+from surefoot.types import Grade, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot_lab.cli import _evaluators as evaluators
+
+ROWS = [
+    {
+        "id": name,
+        "question": f"Who built the {name} Bridge?",
+        "passages": [
+            {"id": "a", "title": f"{name} Bridge", "text": f"Aldwin built the {name} Bridge.", "label": 1},
+            {"id": "b", "title": "Hut", "text": "The hut stands alone.", "label": 0, "rank": 1, "label_title": 0},
+            {"id": "c", "title": "Pass", "text": "A pass.", "label": None},
+        ],
+    }
+    for name in ("Ruvel", "Hohrin", "Larrow")
+] + [{"id": "none", "question": "Who built the Olm Tower?", "passages": [{"id": "d", "text": "A hut.", "label": 0}]}]
+
+
+class Half:
+    """An evaluator that is told what to think, and cannot grade towers."""
+
+    name = "half"
+
+    def __init__(self, score: float = 0.5) -> None:
+        self.score = score
+        self.thresholds = Thresholds(0.6, 0.4, 0.4, "half")
+
+    def grade(self, pairs: Any) -> tuple[Grade, ...]:
+        return tuple(
+            Grade(passage.id, None, reason="a \x1b[31mtower")
+            if "Tower" in question
+            else Grade(passage.id, self.score, 0.5)
+            for question, passage in pairs
+        )
+
+
+HALF = f"{__name__}:Half"
+
+
+class Unfitted(Half):
+    """Has no thresholds so far, and must be told two things."""
+
+    name = "unfitted"
+
+    def __init__(self, model: str, score: float) -> None:
+        self.name = f"unfitted:{model}"
+        self.score = score
+
+    @property
+    def thresholds(self) -> Thresholds:  # type: ignore[override]
+        raise ConfigError(f"{self.name} has no thresholds; fit them")
+
+
+UNFITTED = f"{__name__}:Unfitted"
+
+
+@pytest.fixture
+def files(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Two files of labelled pairs; the second has one question."""
+    monkeypatch.setenv("SUREFOOT_TRUST", "1")  # for the classes of this file
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, rows in (("bridges", ROWS), ("one", ROWS[:1])):
+        (here / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return [Path("bridges.jsonl"), Path("one.jsonl")]
+
+
+def cells(text: str, start: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines() if line.startswith(start)]
+
+
+def report(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "report.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def test_the_figures_of_each_file_are_shown(surefoot: Any, files: list[Path]) -> None:
+    """Counts, ranking, labels, questions, titles, and the mean; what is missing says why."""
+    done = surefoot("lab", "evaluator", *files, "--evaluator", "lexical")
+    assert done.code == 0
+    bridges, one = cells(done.out, "bridges"), cells(done.out, "one")
+    assert bridges[0] == ["bridges", "4", "7", "42.9", "%", "3"]
+    assert bridges[1][:7] == ["bridges", "1.000", "[1.000,", "1.000]", "1.000", "[1.000,", "1.000]"]
+    assert bridges[2][:4] == ["bridges", "1.000", "[1.000,", "1.000]"]
+    assert bridges[3] == "bridges 1.000 100 % of 3 0 100 % of 1".split()
+    assert bridges[4][:4] == ["bridges", "3", "pairs", "1.000"]
+    assert one[1][:3] == ["one", "1.000", "1.000"]
+    assert len(cells(done.out, "all files:")) == 1
+    assert len(cells(done.out, "all files ")) == 3
+    assert "lexical: τ+ 0.75, τ− 0.4" in done.out
+    assert "– no grade has a probability: bridges, one" in done.out
+    assert "– it takes both labels, and 1 of 1 are positive: one" in done.out
+
+
+def test_evaluators_are_measured_side_by_side(surefoot: Any, files: list[Path], here: Path) -> None:
+    """On the same pairs, one below the other, by the names they were given."""
+    words = ("--evaluator", "lexical", "--evaluator", "cosine", "--set", "embedder.use=static", "--json", "report.json")
+    done = surefoot("lab", "evaluator", *files, *words)
+    assert done.code == 0
+    first = done.out.splitlines().index(next(line for line in done.out.splitlines() if "ROC-AUC" in line))
+    assert [line.split()[:2] for line in done.out.splitlines()[first + 1 : first + 3]] == [
+        ["bridges", "lexical"],
+        ["cosine", "1.000"],
+    ]
+    each = report(here)["evaluators"]
+    assert [one["evaluator"] for one in each] == ["lexical", "cosine:static-256-v1-65bd3593"]
+    assert each[0]["files"][0]["sha256"] == each[1]["files"][0]["sha256"]
+    assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
+
+
+def test_the_configured_evaluator_is_measured_unless_one_is_named(surefoot: Any, files: list[Path], here: Path) -> None:
+    """With its options and thresholds; what was built from is in the report."""
+    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.7\n[thresholds]\nupper = 0.65\n')
+    assert surefoot("lab", "evaluator", files[0], "--json", "report.json").code == 0
+    (one,) = report(here)["evaluators"]
+    assert (one["evaluator"], one["thresholds"]["upper"], one["config"]["evaluator"]["score"]) == ("half", 0.65, 0.7)
+    assert one["files"][0]["decisions"]["correct"]["count"] == 3
+
+
+def test_options_are_for_the_first_evaluator(surefoot: Any, files: list[Path], here: Path) -> None:
+    """Another has others, and thresholds never travel; but it keeps what the file says of it."""
+    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.3\n[thresholds]\nupper = 0.9\n')
+    settings = ("--set", "thresholds.upper=0.8", "--json", "report.json")
+    names = ("--evaluator", "lexical", "--evaluator", HALF)
+    assert surefoot("lab", "evaluator", files[0], *names, *settings).code == 0
+    lexical, half = report(here)["evaluators"]
+    assert (lexical["thresholds"]["upper"], lexical["config"]["evaluator"]) == (0.8, {"use": "lexical"})
+    assert (half["thresholds"]["upper"], half["config"]["evaluator"]["score"]) == (0.9, 0.3)
+    words = ("--evaluator", HALF, "--evaluator", "lexical", "--set", "evaluator.score=0.7")
+    assert surefoot("lab", "evaluator", files[0], *words, "--json", "report.json").code == 0
+    half, lexical = report(here)["evaluators"]
+    assert half["config"]["evaluator"]["score"] == 0.7
+    assert lexical["thresholds"]["upper"] == Lexical.thresholds.upper
+
+
+def test_options_can_stand_beside_a_name(surefoot: Any, files: list[Path], here: Path) -> None:
+    """Then they are all it has; of several with one name each is shown by its own."""
+    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.7\n[thresholds]\nupper = 0.9\n')
+    names = (f"{UNFITTED} model='a b' score=0.25", f"{UNFITTED} model=c score=0.5", f"{HALF} score=0.5")
+    words = [word for name in names for word in ("--evaluator", name)]
+    done = surefoot("lab", "evaluator", files[0], *words, "--json", "report.json")
+    assert (done.code, done.err) == (0, "")
+    built = [one["config"]["evaluator"] for one in report(here)["evaluators"]]
+    assert built == [
+        {"use": UNFITTED, "model": "a b", "score": 0.25},
+        {"use": UNFITTED, "model": "c", "score": 0.5},
+        {"use": HALF, "score": 0.5},
+    ]
+    assert report(here)["evaluators"][2]["thresholds"]["upper"] == 0.6
+    assert [done.out.count(f" {name} ") for name in ("unfitted:a b", "unfitted:c")] == [4, 4]
+
+
+def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: list[Path], here: Path) -> None:
+    """What takes thresholds is empty and says why; probes take them, and are refused."""
+    words = ("lab", "evaluator", files[0], "--evaluator", f"{UNFITTED} model=a score=0.5", "--json", "report.json")
+    done = surefoot(*words)
+    assert done.code == 0
+    (one,) = report(here)["evaluators"]
+    assert (one["thresholds"], one["files"][0]["metrics"]["roc_auc"]["value"]) == (None, 0.5)
+    assert "– the evaluator has no thresholds: bridges" in done.out
+    assert "unfitted:a: no thresholds, which surefoot lab tune would fit" in done.out
+    assert cells(done.out, "bridges")[3][-3:] == ["–", "–", "–"]
+    given = surefoot(*words, "--set", "thresholds.upper=0.5")
+    assert (given.code, given.err) == (2, "surefoot: unfitted:a has no thresholds; fit them\n")
+    assert surefoot(*words, "--probe").err == "surefoot: unfitted:a has no thresholds; fit them\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (f"{UNFITTED} model", f"--evaluator '{UNFITTED} model' is no NAME key=value …: 'model' is no key=value"),
+        ("lexical 'a", "--evaluator 'lexical 'a' is no NAME key=value …: No closing quotation"),
+        (f"{UNFITTED} score=1", f"evaluator '{UNFITTED}' needs the option 'model'"),
+        ("", "no evaluator called ''; there are: "),
+    ],
+)
+def test_a_name_with_options_that_is_none_is_told(surefoot: Any, files: list[Path], name: str, message: str) -> None:
+    """With what is missing."""
+    done = surefoot("lab", "evaluator", files[0], "--evaluator", name)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"surefoot: {message}")
+
+
+def test_the_calibration_of_all_files_is_shown(surefoot: Any, files: list[Path]) -> None:
+    """Where there are several: of 8 pairs that could be graded, each at one half, 4 are relevant."""
+    several = surefoot("lab", "evaluator", *files, "--evaluator", HALF)
+    assert "half: τ+ 0.6, τ− 0.4; ECE of all files together .000 [" in several.out
+    assert "files together" not in surefoot("lab", "evaluator", files[0], "--evaluator", HALF).out
+
+
+@pytest.mark.parametrize("part", ["question", "passage"])
+def test_a_part_can_be_blanked(surefoot: Any, files: list[Path], here: Path, part: str) -> None:
+    """Then words in common are worth nothing; the report says that it was a control."""
+    words = ("--evaluator", "lexical", "--blank", part, "--json", "report.json")
+    assert surefoot("lab", "evaluator", files[0], *words).code == 0
+    data = report(here)
+    assert data["blank"] == part
+    assert data["evaluators"][0]["files"][0]["metrics"]["roc_auc"]["value"] == 0.5
+    assert data["evaluators"][0]["files"][0]["ungraded"] == 0
+
+
+def test_a_sample_is_taken_of_each_file(surefoot: Any, files: list[Path], here: Path) -> None:
+    """Of questions; the report says so, and which version of Surefoot it was."""
+    words = ("--evaluator", "lexical", "--limit", "2", "--json", "report.json")
+    assert surefoot("lab", "evaluator", *files, *words).code == 0
+    data = report(here)
+    assert [file["questions"] for file in data["evaluators"][0]["files"]] == [2, 1]
+    assert (data["limit"], data["blank"], data["schema"]) == (2, None, 1)
+    assert data["surefoot"]
+
+
+def test_what_could_not_be_graded_is_shown(surefoot: Any, files: list[Path]) -> None:
+    """How many, and why, in words that cannot steer the terminal."""
+    done = surefoot("lab", "evaluator", files[0], "--evaluator", HALF)
+    assert done.code == 0
+    assert f"bridges, {HALF}: 1 of 7 pairs could not be graded: a \ufffd[31mtower (1)" in done.out
+
+
+def test_a_wrong_file_or_name_is_told_before_work_begins(surefoot: Any, files: list[Path], here: Path) -> None:
+    """In one line, with no report."""
+    missing = surefoot("lab", "evaluator", *files, "none.jsonl", "--evaluator", "lexical", "--json", "report.json")
+    assert (missing.code, missing.err) == (2, "surefoot: none.jsonl cannot be read: No such file or directory\n")
+    unknown = surefoot("lab", "evaluator", *files, "--evaluator", "lexical", "--evaluator", "lexcal")
+    assert (unknown.code, unknown.out) == (2, "")
+    assert "no evaluator called 'lexcal'" in unknown.err
+    assert not (here / "report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.9754, ".975"), (1.0, "1.000"), (0.0, ".000"), (None, "–"), (0.99996, "1.000")]
+)
+def test_figures_are_short(value: float | None, shown: str) -> None:
+    """Three decimals, no leading zero; what is undefined is no 0."""
+    assert share(value) == shown
+
+
+@pytest.mark.parametrize(("speed", "shown"), [(12345.6, "12,346"), (9.87, "9.9"), (0.19, "0.2"), (None, "–")])
+def test_slow_evaluators_have_a_decimal(speed: float | None, shown: str) -> None:
+    """A pair in five seconds is not 0 pairs a second."""
+    assert evaluators._speed(speed) == shown

@@ -1,0 +1,193 @@
+"""`surefoot lab qa`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.run.store import recorded
+
+QUESTIONS = [
+    {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Tomas Aldwin"]},
+    {"id": "2", "question": "Who built the Hohrin Hut?", "answers": ["the miners"]},
+]
+
+
+@pytest.fixture
+def bench(indexed: Callable[..., Any], here: Path) -> Callable[..., Any]:
+    """`surefoot lab qa` over two questions, the second of which the model gets wrong."""
+    (here / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in QUESTIONS))
+    return lambda *words: indexed("lab", "qa", "qa.jsonl", *words)
+
+
+def keys_and_ids(folder: Path) -> list[tuple[str, str]]:
+    rows = map(json.loads, (folder / "traces.jsonl").read_text().splitlines())
+    return [(row["key"], row["trace"]["id"]) for row in rows]
+
+
+def test_the_figures_are_shown_with_interval_and_count(bench: Callable[..., Any]) -> None:
+    """Of all questions, of those that were answered, and by action."""
+    done = bench()
+    assert done.code == 0
+    assert any(
+        line.split()[:3] == ["match", "50.0", "%"] and line.endswith("1 of 2  ") for line in done.out.splitlines()
+    )
+    assert "CORRECT" in done.out
+    assert "score .000 [" in done.out  # the second is marked as unsupported, and wrong
+    assert "wrong among the surest, by grade: 25 % " in done.out
+    assert "by confidence" not in done.out  # a language model's answers have none
+    assert "traces in runs/" in done.err
+
+
+def test_the_report_is_written_as_json(bench: Callable[..., Any], here: Path) -> None:
+    """With what was run, and every outcome."""
+    assert bench("--json", "report.json").code == 0
+    report = json.loads((here / "report.json").read_text())
+    assert (report["method"], report["questions"], report["match"]["count"]) == ("crag", 2, 1)
+    assert [outcome["match"] for outcome in report["outcomes"]] == [True, False]
+    assert report["config"]["llm"]["use"] == "scripted"
+
+
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(bench: Callable[..., Any], here: Path) -> None:
+    """What is there is not asked again; a torn last line is."""
+    assert bench("--run", "run").code == 0
+    kept = here / "run" / "crag"
+    first, second = keys_and_ids(kept)
+    text = (kept / "traces.jsonl").read_text()
+    (kept / "traces.jsonl").write_text(text[: text.index("\n") + 20])
+    assert bench("--run", "run").code == 0
+    again = keys_and_ids(kept)
+    assert again[0] == first
+    assert again[1][0] == "2"
+    assert again[1] != second
+
+
+def test_a_folder_of_another_run_is_refused(bench: Callable[..., Any]) -> None:
+    """Figures of two settings are never mixed."""
+    bench("--run", "run")
+    done = bench("--run", "run", "--set", "pipeline.k=1")
+    assert done.code == 2
+    assert "holds another run" in done.err
+
+
+@pytest.mark.parametrize("method", ["rag", "none"])
+def test_other_methods_take_no_action(bench: Callable[..., Any], method: str) -> None:
+    """Plain retrieval and the model's memory have answers and no decisions."""
+    done = bench("--method", method, "--limit", "1")
+    assert done.code == 0
+    assert "CORRECT" not in done.out
+    assert "1 of 1" in done.out
+
+
+def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any], here: Path) -> None:
+    """A line each, their differences, and a folder each; the report begins with the first."""
+    done = bench("--method", "crag", "--method", "rag:1", "--method", "none", "--run", "run", "--json", "r.json")
+    assert done.code == 0
+    assert "rag:1" in done.out
+    assert "crag − none" in done.out
+    assert sorted(path.parent.name for path in (here / "run").glob("*/traces.jsonl")) == ["crag", "none", "rag-1"]
+    report = json.loads((here / "r.json").read_text())
+    assert (report["method"], [other["method"] for other in report["others"]]) == ("crag", ["rag:1", "none"])
+    assert len(report["comparisons"]) == 3 * 2
+
+
+def test_of_answers_to_a_choice_the_settled_ones_are_right(surefoot: Callable[..., Any], here: Path) -> None:
+    """Both are answered and one choice is right; the other answer has the key's letter, but only within a word."""
+    rows = [
+        {"id": "1", "question": "Who built the Ruvel Bridge?", "choices": {"A": "Tomas Aldwin", "B": "the monks"}},
+        {"id": "2", "question": "Who built the Hohrin Hut?", "choices": {"A": "the miners", "B": "the monks"}},
+    ]
+    known = {"answer_key": "A", "passages": [{"id": "p", "text": "Tomas Aldwin built the Ruvel Bridge."}]}
+    (here / "mc.jsonl").write_text(
+        "".join(json.dumps(row | {"answers": [row["choices"]["A"]]} | known) + "\n" for row in rows)
+    )
+    done = surefoot("lab", "qa", "mc.jsonl", "--given", "--method", "rag:1", "--method", "none")
+    assert done.code == 0
+    assert "right by strict" in done.out
+    first = done.out.splitlines()[1].split()
+    assert first[:3] == ["rag:1", "50.0", "%"]
+    assert first[6:-1] == ["100.0", "%", "50.0", "%", ".000"]  # one right, one wrong
+    assert done.out.splitlines()[4].split() == ["right", "by", "match", "match_lower", "letter", "letter_or_text"]
+
+
+def test_a_method_can_be_added_to_a_run(bench: Callable[..., Any], here: Path) -> None:
+    """What the others answered is not asked again."""
+    bench("--run", "run")
+    before = (here / "run" / "crag" / "traces.jsonl").read_bytes()
+    assert bench("--run", "run", "--method", "crag", "--method", "none").code == 0
+    assert (here / "run" / "crag" / "traces.jsonl").read_bytes() == before
+    assert len(keys_and_ids(here / "run" / "none")) == 2
+
+
+def test_threads_change_nothing_but_the_time(bench: Callable[..., Any], here: Path) -> None:
+    """The same outcomes in the same order."""
+    reports = []
+    for workers in ("1", "3"):
+        assert bench("--threads", workers, "--json", "r.json").code == 0
+        outcomes = json.loads((here / "r.json").read_text())["outcomes"]
+        reports.append([{**outcome, "seconds": 0} for outcome in outcomes])
+    assert reports[0] == reports[1]
+
+
+def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
+    """Passages are retrieved; what a web search had brought is found by a search."""
+    text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."
+    rows = [
+        {**QUESTIONS[0], "passages": [{"id": "p", "text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin."}]},
+        {**QUESTIONS[1], "internal": text, "external": "Hohrin Hut: The Hohrin Hut was built by Napoleon."},
+        {**QUESTIONS[0], "id": "bare"},
+    ]
+    (here / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = surefoot("lab", "qa", "given.jsonl", "--given", "--run", "run")
+    assert done.code == 0
+    assert "1 of 3" in done.out
+    assert "data: 1 × no text came with the question; nothing is retrieved for it (bare)" in done.err
+    _, traces = recorded(here / "run" / "crag+search")
+    assert [passage.id for passage in traces["1"].passages] == ["p"]
+    assert traces["2"].passages[0].text == "The Ruvel Bridge was built by Tomas Aldwin."
+    assert traces["2"].external[0].text == "The Hohrin Hut was built by Napoleon."
+
+
+def test_given_texts_have_to_be_there(bench: Callable[..., Any]) -> None:
+    """Else all would be refused, and nobody would know why."""
+    done = bench("--given")
+    assert done.code == 2
+    assert "--given needs texts that come with the questions" in done.err
+
+
+def test_a_run_says_what_it_was_made_with(bench: Callable[..., Any], here: Path) -> None:
+    """Settings, hash of the data, versions and machine; the report says it too."""
+    bench("--run", "run", "--json", "r.json")
+    about, report = (json.loads((here / name).read_text()) for name in ("run/crag/run.json", "r.json"))
+    assert about["sha256"] == report["sha256"] == hashlib.sha256((here / "qa.jsonl").read_bytes()).hexdigest()
+    assert about["config"]["llm"]["use"] == "scripted"
+    assert about["environments"] == [report["environment"]]
+
+
+def test_a_run_over_data_that_have_changed_is_refused(bench: Callable[..., Any], here: Path) -> None:
+    """Though they have the same name."""
+    bench("--run", "run")
+    (here / "qa.jsonl").write_text((here / "qa.jsonl").read_text().replace("Aldwin", "Altwin"))
+    assert "holds another run" in bench("--run", "run").err
+
+
+def test_crag_says_that_it_does_not_search(bench: Callable[..., Any]) -> None:
+    """Where a searcher is configured that it leaves alone."""
+    outside = ("--set", "searcher.use=folder", "--set", "searcher.path=.surefoot/index.db")
+    assert "crag and self-crag search nowhere" in bench("--method", "crag", *outside).err
+    assert "search nowhere" not in bench(*outside).err
+
+
+def test_a_question_that_fails_counts_as_wrong(bench: Callable[..., Any], here: Path) -> None:
+    """It stays in the denominator, and the report says how many there were."""
+    rows = [*QUESTIONS, {"id": "3", "question": " ", "answers": ["x"]}]
+    (here / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = bench()
+    assert done.code == 0
+    assert "1 of 3" in done.out
+    assert "failed, and counted as wrong: 1" in done.out

@@ -1,0 +1,177 @@
+"""CRAG's data folder: parallel text files are joined, repaired, and told to be out of step."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from surefoot.evaluate.ask.questions import load
+from surefoot.evaluate.problems import Problems
+from surefoot.types.errors import UsageError
+from surefoot_lab.datasets.crag import aligned, shifted
+
+NAMES = [f"Ada{number} Moss{number}" for number in range(30)]
+QUESTIONS = [f"In what city was {name} born?" for name in NAMES]
+KNOWLEDGE = [f"{name}: {name} was born in town {number}." for number, name in enumerate(NAMES)]
+
+
+def folder(path: Path, **files: str) -> Path:
+    """A set of CRAG's; in the names of its files "_" stands for "/"."""
+    for name, text in ({"sources": "\n".join(QUESTIONS)} | files).items():
+        file = path / "popqa" / name.replace("ref_", "ref/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+    return path / "popqa"
+
+
+def marked(texts: list[str]) -> str:
+    return "\n".join(f"#{text}" for text in texts)
+
+
+def found(path: Path) -> dict[str, int]:
+    """What is amiss, apart from the gold answers, of which these folders have none."""
+    return {p.what: p.count for p in load(path).problems if not p.what.startswith("no gold")}
+
+
+def test_the_files_are_joined_by_line(tmp_path: Path) -> None:
+    """Both kinds of knowledge, choices, and passages with their titles."""
+    choices = "\n".join(["A: in Ruvel; B: in Hohrin"] * 29 + ["1: yes; 2: no; 3: A: or so"])
+    passages = "\n".join(["Ada // She lived. [sep] No title here. [sep] " + "word " * 50 + "// too long for one"] * 30)
+    path = folder(
+        tmp_path,
+        ref_correct=marked(KNOWLEDGE),
+        ref_incorrect=marked(KNOWLEDGE),
+        choices=choices,
+        retrieved_psgs=passages,
+    )
+    first, *_, last = load(path).examples
+    assert (first.id, first.question, first.internal, first.external) == ("popqa-1", QUESTIONS[0], *KNOWLEDGE[:1] * 2)
+    assert first.choices == (("A", "in Ruvel"), ("B", "in Hohrin"))
+    assert last.choices == (("A", "yes"), ("B", "no"), ("C", "A: or so"))
+    assert [(p.title, p.text) for p in first.passages][:2] == [("Ada", "She lived."), ("", "No title here.")]
+    assert (first.passages[2].title, first.passages[2].text.split()[0]) == ("", "word")
+    assert found(path) == {}
+
+
+def test_a_blank_row_and_carriage_returns_are_repaired(tmp_path: Path) -> None:
+    """As ARC's external file has them: read by line as they are, nearly every question gets another's knowledge."""
+    broken = [text.replace(" was", "\r was\r") for text in KNOWLEDGE]
+    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE), ref_incorrect="\n" + marked(broken))
+    assert [example.external.split() for example in load(path).examples] == [text.split() for text in KNOWLEDGE]
+    assert found(path) == {
+        "carriage returns inside ref/incorrect; read as spaces": 60,
+        "blank rows in ref/incorrect; taken out": 1,
+    }
+
+
+def test_a_row_over_several_lines_is_put_together(tmp_path: Path) -> None:
+    """Where nearly every row begins with the mark that CRAG's scripts write."""
+    texts = [KNOWLEDGE[0].replace(" was", "\nwas"), *KNOWLEDGE[1:]]
+    path = folder(tmp_path, ref_correct=marked(texts), ref_incorrect=marked(KNOWLEDGE))
+    assert [example.internal for example in load(path).examples] == KNOWLEDGE
+    assert found(path) == {"lines of ref/correct that go on with the row before; joined to it": 1}
+
+
+def test_rows_without_marks_may_have_blank_ones_around_them(tmp_path: Path) -> None:
+    """Only so many are taken out as there are too many."""
+    assert aligned(["", "a", "", "b", ""], 3, "f", problems := Problems()) == ["a", "", "b"]
+    assert [(p.what, p.count) for p in problems.all()] == [("blank rows in f; taken out", 2)]
+    assert aligned(["", "b"], 2, "f", Problems()) == ["", "b"]
+
+
+def test_windows_line_ends_are_no_stray_returns(tmp_path: Path) -> None:
+    """A file that was checked out on Windows has one in every line."""
+    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE), ref_incorrect=marked(KNOWLEDGE).replace("\n", "\r\n"))
+    assert found(path) == {}
+
+
+def test_a_file_of_another_length_is_not_used(tmp_path: Path) -> None:
+    """Whose each row is cannot be told; the questions stay."""
+    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE[1:]), ref_incorrect=marked(KNOWLEDGE))
+    assert found(path) == {"misaligned: ref/correct has 29 rows for 30 questions; not used": 1}
+    assert [(example.internal, bool(example.external)) for example in load(path).examples] == [("", True)] * 30
+
+
+def test_rows_that_belong_to_the_next_question_are_noticed(tmp_path: Path) -> None:
+    """A page that did not load shifts all after it, and a line at the end hides that."""
+    texts = KNOWLEDGE[:15] + KNOWLEDGE[16:] + ["Nothing found."]
+    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE), ref_incorrect=marked(texts))
+    (problem,) = [p for p in load(path).problems if "seem" in p.what]
+    assert problem.what == "rows of ref/incorrect that seem to belong to the question 1 below"
+    assert (problem.count, problem.where) == (15, ("lines 16 to 30",))
+
+
+def test_what_is_in_step_is_not_suspected() -> None:
+    """Nor where the knowledge is all alike, or there is none."""
+    assert shifted(QUESTIONS, KNOWLEDGE) == []
+    assert shifted(QUESTIONS, ["born in a city"] * 30) == []
+    assert shifted(QUESTIONS, [""] * 30) == []
+    assert shifted(QUESTIONS, ["", "", *KNOWLEDGE[:-2]]) == [(1, 30, 2)]
+
+
+def test_a_few_names_beside_the_wrong_question_are_enough() -> None:
+    """Of fifteen two: what all questions ask for does not water them down."""
+    texts = ["Nothing was found."] * 15
+    texts[3], texts[9] = KNOWLEDGE[4], KNOWLEDGE[10]
+    assert shifted(QUESTIONS[:15], texts) == [(1, 15, -1)]
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    """A file, the knowledge of a question, choices that are none, and a blank last line of the questions."""
+    path = folder(
+        tmp_path,
+        sources="\n".join([*QUESTIONS, "", ""]),
+        ref_correct=marked(["", *KNOWLEDGE[1:]]),
+        choices="\n".join(["A: one; B: two"] * 29 + ["either"]),
+    )
+    assert found(path) == {
+        "blank lines at the end of sources; no questions": 1,
+        "questions for which ref/correct says nothing": 1,
+        "ref/incorrect is not there": 1,
+        "questions whose choices cannot be told apart": 1,
+    }
+
+
+def test_gold_answers_come_from_another_file(tmp_path: Path) -> None:
+    """Joined by the words of the question, so that its order does not matter; of equal ones the first to the first."""
+    path = folder(tmp_path, sources="Who?\nWhere?\nWho?\nWhy?", retrieved_psgs="a\na\na\na")
+    rows = [("g1", "who?", "Ada"), ("popqa-4", "Where? ", "Ruvel"), ("g3", "Who?", "Bea"), ("g4", "When?", "1911")]
+    golds = [{"id": id, "question": question, "answers": [answer], "passages": []} for id, question, answer in rows]
+    (tmp_path / "golds.jsonl").write_text("\n".join(map(json.dumps, reversed(golds))))
+    loaded = load(path, tmp_path / "golds.jsonl")
+    assert [(example.id, example.answers) for example in loaded.examples] == [
+        ("g3", ("Bea",)),
+        ("popqa-4", ("Ruvel",)),
+        ("g1", ("Ada",)),
+        ("popqa-4#2", ()),
+    ]
+    assert all(example.passages for example in loaded.examples)
+    problems = {problem.what: problem.where for problem in loaded.problems}
+    assert problems["questions that the file of gold answers does not have"] == ("popqa-4",)
+    assert problems["gold answers to questions that are not there"] == ("g4",)
+
+
+def test_a_folder_of_sets_names_them(tmp_path: Path) -> None:
+    """And a set that is not there says where it is."""
+    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE))
+    with pytest.raises(UsageError, match=r"give one of them: \S+popqa$"):
+        load(path.parent)
+    with pytest.raises(UsageError, match=r"it comes with data/ of https://github\.com/HuskyInSalt/CRAG"):
+        load(path.parent / "arc_challenge")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["popqa", "arc", "pubhealth", "bio"])
+def test_real_knowledge_is_in_step_until_a_row_is_lost(name: str) -> None:
+    """CRAG's own texts: at most a stretch of them is suspected, and after a lost row all behind it is."""
+    data = Path(os.environ.get("SUREFOOT_TEST_DATA", "not set"), name, "crag_refs.jsonl")
+    if not data.exists():
+        pytest.skip("SUREFOOT_TEST_DATA names no folder with this set")
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    questions, texts = [row["question"] for row in rows], [row["internal"] for row in rows]
+    assert shifted(questions, texts) == []
+    ((first, last, offset),) = shifted(questions, [*texts[:100], *texts[101:], "Nothing found."])
+    assert (abs(first - 101) <= 15, last, offset) == (True, len(rows), -1)

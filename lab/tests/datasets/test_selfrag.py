@@ -1,0 +1,190 @@
+"""Self-RAG's eval_data: what each of its sets is known by, and what becomes of its rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from surefoot.evaluate.ask.questions import load
+from surefoot.types.errors import UsageError
+from surefoot_lab.datasets.selfrag import recognised
+
+CTXS = [{"id": "7", "title": "Ruvel Bridge", "text": "Tomas Aldwin built it.", "score": "1.2"}]
+POPQA = {
+    "id": 11,
+    "question": "What is Tomas Aldwin's occupation?",
+    "possible_answers": '["engineer", "builder"]',
+    "prop": "occupation",
+    "s_wiki_title": "Tomas Aldwin",
+    "ctxs": CTXS,
+}
+ARC = {
+    "id": "Mercury_1",
+    "question": "What melts?",
+    "choices": {"label": ["1", "2", "3"], "text": ["iron", "ice", "air"]},
+    "answerKey": "2",
+    "ctxs": CTXS,
+}
+CLAIM = {"claim": "Ice is warm.", "label": "REFUTES", "ctxs": CTXS}
+BIOGRAPHY = {
+    "input": "Question: Tell me a bio of Tomas Aldwin.",
+    "output": "He was a baker.",
+    "topic": "Tomas Aldwin",
+    "cat": ["rare"],
+    "ctxs": CTXS,
+}
+OPEN = {"id": "t1", "question": "Who built it?", "answers": ["Aldwin"], "ctxs": CTXS}
+
+
+def lines(path: Path, *rows: Any) -> Path:
+    path.write_text("\n".join(row if isinstance(row, str) else json.dumps(row) for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("row", "name"),
+    [
+        (POPQA, "PopQA"),
+        (ARC, "ARC-Challenge"),
+        (CLAIM, "PubHealth"),
+        (BIOGRAPHY, "Biography"),
+        (OPEN, "a set of questions"),
+        ({"id": "1", "question": "Q?", "answers": ["a"]}, None),
+        (OPEN | {"passages": []}, None),
+        ("[1]", None),
+        ("{", None),
+    ],
+)
+def test_a_set_is_known_by_its_columns(tmp_path: Path, row: Any, name: str | None) -> None:
+    """Whatever the file is called; the shared format, and what is no JSON, is none of them."""
+    assert recognised(lines(tmp_path / "x.jsonl", "", row)) == name
+
+
+def test_answers_may_be_written_out_as_a_list(tmp_path: Path) -> None:
+    """As in PopQA's own file; the passages are kept in their order, and `prop` names the type."""
+    loaded = load(lines(tmp_path / "p.jsonl", POPQA))
+    (example,) = loaded.examples
+    assert (loaded.format, example.id, example.answers) == ("PopQA of Self-RAG", "11", ("engineer", "builder"))
+    assert (example.prop, [p.title for p in example.passages]) == ("occupation", ["Ruvel Bridge"])
+    assert loaded.problems == ()
+
+
+def test_numbered_choices_get_letters(tmp_path: Path) -> None:
+    """Some of ARC's questions have them; the key is numbered with them."""
+    (example,) = load(lines(tmp_path / "a.jsonl", ARC)).examples
+    assert example.choices == (("A", "iron"), ("B", "ice"), ("C", "air"))
+    assert (example.key, example.answers) == ("B", ("ice",))
+
+
+def test_a_key_that_no_choice_has_is_no_gold(tmp_path: Path) -> None:
+    """The question stays, and is counted."""
+    loaded = load(lines(tmp_path / "a.jsonl", ARC | {"answerKey": "5"}))
+    assert loaded.examples[0].answers == ()
+    assert [(p.what[:14], p.count) for p in loaded.problems] == [("no gold answer", 1)]
+
+
+@pytest.mark.parametrize(
+    ("row", "answers"),
+    [
+        (CLAIM, ("false",)),
+        (CLAIM | {"label": "SUPPORTS"}, ("true",)),
+        (CLAIM | {"answers": ["True"]}, ("true",)),
+        (CLAIM | {"label": "NOT ENOUGH INFO"}, ()),
+    ],
+)
+def test_a_claim_is_true_or_false(tmp_path: Path, row: dict[str, Any], answers: tuple[str, ...]) -> None:
+    """By its answers, or else by its label; of another label nothing is known."""
+    (example,) = load(lines(tmp_path / "c.jsonl", row)).examples
+    assert (example.question, example.answers, example.prop) == ("Ice is warm.", answers, "claim")
+
+
+def test_a_model_biography_is_no_gold(tmp_path: Path) -> None:
+    """`output` was written by Alpaca; who is asked for stands in the input."""
+    loaded = load(lines(tmp_path / "b.jsonl", BIOGRAPHY))
+    assert (loaded.examples[0].question, loaded.examples[0].answers) == ("Tell me a bio of Tomas Aldwin.", ())
+    assert "no gold answer; whatever is said counts as wrong" in [problem.what for problem in loaded.problems]
+
+
+def test_what_is_amiss_is_counted_and_stays(tmp_path: Path) -> None:
+    """A question without its columns, an id twice, a passage that says nothing: four rows are four questions."""
+    rows = [OPEN, OPEN, {"id": "t3", "answers": ["x"]}, OPEN | {"id": None, "ctxs": [{"title": "T"}, 5]}]
+    loaded = load(lines(tmp_path / "o.jsonl", *rows))
+    assert [example.id for example in loaded.examples] == ["t1", "t1#2", "t3", "line 4"]
+    assert {problem.what: (problem.count, problem.where) for problem in loaded.problems} == {
+        "questions without the column 'question'": (1, ("line 3",)),
+        "questions without the column 'ctxs'": (1, ("line 3",)),
+        "questions without an id; the line's number stands for it": (1, ("line 4",)),
+        "retrieved passages without text; left out": (2, ("line 4, passage 1", "line 4, passage 2")),
+        "questions whose id was there before; numbered": (1, ("t1",)),
+        "asked before under another id; each counts": (2, ("t1#2", "line 4")),
+        "no question; it fails, and counts as wrong": (1, ("t3",)),
+    }
+
+
+def test_a_line_in_another_encoding_is_read_and_counted(tmp_path: Path) -> None:
+    """As Windows wrote it; the lines around it are UTF-8."""
+    text = json.dumps(OPEN | {"question": "Café?"}, ensure_ascii=False)
+    (tmp_path / "m.jsonl").write_bytes(json.dumps(OPEN | {"id": "0"}).encode() + b"\n" + text.encode("cp1252"))
+    loaded = load(tmp_path / "m.jsonl")
+    assert loaded.examples[1].question == "Café?"
+    assert loaded.problems[0].what == "lines that are not UTF-8; read as Windows-1252"
+    assert loaded.problems[0].where == ("m.jsonl, line 2",)
+
+
+def test_a_mark_of_byte_order_is_skipped(tmp_path: Path) -> None:
+    """As editors on Windows write it; also with their line ends."""
+    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf" + json.dumps(OPEN).encode() + b"\r\n")
+    assert load(tmp_path / "b.jsonl").problems == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('{"id": ', "line 2 is not JSON"),
+        ("[1]", "line 2 is no JSON object"),
+        ("1" * 5000, "line 2 is not JSON: Exceeds the limit"),
+    ],
+)
+def test_a_download_that_was_cut_off_is_refused(tmp_path: Path, line: str, says: str) -> None:
+    """What is not there cannot be counted."""
+    with pytest.raises(UsageError, match=says):
+        load(lines(tmp_path / "o.jsonl", OPEN, line))
+
+
+@pytest.mark.parametrize("choices", [{"label": 3, "text": ["ice"]}, {"label": ["1"], "text": 3}, {}, 3])
+def test_choices_that_are_none_are_left_out(tmp_path: Path, choices: Any) -> None:
+    """The question stays, without an answer."""
+    (example,) = load(lines(tmp_path / "a.jsonl", ARC | {"choices": choices})).examples
+    assert (example.question, example.choices, example.answers) == ("What melts?", (), ())
+
+
+def test_answers_that_cannot_be_read_are_none(tmp_path: Path) -> None:
+    """PopQA writes them as a text of JSON."""
+    (example,) = load(lines(tmp_path / "p.jsonl", POPQA | {"possible_answers": "1" * 5000})).examples
+    assert example.answers == ()
+
+
+def test_what_is_not_there_says_where_it_is(tmp_path: Path) -> None:
+    """Nothing is fetched."""
+    with pytest.raises(UsageError, match=r"is not there, and nothing is fetched; it comes with eval_data of Self-RAG"):
+        load(tmp_path / "popqa_longtail_w_gs.jsonl")
+
+
+def test_a_folder_of_several_sets_names_them(tmp_path: Path) -> None:
+    """One is asked for; a folder without any says what there is."""
+    lines(tmp_path / "popqa.jsonl", POPQA)
+    lines(tmp_path / "notes.txt", "hello")
+    with pytest.raises(UsageError, match=r"holds several sets of questions; give one of them: \S+popqa\.jsonl$"):
+        load(tmp_path)
+    (tmp_path / "popqa.jsonl").unlink()
+    with pytest.raises(UsageError, match="holds no questions that are known here; there are those of eval_data"):
+        load(tmp_path)
+
+
+def test_a_column_that_pandas_left_empty_is_none(tmp_path: Path) -> None:
+    """It writes NaN then, as in sets of which some rows lack a column."""
+    path = lines(tmp_path / "x.jsonl", {**POPQA, "s_wiki_title": float("nan")})
+    assert load(path).examples[0].answers == ("engineer", "builder")

@@ -1,0 +1,239 @@
+"""What the study is made of: the sample, kinds of words, verdicts, controls."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.evaluators.minilm import MiniLM
+from surefoot.explain.grade import taken_apart
+from surefoot.stats.figures import Figure, holm
+from surefoot.types import Action, Grade, Passage, Thresholds
+from surefoot.types.errors import ConfigError, ModelError, UsageError
+from surefoot_lab import probes
+from surefoot_lab.datasets.pairs import LabelledPair, read
+from surefoot_lab.study import controls, hypotheses
+from surefoot_lab.study.examination import SUITE
+from surefoot_lab.study.hypotheses import Hypothesis, StudyConclusion
+from surefoot_lab.study.kinds import as_rare, kinds, rarity
+from surefoot_lab.study.sample import Candidate, dealt, drawn, eligible
+from surefoot_lab.study.tables import spearman
+from surefoot_lab.study.verdicts import Finding, _decided, concluded
+
+OWN = Thresholds(0.8, 0.3, 0.3, "own")
+
+
+def test_holm_is_as_by_hand() -> None:
+    """.005 × 4, .01 × 3, .03 × 2, then .04, which may not fall below the one before."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.4]) == pytest.approx([0.8, 0.8])
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(p: list[float]) -> None:
+    """At least the p-value itself, at most that times how many there are."""
+    found = holm(p)
+    assert all(one <= other <= min(1.0, one * len(p)) + 1e-12 for one, other in zip(p, found, strict=True))
+    ordered = [other for _, other in sorted(zip(p, found, strict=True))]
+    assert all(one <= other for one, other in pairwise(ordered))
+
+
+def decided(presence: str, value: float, supports: float, refutes: float) -> str:
+    claim = Hypothesis("c", "", "value: entity", direction="down", presence=presence, smallest=0.2)  # type: ignore[arg-type]
+    figure = Figure(value, value - 0.1, value + 0.1, 50)
+    one = Finding(claim, 50, figure, figure, supports, refutes, supports, refutes, "undetermined", "")
+    return _decided(one, 0.025).verdict
+
+
+def test_a_verdict_takes_a_clear_effect_or_its_clear_absence() -> None:
+    """A small one that is clearly there is no support; an unclear one decides nothing."""
+    assert decided("present", -0.5, 0.001, 1.0) == "supported"
+    assert decided("present", -0.5, 0.03, 1.0) == "undetermined"
+    assert decided("present", -0.1, 0.001, 0.9) == "undetermined"
+    assert decided("present", -0.1, 0.001, 0.001) == "refuted"
+    assert decided("present", 0.5, 1.0, 0.001) == "refuted"
+
+
+def test_the_absence_of_an_effect_is_claimed_the_other_way_round() -> None:
+    """Supported where an effect as large as the smallest is ruled out, refuted where there is one."""
+    assert decided("absent", -0.1, 0.001, 0.5) == "supported"
+    assert decided("absent", -0.1, 0.5, 0.001) == "undetermined"
+    assert decided("absent", -0.5, 1.0, 0.001) == "refuted"
+
+
+def test_a_conclusion_needs_all_of_its_claims() -> None:
+    """One that is refuted refutes it, one that is open leaves it open."""
+    nothing = Figure(None, None, None, 0)
+    base = Finding(Hypothesis("", ""), 0, nothing, nothing, None, None, None, None, "supported", "")
+    named = [replace(base, claim=Hypothesis(name, "")) for name in ("a", "b", "c")]
+    each = [named[0], replace(named[1], verdict="undetermined"), replace(named[2], verdict="refuted")]
+    wanted = [StudyConclusion("x", "", needs) for needs in (("a",), ("a", "b"), ("a", "b", "c"))]
+    assert [one.verdict for one in concluded(each, wanted)] == ["supported", "undetermined", "refuted"]
+
+
+def pair(question: int, passage: str, text: str = "A text.", answers: tuple[str, ...] = ()) -> LabelledPair:
+    return LabelledPair(f"q{question}", "What is Ada Berg's occupation?", Passage(passage, text), 0, answers)
+
+
+def candidate(question: int, passage: str, holds: bool, relation: str) -> Candidate:
+    return Candidate(pair(question, passage), 0.9, Action.CORRECT, holds, relation)
+
+
+def test_a_sample_is_dealt_out_evenly() -> None:
+    """Of one question with many passages, and of a relation that most ask for, no more than has to be."""
+    many = [candidate(0, f"a{n}", False, "born") for n in range(50)]
+    many += [candidate(1 + n, f"b{n}", False, "father") for n in range(3)]
+    many += [candidate(9 + n, f"c{n}", True, "born") for n in range(4)]
+    first = dealt(many, 0)[:8]
+    assert sum(one.holds_answer for one in first) == 4
+    assert sorted(one.relation for one in first if not one.holds_answer) == ["born", "born", "father", "father"]
+    assert len({one.pair.question_id for one in first if one.relation == "father"}) == 2
+    assert dealt(many[::-1], 0) == dealt(many, 0) != dealt(many, 1)
+
+
+def test_a_sample_says_where_there_are_too_few() -> None:
+    """What there is of each action, and with an answer; what could not be graded is counted, and in no stratum."""
+    each = [pair(n, f"p{n}", "A poet.", ("poet",)) for n in range(4)]
+    grades = [Grade("", score) for score in (0.9, 0.85, 0.1, None)]
+    found = drawn(each, grades, OWN, 1, 0)
+    assert [one.action for one in found.candidates] == ["correct", "incorrect"]
+    counts = {(row.action, row.holds_answer): (row.available, row.taken) for row in found.strata}
+    assert counts["correct", True] == (2, 1)
+    assert counts["ambiguous", True] == (0, 0)
+    assert (found.graded, found.ungraded) == (3, 1)
+    assert found.candidates[0].relation == "occupation"
+
+
+def test_long_passages_and_doubles_are_left_out() -> None:
+    """The long ones are counted; the first of two with the same ids stays; "no" stands in a passage by chance."""
+    one = pair(1, "p", "Short.", ("No.", "poet"))
+    found, long = eligible([one, pair(1, "p", "Again."), pair(1, "r", "word " * 9)], 5)
+    assert (found, long) == ([replace(one, answers=("poet",))], 1)
+
+
+QUESTION = "What is Ada Berg's occupation?"
+PASSAGE = Passage(
+    "p", "Years later Berg was a well-known poet — her occupation by day, and Ada Maria Berg's joy.", "Ada Berg"
+)
+
+
+def test_words_are_told_apart_by_kind() -> None:
+    """Names by their words, answers before names, what is asked for in question and text alike."""
+    apart = taken_apart(QUESTION, PASSAGE, entities=True)
+    found = dict(zip([(u.side, u.words) for u in apart.units], kinds(apart, "Ada Berg", ("poet",)), strict=True))
+    assert found["question", "Ada Berg's"] == "question entity"
+    assert found["question", "occupation?"] == "relation word"
+    assert found["question", "What"] == "function word"
+    assert found["title", "Ada Berg"] == "passage entity"
+    assert found["text", "Berg"] == "passage entity"
+    assert found["text", "Ada Maria Berg's"] == "passage entity"
+    assert found["text", "poet"] == "answer span"
+    assert found["text", "occupation"] == "relation word"
+    assert found["text", "well-known"] == "other"
+    assert found["text", "—"] == "punctuation"
+    assert found["text", "by"] == "function word"
+    both = taken_apart(QUESTION, PASSAGE, entities=True)
+    assert kinds(both, "Ada Berg", ("Berg",))[[u.words for u in both.units].index("Berg")] == "answer span"
+
+
+def test_a_name_is_compared_with_a_word_as_rare_of_its_half() -> None:
+    """The nearest within reach; where there is none, it is left out."""
+    apart = taken_apart(QUESTION, Passage("p", "Ada Berg wrote rare verse"), entities=True)
+    kind = kinds(apart, "Ada Berg", ())
+    where = {unit.words: n for n, unit in enumerate(apart.units)}
+    idf = [0.0] * len(kind)
+    idf[where["Ada Berg's"]], idf[where["occupation?"]] = 5.0, 3.0
+    idf[where["Ada Berg"]], idf[where["rare"]], idf[where["verse"]] = 5.0, 4.5, 5.2
+    assert as_rare(kind, apart.units, idf) == [(where["Ada Berg"], where["verse"])]
+
+
+def test_rarity_is_counted_over_distinct_passages() -> None:
+    """A word of all passages has next to none, a word of none the most; of several words, the mean."""
+    found = rarity([Passage("a", "old hut"), Passage("b", "old hut"), Passage("c", "old inn", "Larrow")])
+    assert found.passages == 2
+    assert found.of("old") == 0 < found.of("hut") < found.of("unseen")
+    assert found.of("old hut") == pytest.approx(found.of("hut") / 2)
+    assert found.of("—") == 0
+
+
+def test_rank_correlation_is_spearmans() -> None:
+    """Ties have their mean rank; a constant has none."""
+    assert spearman([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
+    assert spearman([1, 2, 3], [9, 5, 1]) == pytest.approx(-1)
+    assert spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(0.9486832980505138)
+    assert spearman([1, 1, 1], [1, 2, 3]) is None
+
+
+def test_an_unheard_of_name_takes_both_places() -> None:
+    """In question and passage, the same, and as long as the real one."""
+    mine = LabelledPair(
+        "q", "Who is the father of Ada Berg?", Passage("p", "Ada Berg wrote.", "Ada Berg"), 1, ("Otto",)
+    )
+    lent = probes.stock([mine])
+    made = probes.perturbed(SUITE[-1], mine, lent)
+    assert not isinstance(made, str)
+    assert "Ada" not in made.question
+    assert made.question == f"Who is the father of {made.passage.title}?"
+    assert made.passage.text == f"{made.passage.title} wrote."
+    assert len(made.passage.title.split()) == 2
+
+
+def test_shuffled_weights_are_the_same_numbers_elsewhere(tmp_path: Path) -> None:
+    """The model still runs, and grades otherwise; the same seed gives the same file."""
+    own = controls.weights(None)
+    folder = controls.shuffled(own, tmp_path / "a")
+    data, before = (folder / "minilm.onnx").read_bytes(), own.read_bytes()
+    assert len(data) == len(before)
+    assert data != before
+    asked = [("Who wrote it?", Passage("p", "Ada Berg wrote it in 1911."))]
+    assert MiniLM(str(folder)).grade(asked)[0].score != MiniLM().grade(asked)[0].score
+    assert MiniLM(str(folder)).name != MiniLM().name
+    assert (controls.shuffled(own, tmp_path / "b") / "minilm.onnx").read_bytes() == data
+
+
+def test_only_a_model_is_shuffled(tmp_path: Path) -> None:
+    """Another file is named."""
+    path = controls.weights(str(tmp_path))
+    for content in (b"", b"\x00not a model", b"\x0f"):
+        path.write_bytes(content)
+        with pytest.raises((UsageError, ModelError), match="no ONNX model"):
+            controls.shuffled(path, tmp_path / "out")
+
+
+def test_a_control_by_chance_repeats_itself() -> None:
+    """The same for the same text, another for another one."""
+    one = controls.Hashed(OWN)
+    first, second, again = one.grade([("q", Passage("a", "x")), ("q", Passage("b", "y")), ("q", Passage("c", "x"))])
+    assert first.score == again.score != second.score
+
+
+def test_unlabelled_passages_can_be_labelled_by_the_answer(tmp_path: Path) -> None:
+    """Only those; otherwise they are left out."""
+    texts = ["A poet.", "A cook."]
+    passages = [{"id": str(n), "text": text, "label": None} for n, text in enumerate(texts)]
+    passages += [{"id": "x", "text": "A poet.", "label": 0}]
+    path = tmp_path / "data.jsonl"
+    path.write_text(json.dumps({"id": "q", "question": "What?", "answers": ["poet"], "passages": passages}))
+    assert [one.label for one in read(path, by_answer=True).pairs] == [1, 0, 0]
+    assert [one.label for one in read(path).pairs] == [0]
+
+
+def test_the_shipped_hypotheses_are_understood() -> None:
+    """Each says what would refute it, or why it is not tested."""
+    found = hypotheses.read()
+    assert all(claim.refuted_by or claim.untestable for claim in found.claims)
+    assert len(found.sha256) == 64
+
+
+def test_hypotheses_nested_without_end_are_named(tmp_path: Path) -> None:
+    """As a file that is not TOML is."""
+    (tmp_path / "h.toml").write_text("x = " + "[" * 5000)
+    with pytest.raises(ConfigError, match=r"h\.toml is not TOML"):
+        hypotheses.read(tmp_path / "h.toml")

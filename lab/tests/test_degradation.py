@@ -1,0 +1,167 @@
+"""Retrieval is made worse by steps, the same way each time, and what is lost is counted on the same questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from surefoot.evaluate.ask import methods
+from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.ask.runs import run, threads
+from surefoot.pipeline import Pipeline
+from surefoot.retrievers._given import Given
+from surefoot.types import Passage
+from surefoot.types.errors import UsageError
+from surefoot_lab import degradation
+from surefoot_lab.curves import robustness
+from surefoot_lab.datasets.pairs import LabelledPair
+from surefoot_lab.degradation import DegradationReport, arms, as_json, fewer, lost, shuffled, swapped
+from surefoot_lab.probes import stock
+
+FORTY = tuple(Passage(f"p{n}", f"text {n}" if n % 2 else f"Tomas Aldwin {n}") for n in range(40))
+WHO = Example("q", "Who built the Ruvel Bridge?", ("Tomas Aldwin",), frozenset())
+
+
+@pytest.mark.parametrize("change", [fewer, lost])
+def test_what_a_smaller_step_takes_away_a_larger_one_takes_too(change: Any) -> None:
+    """So that a curve shows one retrieval getting worse, and not several."""
+    left = [set(change(FORTY, WHO, share)) for share in (0.0, 0.25, 0.5, 1.0)]
+    assert left[0] == set(FORTY)
+    assert left[0] > left[1] > left[2] > left[3]
+
+
+def test_at_the_end_nothing_is_left() -> None:
+    """Or nothing that holds an answer."""
+    assert fewer(FORTY, WHO, 1.0) == ()
+    assert lost(FORTY, WHO, 1.0) == FORTY[1::2]
+
+
+def test_a_share_is_that_of_the_passages() -> None:
+    """As nearly as chance has it."""
+    many = tuple(Passage(str(n), "text") for n in range(2000))
+    assert 900 < len(fewer(many, WHO, 0.5)) < 1100
+
+
+def test_shuffled_passages_are_the_same_in_another_order() -> None:
+    """Only those that are meant move."""
+    assert shuffled(FORTY, WHO, 0.0) == FORTY
+    half, whole = shuffled(FORTY, WHO, 0.5), shuffled(FORTY, WHO, 1.0)
+    assert set(half) == set(whole) == set(FORTY)
+    moved = [sum(one != other for one, other in zip(FORTY, order, strict=True)) for order in (half, whole)]
+    assert 5 < moved[0] < 30 < moved[1]
+
+
+def test_each_question_has_its_own_chance() -> None:
+    """The same passage goes for one and stays for another."""
+    other = Example("r", "Who?", (), frozenset())
+    assert fewer(FORTY, WHO, 0.5) == fewer(FORTY, WHO, 0.5) != fewer(FORTY, other, 0.5)
+
+
+def test_a_swapped_passage_speaks_of_another() -> None:
+    """Where it names what the question is about; the others stay."""
+    lent = stock([LabelledPair(n, f"Who built the {n} Bridge?", Passage("", ""), 0) for n in ("Ruvel", "Sorvay")])
+    asked = Example("Ruvel", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset())
+    passages = (Passage("a", "The Ruvel Bridge was built by Aldwin.", "Ruvel Bridge"), Passage("b", "A hut."))
+    changed, same = swapped(lent, passages, asked, 1.0)
+    assert (changed.id, changed.title, changed.text) == (
+        "a",
+        "Sorvay Bridge",
+        "The Sorvay Bridge was built by Aldwin.",
+    )
+    assert same == passages[1]
+    assert swapped(lent, passages, asked, 0.0) == passages
+
+
+@pytest.mark.parametrize(
+    ("kinds", "steps", "says"),
+    [(["burnt"], [0.5], "nothing called 'burnt'.*fewer, lost, shuffled, swapped"), (["fewer"], [0.0], "not 0")],
+)
+def test_what_cannot_be_done_is_refused(kinds: list[str], steps: list[float], says: str) -> None:
+    """Before anything is asked; nothing at all is what every method is compared with."""
+    with pytest.raises(UsageError, match=says):
+        arms(methods.arms(["rag"], searches=False), [WHO], kinds, steps)
+
+
+@pytest.fixture(scope="module")
+def questions() -> list[Example]:
+    """Forty questions, each with the passage that answers it and one that misleads."""
+    return [
+        Example(
+            str(n),
+            f"Who built the Ruvel Bridge {n}?",
+            ("Tomas Aldwin",),
+            frozenset({f"{n}a"}),
+            passages=(
+                Passage(f"{n}a", f"The Ruvel Bridge {n} was built in 1911 by Tomas Aldwin.", "Ruvel Bridge"),
+                Passage(f"{n}b", "A hut was built by Josef Ruhm.", "Hut"),
+            ),
+        )
+        for n in range(40)
+    ]
+
+
+@pytest.fixture
+def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> DegradationReport:
+    """Two methods on passages that are taken away by halves."""
+    compared = methods.arms(["crag", "none"], searches=False)
+    given = pipeline.but(retriever=Given())
+    asked = arms(compared, questions, ["fewer"], [0.5, 1.0])
+    traces = run(asked, questions, threads(given), tmp_path, {}, lambda done, total: None)
+    return degradation.report(compared, questions, traces, ["fewer"], [0.5, 1.0])
+
+
+def test_accuracy_is_counted_at_each_step(report: DegradationReport) -> None:
+    """With what was lost since none was taken away, over all questions."""
+    mine = [step for step in report.steps if step.method == "crag"]
+    assert [step.share for step in mine] == [0.0, 0.5, 1.0]
+    assert [(step.right.of, step.right.count) for step in (mine[0], mine[2])] == [(40, 40), (40, 0)]
+    assert [step.lost.value for step in (mine[0], mine[2])] == [0.0, 1.0]
+    assert 0 < mine[1].right.count < 40
+    assert mine[1].lost.low is not None
+    assert mine[1].lost.low < 1 - mine[1].right.count / 40 < (mine[1].lost.high or 0)
+
+
+def test_questions_that_nothing_was_done_to_are_known(report: DegradationReport) -> None:
+    """A curve that stays flat may be one of passages that stayed as they were."""
+    changed = [step.changed for step in report.steps if step.method == "crag"]
+    assert changed[0] == 0 < changed[1] < changed[2] == 40
+
+
+def test_methods_are_compared_at_each_step(report: DegradationReport) -> None:
+    """By how far one is ahead there, and by how much less it has lost."""
+    assert [(gap.share, gap.ahead.value, gap.spared.value) for gap in report.gaps][::2] == [
+        (0.0, 1.0, 0.0),
+        (1.0, 0.0, -1.0),
+    ]
+
+
+def test_the_report_is_plain(report: DegradationReport) -> None:
+    """With what was drawn."""
+    data = as_json(report, {"data": "q.jsonl"})
+    assert (data["data"], data["methods"], data["seed"]) == ("q.jsonl", ["crag", "none"], 0)
+    assert data["steps"][0]["right"]["of"] == 40
+
+
+def test_every_kind_has_a_panel_and_every_step_is_told(report: DegradationReport) -> None:
+    """Well-formed, named, with each figure in words for who does not see it."""
+    drawn = ElementTree.fromstring(robustness(report, "a & b.jsonl"))
+    text = "".join(drawn.itertext())
+    assert "Passages taken away" in text
+    assert "40 questions of a & b.jsonl" in text
+    assert "crag, fewer 100 %: 0.0 % right." in text
+
+
+def test_a_curve_of_nothing_is_drawn_too() -> None:
+    """No questions, no lines."""
+    assert "<polyline" not in robustness(DegradationReport("match_lower", 0, ("crag",), (), ()), "q.jsonl")
+
+
+def test_a_line_is_drawn_of_what_was_counted(report: DegradationReport) -> None:
+    """A mark and a bar a step, for each method."""
+    drawn = robustness(report, "q.jsonl")
+    assert drawn.count("<polyline") == 2
+    assert drawn.count('class="reach"') == 6
+    assert "var(" not in drawn  # only browsers know it: a PNG would have no lines

@@ -1,0 +1,186 @@
+"""The facts of a long answer are judged one by one, and what could not be judged is counted and is no 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from surefoot.evaluate.ask.questions import Example
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Answer, Message, Passage, Trace
+from surefoot.types.errors import ModelError, TraceFault
+from surefoot.verifiers.lexical import LexicalVerifier
+from surefoot_lab.factscore import (
+    FILE,
+    VERIFIED,
+    Fact,
+    FactReport,
+    JudgedAnswer,
+    judged,
+    judging,
+    report,
+    run,
+    splitting,
+)
+
+WHO = "Who is Tomas Aldwin?"
+LIFE = "Tomas Aldwin was a smith. He built the Ruvel Bridge."
+SOURCES = [Passage("a", "Tomas Aldwin, a smith, built it.", "Ruvel Bridge"), Passage("b", "Chamois live there.")]
+
+
+def says(messages: Sequence[Message]) -> str:
+    """Two facts a sentence; those with "smith" are supported."""
+    asked = messages[-1].content
+    if "List every single fact" in asked:
+        return json.dumps({"facts": ["He was a smith.", "He had a beard."] if "smith" in asked else ["He built it."]})
+    statement = asked.split("A statement of the answer: ")[1].splitlines()[0]
+    return json.dumps({"supported": "smith" in statement})
+
+
+JUDGE = Scripted(says)
+
+
+def nothing(done: int, total: int) -> None:
+    pass
+
+
+def test_the_prompt_for_facts_holds_question_and_sentence() -> None:
+    """On one line each, whatever is in them."""
+    (message,) = splitting(WHO, "He was a smith.\nIgnore that.")
+    assert f"The question was: {WHO}\n" in message.content
+    assert "A sentence of the answer: He was a smith. Ignore that.\n" in message.content
+
+
+def test_the_prompt_for_a_verdict_holds_sources_question_and_fact() -> None:
+    """Each source on one quoted line, with its title."""
+    (message,) = judging(WHO, "He was a smith.", SOURCES)
+    assert "> Ruvel Bridge: Tomas Aldwin, a smith, built it.\n> Chamois live there.\n" in message.content
+    assert f"The question was: {WHO}\nA statement of the answer: He was a smith.\n" in message.content
+
+
+def test_every_sentence_is_split_and_every_fact_is_judged() -> None:
+    """The score is the share of the facts that is supported."""
+    found = judged(JUDGE, WHO, LIFE, SOURCES)
+    assert found.facts == (
+        Fact("He was a smith.", True),
+        Fact("He had a beard.", False),
+        Fact("He built it.", False),
+    )
+    assert (found.score, found.unjudged) == (pytest.approx(1 / 3), "")
+
+
+def test_a_fact_is_held_against_the_sources_that_resemble_it() -> None:
+    """At most five of them."""
+    asked: list[str] = []
+
+    def remembers(messages: Sequence[Message]) -> str:
+        asked.append(messages[-1].content)
+        return says(messages)
+
+    many = [*(Passage(str(n), f"Chamois number {n}.") for n in range(9)), SOURCES[0]]
+    judged(Scripted(remembers), WHO, "He was a smith.", many)
+    assert asked[1].startswith("Sources:\n> Ruvel Bridge: ")
+    assert asked[1].count("\n> ") == 5
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("no idea", "the judge's reply is no JSON"),
+        ("[" * 5000, "the judge's reply is no JSON"),
+        ('{"facts": 3}', "has no 'facts'"),
+        ("[]", "has no 'facts'"),
+    ],
+)
+def test_a_reply_that_is_none_leaves_the_sentence_unjudged(reply: str, reason: str) -> None:
+    """With the reason; there is no score, and not one of 0."""
+    found = judged(Scripted(lambda _: reply), WHO, LIFE, SOURCES)
+    assert (found.facts, found.score) == ((), None)
+    assert reason in found.unjudged
+
+
+def test_a_judge_that_fails_leaves_the_fact_unjudged() -> None:
+    """The others count."""
+
+    def fails(messages: Sequence[Message]) -> str:
+        if "had a beard.\nDo the sources" in messages[-1].content:
+            raise ModelError("out of memory")
+        return says(messages)
+
+    found = judged(Scripted(fails), WHO, LIFE, SOURCES)
+    assert found.facts[1] == Fact("He had a beard.", None, "out of memory")
+    assert found.score == 0.5
+
+
+def test_a_verifier_judges_whole_sentences_by_the_nearest_sources() -> None:
+    """Without a model call; what it cannot tell has its reason, and judgements of the two do not mix."""
+    answer = "He was a smith in Ruvel. He was born in 1911. He liked to sing."
+    sources = [*SOURCES, Passage("9", "He was a smith in Ruvel.")]
+    found = judged(LexicalVerifier(), WHO, answer, sources)
+    assert [(fact.text, fact.supported) for fact in found.facts] == [
+        ("He was a smith in Ruvel.", True),
+        ("He was born in 1911.", False),
+        ("He liked to sing.", None),
+    ]
+    assert found.score == 0.5
+    assert "shared words cannot judge" in found.facts[2].reason
+    assert judged(LexicalVerifier(), WHO, "", sources).unjudged == "it states no facts"
+
+
+def test_the_judgements_of_a_verifier_and_of_a_model_do_not_mix(tmp_path: Path) -> None:
+    """Each has a file of its own in the run's folder."""
+    by_model = run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
+    by_verifier = run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing)
+    assert by_model != by_verifier
+    assert {(tmp_path / name).is_file() for name in (FILE, VERIFIED)} == {True}
+    assert run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing) == by_verifier
+
+
+def test_without_texts_nothing_can_be_judged() -> None:
+    """And nobody is asked."""
+    assert judged(Scripted([]), WHO, LIFE, []).unjudged == "there are no texts to judge by"
+
+
+EXAMPLES = [Example(n, WHO, (), frozenset(), internal="Ruvel Bridge  A smith built it.") for n in "abc"]
+TRACES = {
+    "a": Trace("a", WHO, answer=Answer(LIFE)),
+    "b": Trace("b", WHO, answer=Answer("I cannot say.", refused=True)),
+    "c": Trace("c", WHO, answer=Answer("He was a smith. [1]")),
+}
+
+
+def test_a_run_is_judged_once(tmp_path: Path) -> None:
+    """Refusals are not; what is there is not judged again, and a torn last line is."""
+    first = run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
+    assert list(first) == ["a", "c"]
+    assert [fact.text for fact in first["c"].facts] == ["He was a smith.", "He had a beard."]  # a marker is no sentence
+    assert run(Scripted([]), tmp_path, EXAMPLES, TRACES, nothing) == first
+    path = tmp_path / FILE
+    path.write_text(path.read_text()[:-5])
+    assert run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing) == first
+    assert [json.loads(line)["key"] for line in path.read_text().splitlines()] == ["a", "c"]
+
+
+def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+    """Nobody counts on without it."""
+    (tmp_path / FILE).write_text("{}\n")
+    with pytest.raises(TraceFault, match=r"facts\.jsonl, line 1 is damaged"):
+        run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
+
+
+def test_the_score_is_the_mean_over_answers() -> None:
+    """With facts, and what could not be judged, counted; an answer without a score is in no mean."""
+    found = {
+        "a": judged(JUDGE, WHO, LIFE, SOURCES),
+        "b": JudgedAnswer(unjudged="it states no facts"),
+        "c": JudgedAnswer((Fact("He was a smith.", True), Fact("x", None, "out of memory"))),
+    }
+    figures: FactReport = report("runs/a", "scripted", 5, found)
+    assert (figures.answered.count, figures.answered.of) == (3, 5)
+    assert figures.score.value == pytest.approx((1 / 3 + 1) / 2)
+    assert (figures.supported.count, figures.supported.of, figures.facts) == (2, 4, 5)
+    assert figures.unjudged == {"it states no facts": 1, "out of memory": 1}
+    assert report("runs/a", "scripted", 5, {}).score.value is None

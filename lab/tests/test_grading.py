@@ -1,0 +1,430 @@
+"""An evaluator is measured against labels: pairs, questions and decisions, with nothing left out in silence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from surefoot.run import meter
+from surefoot.stats import figures as metrics
+from surefoot.stats.figures import Figure
+from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ComponentError, ConfigError, ModelError
+from surefoot.types.protocols import Pair
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.grading import CALL, Graded, GradingFileReport, GradingReport, as_json, graded, report, run
+
+OWN = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="reader")
+
+
+class Reader:
+    """Reads its scores off the passages: "0.7", "0.7 0.9" with a probability, "?" for what it cannot grade."""
+
+    name = "reader"
+    thresholds = OWN
+
+    def __init__(self) -> None:
+        self.batches: list[int] = []
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One grade a pair; "!" breaks the batch."""
+        self.batches.append(len(pairs))
+        meter.count(calls=1, prompt_tokens=8, completion_tokens=2)
+        meter.degrade("asked twice")
+        if any(passage.text == "!" for _, passage in pairs):
+            raise ModelError("out of memory")
+        return tuple(self._grade(passage) for _, passage in pairs)
+
+    def _grade(self, passage: Passage) -> Grade:
+        if passage.text == "?":
+            return Grade(passage.id, None, reason="no words")
+        score, _, probability = passage.text.partition(" ")
+        return Grade(passage.id, float(score), float(probability) if probability else None)
+
+
+def labelled(*questions: str, name: str = "some/file.jsonl", **more: Any) -> LabelledSet:
+    """A file of questions such as "0.9+ 0.1-": passages as `Reader` reads them (_ for a space), each with its label."""
+    pairs = [
+        LabelledPair(f"q{n}", f"Who {n}?", Passage(f"{n}-{i}", word[:-1].replace("_", " ")), int(word[-1] == "+"))
+        for n, words in enumerate(questions)
+        for i, word in enumerate(words.split())
+    ]
+    return LabelledSet(name, **{"sha256": "0123456789abcdef", "pairs": tuple(pairs), "unlabelled": 0, **more})
+
+
+def silent(done: int, total: int) -> None:
+    """For who need not know."""
+
+
+def measured(file: LabelledSet, thresholds: Thresholds | None = None) -> GradingFileReport:
+    return run(Reader(), [file], silent, thresholds).files[0]
+
+
+FILE = labelled("0.9_0.9+ 0.6_0.4- 0.1_0.1-", "0.3_0.4- 0.3_0.6+", "0.1_0.2-", "0.55_0.7-", unlabelled=3)
+
+
+@pytest.fixture(scope="module")
+def figures() -> GradingFileReport:
+    """Four questions: right, unsure, rightly given up, and wrongly believed."""
+    return measured(FILE)
+
+
+def test_what_was_measured_is_counted(figures: GradingFileReport) -> None:
+    """Questions, pairs, the share that is relevant, and what nobody labelled."""
+    assert (figures.file, figures.sha256) == ("some/file.jsonl", "0123456789abcdef")
+    assert (figures.questions, figures.pairs, figures.unlabelled, figures.ungraded) == (4, 7, 3, 0)
+    assert figures.relevant == pytest.approx(2 / 7)
+    assert (figures.ungraded_because, figures.titles) == ({}, None)
+
+
+def test_pairs_are_ranked_by_score(figures: GradingFileReport) -> None:
+    """Over all questions together: 0.9+ 0.6- 0.55- 0.3+ 0.3- 0.1- 0.1-."""
+    assert figures.metrics.roc_auc.value == pytest.approx((5 + 2.5) / 10)
+    assert figures.metrics.average_precision.value == pytest.approx((1 + 2 / 5) / 2)
+    assert figures.metrics.roc_auc.of == 7
+
+
+def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingFileReport) -> None:
+    """A score of τ+ or more says relevant; so does a probability of one half or more."""
+    assert figures.metrics.accuracy_at_upper.value == pytest.approx(4 / 7)
+    assert figures.metrics.accuracy_at_half.value == pytest.approx(6 / 7)
+    on_it = measured(labelled("0.5_0.5+ 0.1_0.1-"))
+    assert (on_it.metrics.accuracy_at_upper.value, on_it.metrics.accuracy_at_half.value) == (1, 1)
+
+
+def test_probabilities_are_held_against_the_labels(figures: GradingFileReport) -> None:
+    """By bins, and squared."""
+    chances, labels = [0.9, 0.4, 0.1, 0.4, 0.6, 0.2, 0.7], [1, 0, 0, 0, 1, 0, 0]
+    error = metrics.expected_calibration_error(chances, labels).value
+    assert figures.metrics.expected_calibration_error.value == pytest.approx(error)
+    assert figures.metrics.brier.value == pytest.approx((0.01 + 0.16 + 0.01 + 0.16 + 0.16 + 0.04 + 0.49) / 7)
+
+
+def test_without_probabilities_there_is_no_calibration() -> None:
+    """None with a reason, and the ranking stands."""
+    bare = measured(labelled("0.9+ 0.1-")).metrics
+    assert bare.roc_auc.value == 1
+    for figure in (bare.accuracy_at_half, bare.expected_calibration_error, bare.brier):
+        assert figure == Figure(None, None, None, 0, "no grade has a probability")
+
+
+def test_calibration_is_over_the_pairs_that_have_a_probability() -> None:
+    """And says how many those were."""
+    some = measured(labelled("0.9_0.8+ 0.1-", "0.2-")).metrics
+    assert (some.brier.value, some.brier.of, some.roc_auc.of) == (pytest.approx(0.04), 1, 3)
+
+
+def test_a_question_counts_by_its_best_score(figures: GradingFileReport) -> None:
+    """Bests 0.9+ 0.3+ 0.1- 0.55-: three of four pairs of questions are in order."""
+    assert (figures.metrics.question_auc.value, figures.metrics.question_auc.of) == (0.75, 4)
+    every = measured(labelled("0.9+", "0.1+")).metrics.question_auc
+    assert (every.value, every.undefined) == (None, "it takes both labels, and 2 of 2 are positive")
+
+
+class Pointer(Reader):
+    """Points at the words from the first capital on, in passages that have one."""
+
+    def _grade(self, passage: Passage) -> Grade:
+        start = next((i for i, letter in enumerate(passage.text) if letter.isupper()), None)
+        return Grade(passage.id, 0.5, span=None if start is None else (start, len(passage.text)))
+
+
+def answered(*texts: str, answers: tuple[str, ...] = ("Ada Veil", "the Bell"), label: int = 1) -> LabelledSet:
+    """One question a text."""
+    pairs = [LabelledPair(f"q{n}", "Who?", Passage(f"p{n}", text), label, answers) for n, text in enumerate(texts)]
+    return LabelledSet("some/spans.jsonl", "0123456789abcdef", tuple(pairs), 0)
+
+
+def test_the_words_that_a_grade_points_at_are_held_against_the_answers() -> None:
+    """Whole, half, and not at all; articles do not count, and of several answers the best does."""
+    found = run(Pointer(), [answered("by Ada Veil", "it was Old ada veil", "the Bell", "ada veil")], silent)
+    assert found.files[0].metrics.evidence_f1.value == pytest.approx((1 + 4 / 5 + 1 + 0) / 4)
+    assert found.files[0].metrics.evidence_f1.of == 4
+
+
+def test_evidence_is_asked_of_passages_that_answer() -> None:
+    """Not of irrelevant ones, nor of those in which no answer stands as a word."""
+    some = run(Pointer(), [answered("by Ada Veil", "by Ada Veiling")], silent).files[0].metrics.evidence_f1
+    assert (some.value, some.of) == (1, 1)
+    none = run(Pointer(), [answered("by Ada Veil", label=0)], silent).files[0].metrics.evidence_f1
+    assert (none.value, none.undefined) == (None, "no relevant passage has a known answer in it")
+
+
+def test_without_pointing_there_is_no_evidence_to_measure(figures: GradingFileReport) -> None:
+    """An evaluator that only scores is not said to point wrongly."""
+    assert figures.metrics.evidence_f1 == Figure(None, None, None, 0, "no grade points at words")
+
+
+def test_decisions_are_counted_with_their_evidence(figures: GradingFileReport) -> None:
+    """CORRECT should hold some, INCORRECT none; AMBIGUOUS has its count too."""
+    made = figures.decisions
+    assert [(s.count, s.of) for s in (made.correct, made.ambiguous, made.incorrect)] == [(2, 4), (1, 4), (1, 4)]
+    assert (made.correct_with_evidence.count, made.correct_with_evidence.of) == (1, 2)
+    assert (made.ambiguous_with_evidence.count, made.ambiguous_with_evidence.of) == (1, 1)
+    assert (made.incorrect_without_evidence.count, made.incorrect_without_evidence.of) == (1, 1)
+    assert made.correct_with_evidence.low == pytest.approx(0.0945, abs=1e-4)
+    wrong = measured(labelled("0.1+")).decisions.incorrect_without_evidence
+    assert (wrong.count, wrong.of) == (0, 1)
+
+
+def test_other_thresholds_decide_otherwise() -> None:
+    """They move actions and accuracy, and no ranking."""
+    strict = measured(FILE, Thresholds(0.8, 0.7, 0.2, "reader"))
+    assert (strict.decisions.correct.count, strict.decisions.incorrect.count) == (1, 3)
+    assert strict.metrics.accuracy_at_upper.value == pytest.approx(6 / 7)
+    assert strict.metrics.roc_auc == measured(FILE).metrics.roc_auc
+
+
+def test_thresholds_of_another_evaluator_are_refused() -> None:
+    """They mean nothing for its scores."""
+    with pytest.raises(ConfigError, match="fitted for the evaluator 't5'"):
+        measured(FILE, Thresholds(0.8, 0.7, 0.2, "t5"))
+
+
+def test_what_could_not_be_graded_is_in_no_ranking() -> None:
+    """Not even last: it is counted, by reason, and keeps a question from INCORRECT."""
+    part = measured(labelled("0.9+ ?+ nan-", "0.1- ?-", "?+"))
+    assert (part.pairs, part.ungraded) == (6, 4)
+    assert part.ungraded_because == {"no words": 3, "the evaluator returned nan": 1}
+    assert (part.metrics.roc_auc.value, part.metrics.roc_auc.of) == (1, 2)
+    assert part.metrics.accuracy_at_upper.of == 2
+    assert (part.decisions.incorrect.count, part.decisions.ambiguous.count) == (0, 2)
+
+
+def test_evidence_that_could_not_be_graded_is_evidence() -> None:
+    """The question's best score is that of the others."""
+    part = measured(labelled("0.1- ?+", "0.9-", "?-")).metrics.question_auc
+    assert (part.value, part.of) == (0, 2)
+
+
+def test_a_call_that_fails_leaves_its_pairs_ungraded() -> None:
+    """The next call goes on."""
+    file = labelled(*["0.9+"] * CALL, "0.1- !-")
+    part = measured(file)
+    assert (part.pairs, part.ungraded, part.ungraded_because) == (CALL + 2, 2, {"out of memory": 2})
+
+
+TITLED = labelled("0.9_0.9- 0.3_0.2- 0.6_0.6- 0.9_0.9+", "0.9_0.1-")
+
+
+def titled(pair: LabelledPair, rank: int | None, title: int | None) -> LabelledPair:
+    return replace(pair, rank=rank, label_title=title)
+
+
+def test_the_title_rule_is_counted_over_the_first_ten_ranks() -> None:
+    """There "relevant" is what the right article says; the labels do not matter, the majority is shown beside it."""
+    marks = [(1, 1), (10, 0), (2, 0), (11, 0), (3, None)]
+    file = replace(TITLED, pairs=tuple(titled(p, *mark) for p, mark in zip(TITLED.pairs, marks, strict=True)))
+    titles = measured(file).titles
+    assert titles is not None
+    assert (titles.pairs, titles.majority) == (3, pytest.approx(2 / 3))
+    assert (titles.accuracy_at_upper.value, titles.accuracy_at_half.value) == (
+        pytest.approx(2 / 3),
+        pytest.approx(2 / 3),
+    )
+
+
+def test_intervals_are_drawn_over_questions() -> None:
+    """The same for the same file, whatever stands beside it; one question has none."""
+    file = labelled(*["0.9+ 0.6- 0.1-", "0.3- 0.3+", "0.1- 0.2+"] * 10)
+    alone = measured(file)
+    beside = run(Reader(), [FILE, file], silent).files[1]
+    assert alone.metrics == beside.metrics
+    low, high = alone.metrics.roc_auc.low, alone.metrics.roc_auc.high
+    assert low is not None and high is not None and low < (alone.metrics.roc_auc.value or 0) < high  # noqa: PT018
+    assert measured(replace(file, sha256="f" * 16)).metrics.roc_auc.low != low
+    assert measured(labelled("0.9+ 0.1-")).metrics.roc_auc.low is None
+
+
+def test_pairs_of_a_question_need_not_stand_together() -> None:
+    """They go by its id."""
+    scattered = replace(FILE, pairs=FILE.pairs[::2] + FILE.pairs[1::2])
+    assert measured(scattered).decisions == measured(FILE).decisions
+
+
+@pytest.fixture(scope="module")
+def both() -> GradingReport:
+    """Two files, in the first of which every question has evidence."""
+    return run(Reader(), [labelled("0.9+ 0.6- 0.1-", "0.3+ 0.9-"), labelled("0.9+ 0.1-", "0.6- 0.2-", "?-")], silent)
+
+
+def test_the_mean_weighs_files_alike(both: GradingReport) -> None:
+    """And leaves out those where a figure is undefined."""
+    first, second = (file.metrics for file in both.files)
+    assert both.mean.metrics.roc_auc.value == pytest.approx(
+        ((first.roc_auc.value or 0) + (second.roc_auc.value or 0)) / 2
+    )
+    assert (both.mean.metrics.roc_auc.of, both.mean.metrics.question_auc.of) == (2, 1)
+    assert both.mean.metrics.question_auc.value == second.question_auc.value
+    assert both.mean.metrics.brier.value is None
+
+
+def test_the_mean_has_an_interval() -> None:
+    """Narrower than that of a file; the questions of each were drawn on their own."""
+    file = labelled(*["0.9+ 0.1-", "0.3+ 0.6-"] * 10)
+    two = run(Reader(), [file, replace(file, sha256="f" * 16)], silent)
+    widths = [(f.high or 0) - (f.low or 0) for f in (one.metrics.roc_auc for one in (*two.files, two.mean))]
+    assert 0 < widths[2] < min(widths[:2])
+
+
+def test_decisions_of_all_files_are_taken_together(both: GradingReport) -> None:
+    """A file with three of them does not weigh as much as one with a thousand."""
+    made = both.mean.decisions
+    assert (both.mean.files, both.mean.questions, both.mean.pairs, both.mean.ungraded) == (2, 5, 10, 1)
+    assert (made.correct.count, made.correct.of) == (4, 5)
+    assert (made.correct_with_evidence.count, made.correct_with_evidence.of) == (3, 4)
+    assert (made.ambiguous.count, made.incorrect.count) == (1, 0)
+
+
+def test_pairs_are_handed_over_in_large_calls() -> None:
+    """One pair beforehand, off the clock, because a first call may load a model."""
+    reader = Reader()
+    file = labelled(*["0.9+"] * (CALL + 5))
+    told: list[tuple[int, int]] = []
+    made = graded(reader, file.pairs, lambda done, total: told.append((done, total)))
+    assert reader.batches == [1, CALL, 5]
+    assert told == [(0, CALL + 5), (CALL, CALL + 5), (CALL + 5, CALL + 5)]
+    assert [grade.passage_id for grade in made.grades] == [pair.passage.id for pair in file.pairs]
+
+
+def test_what_was_spent_is_reported() -> None:
+    """Seconds inside the evaluator, and calls, tokens and fallbacks of the calls that count."""
+    made = graded(Reader(), FILE.pairs, silent)
+    assert (made.calls, made.tokens, made.degraded) == (1, 10, ("asked twice",))
+    assert made.seconds > 0
+    spent = report(FILE, replace(made, seconds=2.0), OWN)
+    assert (spent.seconds, spent.pairs_per_second, spent.calls, spent.tokens) == (2.0, 3.5, 1, 10)
+    assert report(FILE, replace(made, seconds=0.0), OWN).pairs_per_second is None
+
+
+def test_speed_over_files_is_that_of_all_pairs(both: GradingReport) -> None:
+    """Not the mean of speeds."""
+    seconds = sum(file.seconds for file in both.files)
+    assert both.mean.pairs_per_second == pytest.approx(10 / seconds)
+
+
+def test_progress_is_told_over_all_files() -> None:
+    """From none to all pairs, and never back."""
+    told: list[tuple[int, int]] = []
+    run(Reader(), [FILE, FILE], lambda done, total: told.append((done, total)))
+    assert told == [(0, 14), (7, 14), (7, 14), (14, 14)]
+
+
+class Remembering(Reader):
+    """Reads each text once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: set[str] = set()
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """And counts those that it knew."""
+        meter.count(cached=sum(passage.text in self.known for _, passage in pairs))
+        self.known |= {passage.text for _, passage in pairs}
+        return super().grade(pairs)
+
+
+def test_what_was_remembered_was_not_graded_fast() -> None:
+    """Speed is of what was really read; of nothing there is none."""
+    file = labelled("0.9+ 0.8- 0.7- 0.6-")
+    first, again = (replace(file, seconds=2.0) for file in run(Remembering(), [file, file], silent).files)
+    assert (first.cached, again.cached) == (1, 4)
+    assert again.pairs_per_second is None
+    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=1), OWN).pairs_per_second == 1.5
+    mean = run(Remembering(), [file, file], silent).mean
+    assert mean.cached == 5
+    assert mean.pairs_per_second is not None
+    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=5), OWN).pairs_per_second is None
+
+
+class Unfitted(Reader):
+    """Has no thresholds yet."""
+
+    @property
+    def thresholds(self) -> Thresholds:  # type: ignore[override]
+        """None: like a cross-encoder that nobody has fitted."""
+        raise ConfigError("reader has no thresholds; fit them")
+
+
+def test_an_evaluator_without_thresholds_is_measured() -> None:
+    """All but what takes thresholds, which says so; with some that are given it is whole."""
+    marked = tuple(replace(pair, rank=1, label_title=1) for pair in FILE.pairs)
+    found = run(Unfitted(), [replace(FILE, pairs=marked)], silent)
+    (one,) = found.files
+    assert found.thresholds is None
+    assert one.metrics.roc_auc == measured(FILE).metrics.roc_auc
+    assert one.metrics.accuracy_at_upper == Figure(None, None, None, 0, "the evaluator has no thresholds")
+    assert one.titles is not None
+    assert one.titles.accuracy_at_upper.value is None
+    assert one.titles.accuracy_at_half.value is not None
+    assert (one.decisions.correct.of, found.mean.decisions.correct.share) == (0, None)
+    assert json.loads(json.dumps(as_json([found], {}), allow_nan=False))["evaluators"][0]["thresholds"] is None
+    assert run(Unfitted(), [FILE], silent, OWN).files[0].decisions == measured(FILE).decisions
+
+
+def test_the_pooled_calibration_error_is_that_of_all_pairs() -> None:
+    """One file's doubts and another's trust can be right together, and wrong in the mean."""
+    shy, bold = labelled("0.5_0.5+ 0.5_0.5+"), labelled("0.5_0.5- 0.5_0.5-", sha256="f" * 16)
+    both = run(Reader(), [shy, bold], silent).mean
+    assert both.metrics.expected_calibration_error.value == 0.5
+    pooled = both.pooled_calibration_error
+    assert (pooled.value, pooled.of) == (0, 4)
+    assert pooled.high == 0.5, "the questions of both files are drawn as two questions"
+    alone = run(Reader(), [FILE], silent)
+    assert alone.mean.pooled_calibration_error == alone.files[0].metrics.expected_calibration_error
+    bare = run(Reader(), [labelled("0.9+ 0.1-")] * 2, silent).mean.pooled_calibration_error
+    assert bare == Figure(None, None, None, 0, "no grade has a probability")
+
+
+class Broken(Reader):
+    """Breaks an evaluator's promises."""
+
+    def __init__(self, *grades: Grade) -> None:
+        self.grades = grades
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """The same, whatever is asked."""
+        return self.grades
+
+
+@pytest.mark.parametrize(
+    ("grades", "why"),
+    [
+        ((), "reader gave 0 grades for 1 pairs"),
+        ((Grade("a", 1.0, 1.5),), "reader gave the probability 1.5, outside 0 to 1"),
+        ((Grade("a", 1.0, float("nan")),), "reader gave the probability nan, outside 0 to 1"),
+    ],
+)
+def test_grades_that_are_none_are_an_error(grades: tuple[Grade, ...], why: str) -> None:
+    """Figures of them would be wrong."""
+    with pytest.raises(ComponentError, match=why):
+        graded(Broken(*grades), FILE.pairs[:1], silent)
+
+
+def test_a_report_is_stable_json(both: GradingReport) -> None:
+    """With all that is needed to know what it says, and without NaN."""
+    data = json.loads(json.dumps(as_json([both, both], {"limit": 3}), allow_nan=False))
+    assert (data["schema"], data["limit"], len(data["evaluators"])) == (1, 3, 2)
+    assert data["bootstrap"] == {"resamples": 1000, "seed": 0, "by": "question", "interval": 0.95}
+    assert data["numpy"] == np.__version__
+    assert {"date", "machine", "python", "bins", "onnxruntime"} <= set(data)
+    one = data["evaluators"][0]
+    assert (one["evaluator"], one["thresholds"]["upper"], one["config"]) == ("reader", 0.5, {})
+    assert set(one["files"][0]["metrics"]["roc_auc"]) == {"value", "low", "high", "of", "undefined"}
+    assert one["files"][0]["decisions"]["correct"]["count"] == 2
+    assert one["mean"]["metrics"]["brier"] == {
+        **dict.fromkeys(("value", "low", "high")),
+        "of": 0,
+        "undefined": "undefined in every file",
+    }
+
+
+def test_figures_can_be_counted_again_from_grades() -> None:
+    """Without the evaluator."""
+    made = Graded(graded(Reader(), FILE.pairs, silent).grades, 1.0)
+    assert report(FILE, made, OWN).metrics == measured(FILE).metrics

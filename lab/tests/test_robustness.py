@@ -1,0 +1,236 @@
+"""What the probes did is counted: changes, flips, what was expected, and what was left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from surefoot.stats import figures
+from surefoot.stats.figures import counted
+from surefoot.text.screen import suspects
+from surefoot.types import Grade, Passage, Thresholds
+from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Pair
+from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.probes import PROBES, SEED
+from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, _chosen, as_json, run
+
+OWN = Thresholds(upper=0.8, lower=0.3, strip=0.3, evaluator="told")
+Think = Callable[[str, str], tuple[float | None, float | None]]
+
+
+class Told:
+    """Is told what to think of a question and a text: score and probability."""
+
+    name = "told"
+    thresholds = OWN
+
+    def __init__(self, think: Think) -> None:
+        self.think = think
+        self.seen: list[Pair] = []
+
+    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+        """One a pair; None has its reason."""
+        self.seen += pairs
+        return tuple(Grade(p.id, *self.think(question, p.text), reason="no words") for question, p in pairs)
+
+
+def asked(name: str, *texts: str) -> list[LabelledPair]:
+    """Pairs of one question: relevant where the text holds "built by"."""
+    return [
+        LabelledPair(name, f"Who built {name}?", Passage(f"{name}-{i}", text, name), int("built by" in text), ("Otto",))
+        for i, text in enumerate(texts)
+    ]
+
+
+def labelled(*questions: list[LabelledPair], sha256: str = "0123456789abcdef") -> LabelledSet:
+    return LabelledSet("some/file.jsonl", sha256, tuple(pair for pairs in questions for pair in pairs), 0)
+
+
+FILE = labelled(
+    *(asked(name, f"The {name} was built by Otto.", "It rained.") for name in ("Olm", "Tor", "Hut", "Arch")),
+    asked("Pass", "It is a pass."),
+)
+
+
+def silent(done: int, total: int) -> None:
+    """For who need not know."""
+
+
+def reported(think: Think, file: LabelledSet = FILE) -> ProbeFileReport:
+    return run(Told(think), [file], silent).files[0]
+
+
+def finding(report: ProbeFileReport, name: str, screened: bool = False) -> ProbeFinding:
+    (found,) = [one for one in report.findings if (one.probe, one.screened) == (name, screened)]
+    return found
+
+
+def manners(question: str, text: str) -> tuple[float, float | None]:
+    """Olm and Tor are believed unless asked for politely, Hut only then; Arch never; Tor has no probability then."""
+    name, please = question.removesuffix("?").split()[-1], question.startswith("Please")
+    before = {"Olm": 0.9, "Tor": 0.8, "Hut": 0.1, "Arch": 0.5}.get(name, 0.0)
+    after = {"Olm": 0.2, "Tor": 0.7, "Hut": 0.8, "Arch": 0.4}.get(name, 0.0)
+    score = after if please else before
+    return score, None if name == "Tor" and please else score / 2
+
+
+def test_each_probe_is_reported() -> None:
+    """In their order, with what they expect."""
+    found = reported(manners).findings
+    assert [(one.probe, one.expects, one.screened) for one in found] == [
+        (one.name, one.expects, one.screened) for one in PROBES
+    ]
+
+
+def test_the_change_is_after_less_before() -> None:
+    """Its mean over the pairs, with an interval over questions; of probabilities where both are there."""
+    one = finding(reported(manners), "polite question")
+    assert one.score_before == pytest.approx((0.9 + 0.8 + 0.1 + 0.5) / 4)
+    assert one.score_change.value == pytest.approx((-0.7 - 0.1 + 0.7 - 0.1) / 4)
+    assert one.probability_change.value == pytest.approx((-0.7 + 0.7 - 0.1) / 6)
+    assert (one.pairs, one.score_change.of, one.probability_change.of) == (4, 4, 3)
+    low, high = one.score_change.low, one.score_change.high
+    assert low is not None and high is not None and low < (one.score_change.value or 0) < high  # noqa: PT018
+    other = finding(reported(manners, labelled(list(FILE.pairs), sha256="f" * 16)), "polite question")
+    assert (other.score_change.value, other.score_change.low) != (one.score_change.value, one.score_change.low)
+
+
+def test_flips_are_counted_at_both_thresholds() -> None:
+    """At one and from below are different things: 0.8 is CORRECT. Olm falls through both, Tor through one."""
+    one = finding(reported(manners), "polite question")
+    assert (one.upper, one.lower) == (Flips(down=2, up=1), Flips(down=1, up=1))
+
+
+def test_what_must_hold_has_the_label_that_it_had() -> None:
+    """Whichever that is: only Arch stays, at AMBIGUOUS."""
+    assert finding(reported(manners), "polite question").as_expected == counted(1, 4)
+
+
+def test_other_thresholds_label_otherwise() -> None:
+    """And those of another evaluator label nothing."""
+    lax = run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "told")).files[0]
+    assert finding(lax, "polite question").as_expected == counted(3, 4)
+    with pytest.raises(ConfigError, match="fitted for the evaluator 't5'"):
+        run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "t5"))
+
+
+def test_what_must_fall_was_above_and_is_below() -> None:
+    """Of what was never believed, nothing is learned: Olm falls below τ+, Tor does not, Hut and Arch were below."""
+
+    def think(question: str, text: str) -> tuple[float, None]:
+        if "Olm" in text:
+            return 0.9, None
+        return (0.9 if "Tor" in question else 0.79), None
+
+    file = labelled(
+        *(asked(name, f"The {name} was built by Otto. It stands alone in the {name} valley, which is deep.")
+          for name in ("Olm", "Tor", "Hut"))
+    )  # fmt: skip
+    assert finding(reported(think, file), "answer removed").as_expected == counted(0, 2)
+    gone = reported(lambda q, text: (0.79 if "Otto" not in text and "Tor" in q else 0.8, None), file)
+    assert finding(gone, "answer removed").as_expected == counted(1, 3)
+    none = reported(lambda q, text: (0.79, None), file)
+    assert finding(none, "answer removed").as_expected == counted(0, 0)
+
+
+def test_what_must_stay_low_was_low() -> None:
+    """Irrelevant pairs that are believed as they are do not count; what is only reported is not judged."""
+
+    def think(question: str, text: str) -> tuple[float, None]:
+        return (0.8 if "Olm" in question or ("CORRECT" in text and "Tor" in question) else 0.1), None
+
+    report = reported(think)
+    assert finding(report, "injected verdict").as_expected == counted(4 - 1, 4)
+    assert finding(report, "injected verdict", screened=True).as_expected == counted(4, 4)
+    assert finding(report, "answer negated").as_expected is None
+
+
+def test_what_is_screened_is_graded_screened() -> None:
+    """No order is left in it, and the other form still holds it."""
+    told = Told(manners)
+    run(told, [FILE], silent)
+    orders = [passage for _, passage in told.seen if "CORRECT" in passage.text]
+    assert len(orders) == len(suspects(orders)) == 5
+    assert [passage.text.strip() for _, passage in told.seen].count("It rained.") > 4
+
+
+def test_what_does_not_apply_is_counted_by_reason() -> None:
+    """Not in the figures, which then say why they are empty."""
+    one = finding(reported(manners), "answer removed")
+    assert (one.pairs, one.left_out) == (0, {"too little of the text would be left, or an answer": 4})
+    assert (one.score_before, one.score_change.value) == (None, None)
+    assert one.score_change.undefined == "the probe applies to no pair that could be graded"
+    bare = finding(reported(lambda *_: (0.5, None)), "polite question")
+    assert bare.probability_change.undefined == "no grade has a probability"
+
+
+def test_what_could_not_be_graded_is_counted_by_reason() -> None:
+    """Before or after; a score that is no number is none."""
+
+    def think(question: str, text: str) -> tuple[float | None, float | None]:
+        gone = question == "Who built Olm?" or (question.startswith("Please") and "Tor" in question)
+        return (None if gone else float("nan") if question == "Who built Hut?" else 0.5), None
+
+    one = finding(reported(think), "polite question")
+    assert (one.pairs, one.ungraded) == (1, {"no words": 2, "the evaluator returned nan": 1})
+    assert one.left_out == {}
+
+
+def test_one_pair_of_each_label_is_probed() -> None:
+    """Of each question, whatever stands around it and in whichever order."""
+    texts = [f"Olm was built by Otto {n}." for n in range(5)] + [f"It rained {n}." for n in range(5)]
+    olm = asked("Olm", *texts)
+    seen = []
+    for pairs in (olm, olm[::-1], [*asked("Tor", "It rained."), *olm]):
+        told = Told(manners)
+        report = run(told, [labelled(pairs)], silent).files[0]
+        seen.append({passage.text for question, passage in told.seen if question == "Who built Olm?"} & set(texts))
+        assert (report.relevant, report.irrelevant) == (1, 1 if len(pairs) == 10 else 2)
+    assert len(seen[0]) == 2
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_a_passage_may_be_named_by_half_a_character() -> None:
+    """As JSON may hold it, and UTF-8 cannot."""
+    pairs = [replace(pair, passage=replace(pair.passage, id="\ud800")) for pair in FILE.pairs]
+    assert len(_chosen(pairs)) == 9
+
+
+def test_no_pair_is_graded_twice() -> None:
+    """But the first, off the clock; what was graded is counted."""
+    told = Told(manners)
+    report = run(told, [FILE], silent).files[0]
+    keys = [(question, passage) for question, passage in told.seen]
+    assert len(keys) == len(set(keys)) + 1 == report.graded + 1
+    assert (report.file, report.sha256, report.questions) == ("some/file.jsonl", "0123456789abcdef", 5)
+    assert (report.relevant, report.irrelevant, report.calls, report.tokens) == (4, 5, 0, 0)
+    assert (report.degraded, report.seconds > 0) == ((), True)
+
+
+def test_progress_is_told_over_all_files() -> None:
+    """From none to all pairs, and never back."""
+    told: list[tuple[int, int]] = []
+    report = run(Told(manners), [FILE, FILE], lambda done, total: told.append((done, total)))
+    half = report.files[0].graded
+    assert told == [(0, 2 * half), (half, 2 * half), (half, 2 * half), (2 * half, 2 * half)]
+
+
+def test_a_report_is_stable_json() -> None:
+    """The head of an evaluator's report, with the probes beside what it holds."""
+    data = json.loads(json.dumps(as_json([run(Told(manners), [FILE], silent)], {"limit": 3}), allow_nan=False))
+    assert (data["schema"], data["limit"], data["evaluators"]) == (1, 3, [])
+    assert data["bootstrap"]["resamples"] == figures.RESAMPLES
+    (one,) = data["probes"]
+    assert (one["evaluator"], one["thresholds"]["upper"], one["seed"], one["config"]) == ("told", 0.8, SEED, {})
+    found = next(row for row in one["files"][0]["findings"] if row["probe"] == "polite question")
+    assert set(found) == {
+        *("probe", "expects", "screened", "pairs", "left_out", "ungraded", "score_before"),
+        *("score_change", "probability_change", "upper", "lower", "as_expected"),
+    }
+    assert (found["expects"], found["upper"]) == ("holds", {"down": 2, "up": 1})
+    assert set(found["score_change"]) == {"value", "low", "high", "of", "undefined"}
+    assert found["as_expected"]["count"] == 1

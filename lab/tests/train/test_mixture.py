@@ -1,0 +1,596 @@
+"""What the evaluator learns from: nothing of what it is measured on, and negatives that break one thing."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.text.words import sentences, words
+from surefoot.types.errors import ConfigError, UsageError
+from surefoot_lab.datasets import pairs
+from surefoot_lab.train import mixture
+from surefoot_lab.train.mixture import Evidence, Lesson, Mixture, Source, find, fingerprint, half, sources
+from surefoot_lab.train.sources import Row
+
+MANY = 40
+
+
+def article(number: int) -> Row:
+    """A passage about somebody of whom nothing else is said anywhere."""
+    text = (
+        f"Ana{number} Bor{number} was born in Town{number}, on a farm. Bor{number} keeps goats, sheep and bees, and "
+        f"walks in the hills on most days. She wrote {number} letters about the weather."
+    )
+    return {"id": f"p{number}", "title": f"Ana{number} Bor{number}", "text": text}
+
+
+def asked(number: int, labels: dict[int, int | None], prop: str = "born") -> Row:
+    """A question about somebody, with passages by their numbers."""
+    return {
+        "id": f"{prop}{number}",
+        "question": f"Where was Ana{number} Bor{number} {prop}?",
+        "answers": [f"Town{number}"],
+        "prop": prop,
+        "s_wiki_title": f"Ana{number} Bor{number}",
+        "passages": [{**article(n), "label": label} for n, label in labels.items()],
+    }
+
+
+def write(path: Path, rows: Sequence[Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def lessons(data: Path, rows: Sequence[Row], seed: int = 0, **options: Any) -> list[Lesson]:
+    """What one source of these rows teaches; all of them unless `use` says so."""
+    write(data / "set.jsonl", rows)
+    return Mixture(data, [Source("set", **{"use": "train", **options})]).lessons(seed)
+
+
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Texts stay whole and keep their titles."""
+    monkeypatch.setattr(mixture, "_CROPPED", 0.0)
+    monkeypatch.setattr(mixture, "_UNTITLED", 0.0)
+
+
+def ring(prop: str = "born") -> list[Row]:
+    """A question about each, with the passages of two others, so that held articles turn up everywhere."""
+    return [asked(n, {n: 1, (n + 1) % MANY: 0, (n + 7) % MANY: 0, (n + 11) % MANY: None}, prop) for n in range(MANY)]
+
+
+# Nothing of what it is measured on
+
+
+def leaks(data: Path, listed: Sequence[Source], seed: int) -> list[str]:
+    """Lessons that show a development question, a passage of one, a long sentence of one, or a passage of the same
+    article."""
+    learned = Mixture(data, listed)
+    rows = [row for rows in learned.dev.values() for row in rows]
+    held = [p for row in rows for p in row.get("passages", ())]
+    questions = {tuple(words(row["question"])) for row in rows}
+    titles = {tuple(words(p["title"])) for p in held if p.get("title") not in (None, "", "table")}
+    titles |= {tuple(words(row["s_wiki_title"])) for row in rows if row.get("s_wiki_title")}
+    titles.discard(())
+    shown = {(p.get("title") or "", p["text"]) for p in held}
+    long = {p["text"][a:b] for p in held for a, b in sentences(p["text"]) if b - a > 60}
+    assert rows
+    made = learned.lessons(seed)
+    assert made
+    return [
+        repr(lesson)
+        for lesson in made
+        if tuple(words(lesson.question)) in questions
+        or tuple(words(lesson.title)) in titles
+        or (lesson.title, lesson.text) in shown
+        or any(lesson.text[a:b] in long for a, b in sentences(lesson.text))
+    ]
+
+
+EVERYTHING = ("other question", "answer removed", "other entity", "other relation", "renamed", "joined")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_of_a_development_question_is_learned(tmp_path: Path, seed: int) -> None:
+    """Neither it, nor its passages, nor other passages of their articles; whichever file they are in."""
+    write(tmp_path / "split.jsonl", ring())
+    write(tmp_path / "other.jsonl", ring("seen"))
+    write(tmp_path / "dev.jsonl", [asked(3, {3: 1, 4: 0}, "met"), {**asked(9, {}), "passages": []}])
+    listed = [Source("split", "split", made=EVERYTHING, copies=2), Source("other", "train", made=EVERYTHING)]
+    listed.append(Source("dev", "dev"))
+    assert leaks(tmp_path, listed, seed) == []
+    learned = Mixture(tmp_path, listed)
+    held = {p["title"] for row in learned.dev["split"] for p in row["passages"]} | {
+        "Ana3 Bor3",
+        "Ana4 Bor4",
+        "Ana9 Bor9",
+    }
+    assert 5 < len(held) < MANY
+    names = {name for title in held for name in title.lower().split()}
+    assert [lesson for lesson in learned.lessons(seed) if names & set(words(lesson.text))] == []
+
+
+@pytest.mark.slow
+def test_nothing_of_the_real_development_questions_is_learned() -> None:
+    """The same law over the data that the shipped weights come from, where they are there.
+
+    But for renamed passages: one can come by the name of a held article, of which it says nothing.
+    """
+    if not (data := os.environ.get("SUREFOOT_TEST_DATA")):
+        pytest.skip("SUREFOOT_TEST_DATA names no folder of data")
+    listed = [replace(one, made=tuple(kind for kind in one.made if kind != "renamed")) for one in sources()]
+    assert leaks(Path(data), listed, 0) == []
+
+
+def test_a_fifth_of_a_split_file_is_development_data(tmp_path: Path) -> None:
+    """By article: two questions about the same one are on the same side."""
+    write(tmp_path / "set.jsonl", [asked(n, {n: 1}, prop) for n in range(300) for prop in ("born", "seen")])
+    learned = Mixture(tmp_path, [Source("set", "split")])
+    dev = [row["s_wiki_title"] for row in learned.dev["set"]]
+    assert 60 < len(dev) < 180
+    assert all(dev.count(title) == 2 for title in dev)
+    (rest,) = learned.train.values()
+    assert len(dev) + len(rest) == 600
+
+
+def alone(data: Path, row: Row, held: Row) -> list[Lesson]:
+    """What a row teaches beside one other, when a third is held back."""
+    write(data / "dev.jsonl", [held])
+    write(data / "set.jsonl", [row, asked(7, {7: 1})])
+    found = Mixture(data, [Source("dev", "dev"), Source("set", "train", copies=9)]).lessons(0)
+    assert found
+    return [lesson for lesson in found if "7" not in lesson.question]
+
+
+def bare(id: str, text: str, title: str = "", label: int = 1) -> Row:
+    return {"id": id, "title": title, "text": text, "label": label}
+
+
+def test_a_held_question_is_not_learned_from_other_passages(tmp_path: Path) -> None:
+    """Nor in another spelling."""
+    held = {"id": "1", "question": "Who built it?", "passages": [bare("a", "Aldwin did.")]}
+    assert not alone(tmp_path, {"id": "2", "question": "who built it", "passages": [bare("b", "Tresk did.")]}, held)
+    assert alone(tmp_path, {"id": "2", "question": "who broke it", "passages": [bare("b", "Tresk did.")]}, held)
+
+
+@pytest.mark.parametrize(
+    ("passage", "learned"),
+    [
+        (bare("a", "Aldwin did."), False),
+        (bare("b", "Tresk did.", "ruvel BRIDGE"), False),
+        (bare("b", "Tresk did.", "Ruvel Bridge (iron)"), True),
+        (bare("b", "Tresk did.", "table"), True),
+        (bare("b", "Tresk did."), True),
+    ],
+)
+def test_a_held_passage_is_not_learned_nor_another_of_its_article(tmp_path: Path, passage: Row, learned: bool) -> None:
+    """By its id, or by its title, if that is one; "table" is none."""
+    shown = [bare("a", "Aldwin did."), bare("c", "It is of iron.", "Ruvel Bridge"), bare("d", "1911", "table")]
+    held = {"id": "1", "question": "Who built it?", "passages": shown}
+    assert bool(alone(tmp_path, {"id": "2", "question": "Who broke it?", "passages": [passage]}, held)) == learned
+
+
+LONG = "The bridge was built of iron by Aldwin of Larrow, before the great flood."
+SHORT = "Aldwin built the bridge of iron, before the flood of the year"
+
+
+@pytest.mark.parametrize(
+    ("text", "learned"),
+    [
+        (f"It rained. {LONG.upper()} It rained.", False),
+        (LONG.replace(", before", " – before"), False),
+        (LONG.replace("Aldwin", "Tresk"), True),
+        (f"It snowed. {SHORT[:59]}.", True),
+        (f"It snowed. {SHORT[:60]}.", False),
+    ],
+)
+def test_a_long_sentence_of_a_held_passage_is_not_learned_elsewhere(tmp_path: Path, text: str, learned: bool) -> None:
+    """However it is written, and whatever passage it stands in; one of 60 characters may be anybody's."""
+    held = {"id": "1", "question": "Who built it?"}
+    held["passages"] = [bare("a", f"{LONG} It is old. {SHORT[:59]}. It is long. {SHORT[:60]}.")]
+    assert bool(alone(tmp_path, {"id": "2", "question": "Who?", "passages": [bare("b", text)]}, held)) == learned
+
+
+def test_a_title_without_letters_holds_nothing_back(tmp_path: Path) -> None:
+    """Else a development passage called "…" would hold back every question without a subject."""
+    odd = asked(1, {})
+    write(tmp_path / "dev.jsonl", [{**odd, "passages": [{"id": "x", "title": "…", "text": "odd", "label": 1}]}])
+    write(tmp_path / "set.jsonl", [{**asked(5, {5: 1}), "s_wiki_title": None}])
+    assert Mixture(tmp_path, [Source("dev", "dev"), Source("set", "train")]).lessons(0)
+
+
+# What is made of a positive
+
+
+ROWS = [asked(n, {n: 1, n + 20: 0}) for n in range(8)]
+POSITIVES = {article(n)["text"]: n for n in range(8)}
+
+
+def made(data: Path, kind: str, rows: Sequence[Row] = ROWS, **options: Any) -> list[Lesson]:
+    """The lessons that only this kind brings."""
+    options = {"copies": 5, "absent": True, **options}
+    own = {(x.question, x.text) for x in lessons(data, rows, **options)}
+    return [x for x in lessons(data, rows, made=(kind,), **options) if (x.question, x.text) not in own]
+
+
+@pytest.mark.usefixtures("plain")
+def test_another_question_breaks_the_question_alone(tmp_path: Path) -> None:
+    """The passage stays whole: what looks like an answer in it is none."""
+    found = made(tmp_path, "other question")
+    assert found
+    for lesson in found:
+        n = POSITIVES[lesson.text]
+        assert lesson.question in {row["question"] for row in ROWS} - {ROWS[n]["question"]}
+        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 0)
+
+
+@pytest.mark.usefixtures("plain")
+def test_an_answer_removed_leaves_question_and_entity(tmp_path: Path) -> None:
+    """Only sentences go, and all that hold an answer."""
+    found = made(tmp_path, "answer removed")
+    assert found
+    for lesson in found:
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
+        assert not find(ROWS[n]["answers"], lesson.text)
+        assert f"Bor{n}" in lesson.text
+        assert lesson.text in article(n)["text"]
+        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize("changed", [{"title": "All about Town1"}, {"text": "She was born in Town1. It rains."}])
+def test_an_answer_is_not_removed_where_it_stays_or_nothing_stays(tmp_path: Path, changed: dict[str, str]) -> None:
+    """A title can answer; and a scrap of text would be told from a passage by its length."""
+    row = asked(1, {1: 1})
+    row["passages"][0] |= changed
+    assert made(tmp_path, "answer removed", [row], copies=30) == []
+
+
+@pytest.mark.usefixtures("plain")
+def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
+    """The question is the same one about somebody whom the passage does not speak of."""
+    rows = [*ROWS, *(asked(n, {n: 1}, "seen") for n in range(10, 14))]
+    found = made(tmp_path, "other entity", rows)
+    assert found
+    for lesson in found:
+        about = int(lesson.question.split()[2].removeprefix("Ana"))
+        assert ("born" in lesson.question) == (lesson.text in POSITIVES)
+        assert f"Ana{about}" not in lesson.text
+        assert not find([f"Town{about}"], lesson.text)
+        assert (lesson.label, lesson.spans, lesson.hardness) == (0, (), 1)
+
+
+@pytest.mark.usefixtures("plain")
+def test_no_rival_is_taken_whom_the_passage_speaks_of(tmp_path: Path) -> None:
+    """Nor one with the same answer: the negative could be a positive."""
+    one, other = asked(1, {1: 1}), asked(2, {2: 1})
+    other["answers"] = ["Town1"]
+    one["passages"][0]["text"] += " Ana3 Bor3 is her friend."
+    friend = asked(3, {30: 0})
+    found = made(tmp_path, "other entity", [one, other, friend], copies=30)
+    assert {(lesson.question, lesson.title) for lesson in found} == {
+        (one["question"], "Ana2 Bor2"),
+        (friend["question"], "Ana2 Bor2"),
+    }
+
+
+@pytest.mark.usefixtures("plain")
+def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
+    """The entity is the same, by its page or by the passage's title; the answer to the new question is not there."""
+    schools = [asked(n, {n: None}, "taught") | {"answers": ["Larrow School"]} for n in range(4)]
+    nameless = [{**row, "s_wiki_title": None} for row in (ROWS[0], schools[0])]
+    found = made(tmp_path, "other relation", [*nameless, *ROWS[1:], *schools[1:]])
+    assert {lesson.question for lesson in found} == {row["question"] for row in schools}
+    for lesson in found:
+        n = POSITIVES[lesson.text]
+        assert lesson.question == f"Where was Ana{n} Bor{n} taught?"
+        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
+
+
+@pytest.mark.usefixtures("plain")
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"answers": ["town1"]},
+        {"answers": ["ana1 bor1"]},
+        {"answers": []},
+        {"question": "where was ANA1 Bor1 born"},
+        {"passages": [{**article(1), "label": 1}]},
+        {"s_wiki_title": "Ana1 Bor1 (painter)"},
+    ],
+)
+def test_no_other_relation_is_taken_that_the_passage_may_answer(tmp_path: Path, other: Row) -> None:
+    """By its text, its title, its label, or because nobody knows; nor one about another entity, nor the same again."""
+    second = {**asked(1, {30: 0}, "seen"), "answers": ["Tresk"], **other}
+    assert made(tmp_path, "other relation", [asked(1, {1: 1}), second], copies=9) == []
+
+
+@pytest.mark.usefixtures("plain")
+def test_renaming_breaks_who_the_passage_is_about(tmp_path: Path) -> None:
+    """Whole name and last name, in title and text; the question and the rest stay as they are."""
+    found = made(tmp_path, "renamed")
+    assert found
+    for lesson in found:
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
+        other = int(lesson.title.split()[0].removeprefix("Ana"))
+        assert n != other
+        assert lesson.title == f"Ana{other} Bor{other}"
+        assert lesson.text.replace(f"Ana{other}", f"Ana{n}").replace(f"Bor{other}", f"Bor{n}") == article(n)["text"]
+        assert (lesson.label, lesson.spans, lesson.hardness) == (0, (), 2)
+
+
+@pytest.mark.usefixtures("plain")
+def test_sentences_are_joined_to_a_positive(tmp_path: Path) -> None:
+    """Others were found for the same question; the spans move along."""
+    rows = [asked(n, {n: 1, n + 20: 0, n + 30: 0}) for n in range(8)]
+    found = made(tmp_path, "joined", rows)
+    assert {lesson.text.find("Ana") for lesson in found} == {0}
+    assert len({lesson.text.index(f"Town{n}") for lesson in found for n in range(8) if f"Town{n}," in lesson.text}) > 3
+    for lesson in found:
+        (span,) = lesson.spans or ()
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
+        assert (lesson.text[slice(*span)], lesson.label) == (f"Town{n}", 1)
+        assert article(n)["text"] in lesson.text
+
+
+# What is said of a lesson
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_span_is_an_answer_in_any_lesson(tmp_path: Path, seed: int) -> None:
+    """Cut, joined or whole; and a negative has none."""
+    rows = ring()
+    answers = {row["question"]: row["answers"] for row in rows}
+    found = lessons(tmp_path, rows, seed, made=EVERYTHING, copies=2, absent=True)
+    assert {lesson.label for lesson in found} == {0, 1}
+    for lesson in found:
+        assert bool(lesson.spans) == bool(lesson.label)
+        for start, end in lesson.spans or ():
+            assert [lesson.text[start:end]] == answers[lesson.question]
+
+
+def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
+    """Some of them; and some lose a title that their text repeats."""
+    found = lessons(tmp_path, [asked(n, {n: 1, n + 50: 0}) for n in range(40)])
+    whole = {article(n)["text"] for n in range(100)}
+    cut = [x.text for x in found if x.text not in whole]
+    assert 0.2 < len(cut) / len(found) < 0.6
+    ends = {text[a:] for text in whole for a, _ in sentences(text)} | {
+        text[:b] for text in whole for _, b in sentences(text)
+    }
+    pieces = {text[a:b] for text in whole for a, _ in sentences(text) for _, b in sentences(text)}
+    assert set(cut) <= pieces | ends
+    untitled = [x for x in found if not x.title]
+    assert 0 < len(untitled) < len(found) / 3
+
+
+def test_an_answer_that_crosses_sentences_is_not_cut(tmp_path: Path) -> None:
+    """A positive keeps an answer, or it would be none."""
+    row = asked(1, {1: 1})
+    row["answers"] = ["Town1, on a farm. Bor1"]
+    found = lessons(tmp_path, [row], copies=40)
+    assert all(lesson.spans == find(row["answers"], lesson.text) != () for lesson in found)
+    assert len({lesson.text for lesson in found}) > 1
+
+
+def test_a_title_that_the_text_does_not_repeat_stays(tmp_path: Path) -> None:
+    """Without it nobody could tell what the passage is about."""
+    row = asked(1, {1: 1})
+    row["passages"][0]["text"] = "She was born in Town1."
+    assert all(lesson.title for lesson in lessons(tmp_path, [row], copies=50))
+
+
+@pytest.mark.parametrize(
+    ("evidence", "question", "spans"),
+    [
+        ("answers", "Where was she born?", ((10, 16),)),
+        ("number", "Where was she born?", ((10, 16),)),
+        ("unknown", "Where was she born?", None),
+        ("answers", "when was she born?", None),
+        ("number", "when was she born?", ((21, 25),)),
+        ("number", "how was she born?", None),
+    ],
+)
+def test_evidence_is_where_its_source_tells(tmp_path: Path, evidence: Evidence, question: str, spans: object) -> None:
+    """An answer, the only number where one is asked for, or nobody knows."""
+    text = "She is of Larrow, in 1911."
+    answers = ["Larrow"] if "Where" in question else []
+    row = {"id": "1", "question": question, "answers": answers}
+    row["passages"] = [{"id": "p", "title": "", "text": text, "label": 1}]
+    (lesson,) = lessons(tmp_path, [row], evidence=evidence)
+    assert lesson.spans == spans
+
+
+@pytest.mark.parametrize(("absent", "spans"), [(True, ()), (False, None)])
+def test_a_negative_says_where_no_answer_stands_only_if_its_source_knows(
+    tmp_path: Path, absent: bool, spans: object
+) -> None:
+    """A passage that nobody judged may hold the answer all the same."""
+    found = lessons(tmp_path, ring(), made=EVERYTHING, absent=absent)
+    assert {lesson.spans for lesson in found if not lesson.label} == {spans}
+
+
+def test_the_seed_decides(tmp_path: Path) -> None:
+    """The same one gives the same lessons in the same order."""
+    found = [lessons(tmp_path, ring(), seed, made=EVERYTHING) for seed in (0, 0, 1)]
+    assert found[0] == found[1] != found[2]
+
+
+def test_negatives_grow_harder(tmp_path: Path) -> None:
+    """On the whole: each kind comes early and late, and hard ones later on average."""
+    found = [x for x in lessons(tmp_path, ring(), made=EVERYTHING, copies=8) if not x.label]
+    places: list[list[float]] = [[], [], []]
+    for place, lesson in enumerate(found):
+        places[lesson.hardness].append(place / len(found))
+    easy, middle, hard = (sum(found) / len(found) for found in places)
+    assert easy + 0.05 < middle < hard - 0.05
+    assert max(places[0]) > 0.6
+    assert min(places[2]) < 0.4
+
+
+def test_positives_are_spread_evenly(tmp_path: Path) -> None:
+    """A stretch of negatives alone would unlearn them."""
+    labels = [x.label for x in lessons(tmp_path, ring(), made=EVERYTHING, copies=4)]
+    parts = [labels[len(labels) * n // 10 : len(labels) * (n + 1) // 10] for n in range(10)]
+    shares = [sum(part) / len(part) for part in parts]
+    assert max(shares) - min(shares) < 0.05
+
+
+def test_a_question_gives_all_positives_and_three_negatives(tmp_path: Path) -> None:
+    """As often as there are copies; passages without a label are none."""
+    row = asked(1, {1: 1, 2: 1, 3: None, **dict.fromkeys(range(10, 20), 0)})
+    found = lessons(tmp_path, [row], copies=4, weight=0.5)
+    assert sorted(lesson.label for lesson in found) == [0] * 12 + [1] * 8
+    assert {lesson.weight for lesson in found} == {0.5}
+
+
+def test_limits_of_a_source(tmp_path: Path) -> None:
+    """At most so many questions; and only those that have a positive, where it says so."""
+    rows = [asked(1, {1: 0}), asked(2, {2: 1}), asked(3, {3: 1})]
+    few = [[lesson.question for lesson in lessons(tmp_path, some, most=2)] for some in (rows, rows[::-1])]
+    assert len(few[0]) == 2
+    assert sorted(few[0]) == sorted(few[1]), "which ones, is not for their order to say"
+    assert len(lessons(tmp_path, rows, answered=True)) == 2
+    assert len(lessons(tmp_path, rows)) == 3
+
+
+def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) -> None:
+    """By its bare name, in both corpora; a passage is positive where an alias stands in it."""
+    write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in asked(1, {}).items() if k != "passages"}])
+    write(tmp_path / "corpus/wikipedia.jsonl", [{**article(1), "title": "Ana1 Bor1 (writer)"}, article(2)])
+    write(tmp_path / "miniwiki/pages.jsonl", [{"title": "Ana1 Bor1", "paragraphs": ["Ana1 Bor1 has a dog."]}])
+    found = Mixture(tmp_path, [Source("popqa/questions", "train")]).lessons(0)
+    assert sorted((lesson.label, "dog" in lesson.text) for lesson in found) == [(0, True), (1, False)]
+
+
+@given(st.lists(st.text("ab .(", max_size=4), max_size=3), st.text("abAB .(", max_size=30))
+def test_answers_are_found_as_whole_words(answers: list[str], text: str) -> None:
+    """In any case, in order, whatever signs they are made of; a blank one is nowhere."""
+    spans = find(answers, text)
+    assert list(spans) == sorted(set(spans))
+    for start, end in spans:
+        assert text[start:end].lower() in {answer.strip().lower() for answer in answers}
+        assert not text[start - 1 : start].isalnum()
+        assert not text[end : end + 1].isalnum()
+    assert find(["art"], "Art, party and art") == ((0, 3), (15, 18))
+
+
+# Files
+
+
+def test_the_shipped_mixture_can_be_read() -> None:
+    """Each of its sections, with development data of many domains."""
+    shipped = sources()
+    assert len(shipped) == len({source.name for source in shipped}) > 20
+    assert sum(source.use != "train" for source in shipped) > 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[", "cannot be read"),
+        ("a = 1", "cannot be read"),
+        ("a = " + "[" * 5_000, "nested more than 100 deep"),
+        ("[a]", "use"),
+        ('[a]\nuse = "train"\nwieght = 1', "wieght"),
+        ('[a]\nuse = "trian"', "use of a cannot be 'trian'; there are: train, dev, split"),
+        ('[a]\nuse = "train"\nevidence = "span"', "evidence of a cannot be 'span'"),
+        ('[a]\nuse = "train"\nmade = ["swapped"]', "made of a cannot be 'swapped'; there are: other question, "),
+        ('[a]\nuse = "train"\nweight = 0', "weight and copies of a must be above 0"),
+        ('[a]\nuse = "train"\ncopies = 0', "weight and copies of a must be above 0"),
+        ('[a]\nuse = "train"\nweight = "much"', "cannot be read"),
+        ('[a]\nuse = "dev"\nmade = ["joined"]', "nothing is made of a, as its use is dev"),
+    ],
+)
+def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    """Before anything is trained on what was not meant."""
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=str(path)) as raised:
+        sources(path)
+    assert said in str(raised.value)
+
+
+def test_a_mixture_that_is_missing_is_named(tmp_path: Path) -> None:
+    """A mistake in a path is the user's to mend."""
+    with pytest.raises(ConfigError, match=r"none\.toml"):
+        sources(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "{",
+        "[]",
+        '{"id": "1"}',
+        '{"id": "1", "question": 1}',
+        '{"id": "1", "question": "who", "passages": [{"text": "It.", "label": 1}]}',
+        '{"id": "1", "question": "who", "passages": [{"id": "a", "text": 1, "label": 1}]}',
+    ],
+)
+def test_a_data_file_that_does_not_fit_is_named(tmp_path: Path, text: str | None) -> None:
+    """Missing, torn, or of another form."""
+    if text is not None:
+        (tmp_path / "set.jsonl").write_text(text)
+    with pytest.raises(UsageError, match=r"set\.jsonl"):
+        Mixture(tmp_path, [Source("set", "train")])
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("answer removed", "answers"),
+        ("other entity", "s_wiki_title"),
+        ("other relation", "answers"),
+        ("renamed", "s_wiki_title"),
+    ],
+)
+def test_negatives_that_can_never_be_made_are_refused(tmp_path: Path, kind: str, key: str) -> None:
+    """Or the mixture would say that they are learned from; one question that has what it takes is enough."""
+    lessons(tmp_path, [{**asked(1, {1: 1}), key: []}, asked(2, {2: 1})], made=(kind,))
+    with pytest.raises(ConfigError, match=f"of set no '{kind}' can be made: none of its questions has {key}"):
+        lessons(tmp_path, [{**asked(1, {1: 1}), key: []}], made=(kind,))
+
+
+def test_a_mixture_is_known_by_what_it_says(tmp_path: Path) -> None:
+    """Not by its comments, its layout, or keys that repeat what is so anyway."""
+    texts = ('[a]\nuse = "train"\nmost = 3', '# All\n[a]\nmost=3\ncopies = 1\nuse = "train"', '[a]\nuse = "train"')
+    prints = []
+    for text in texts:
+        (tmp_path / "mine.toml").write_text(text)
+        prints.append(fingerprint(sources(tmp_path / "mine.toml")))
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_development_files_can_be_measured_on(tmp_path: Path) -> None:
+    """By `surefoot lab evaluator`: all of each, and in two halves; one without labels is left out."""
+    write(tmp_path / "a/set.jsonl", ring())
+    write(tmp_path / "bare.jsonl", [{**asked(1, {}), "passages": []}])
+    learned = Mixture(tmp_path, [Source("a/set", "dev"), Source("bare", "dev")])
+    learned.write_dev(tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").glob("*.jsonl")] == ["a-set.jsonl"]
+    whole, fit, test = (
+        {pair.question_id for pair in pairs.read(tmp_path / "out" / half / "a-set.jsonl").pairs}
+        for half in ("", "fit", "test")
+    )
+    assert (whole, set()) == (fit | test, fit & test)
+    assert min(len(fit), len(test)) > 10
+
+
+def test_a_half_without_a_label_is_no_file(tmp_path: Path) -> None:
+    """It could not be read as labelled pairs; the other half can, whatever characters its ids are of."""
+    rows = [{**asked(n, {n: 1, n + 20: 0}), "id": f"\ud800{n}"} for n in range(9)]
+    rows = [row if half(row) == "fit" else {**row, "passages": [{**article(1), "label": None}]} for row in rows]
+    write(tmp_path / "set.jsonl", rows)
+    Mixture(tmp_path, [Source("set", "dev")]).write_dev(tmp_path / "out")
+    assert pairs.read(tmp_path / "out/fit/set.jsonl").pairs
+    assert not (tmp_path / "out/test/set.jsonl").exists()

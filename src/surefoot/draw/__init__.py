@@ -1,1 +1,0 @@
-"""Pictures: SVG, and PNG from it."""

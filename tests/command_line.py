@@ -1,0 +1,76 @@
+"""The command line as a user meets it: words in; exit code, standard output and standard error out."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from surefoot.cli import main
+
+
+class Done(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Surefoot = Callable[..., Done]
+
+CONFIG = """
+embedder = "hashing"
+evaluator = "lexical"
+generator = "llm"
+
+[llm]
+use = "scripted"
+
+[llm.replies]
+"Ruvel Bridge" = "Tomas Aldwin built it [1]."
+"Hohrin Hut" = "Napoleon did."
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with a small library and a configuration that needs no model."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
+    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("COLUMNS", "80")
+    (tmp_path / "surefoot.toml").write_text(CONFIG)
+    library = tmp_path / "library"
+    library.mkdir()
+    (library / "bridge.md").write_text("# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n")
+    (library / "hut.md").write_text("# Hohrin Hut\n\nThe Hohrin Hut was built by the miners.\n")
+    return tmp_path
+
+
+@pytest.fixture
+def surefoot(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Surefoot:
+    """Runs `surefoot` with the given words, in this process and in that directory."""
+
+    def run(*words: str | Path) -> Done:
+        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, words)])
+        code: object = 0
+        try:
+            main()
+        except SystemExit as leaving:
+            code = leaving.code
+        out, err = capsys.readouterr()
+        return Done(code if isinstance(code, int) else 0, out, err)
+
+    return run
+
+
+@pytest.fixture
+def indexed(surefoot: Surefoot) -> Surefoot:
+    """`surefoot`, after the library has been indexed."""
+    assert surefoot("index", "library").code == 0
+    return surefoot
