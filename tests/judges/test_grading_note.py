@@ -20,26 +20,14 @@ def judged(note: str, answer: str, **options: bool) -> Score:
         ("list the steps in order", STEPS, "Cheese is grated."),
         ("be a bulleted list", "- iron\n- stone", "Iron."),
         ("use a table", "| a | b |\n|---|---|", "a and b"),
-        ("compare the two", "Iron is heavier than wood.", "Iron is heavy."),
         ("begin with a yes or no", "No, it is of iron.", "It is of iron."),
         ("give a number", "It has 3 arches.", "It has arches."),
         ("include the date", "in 1911", "long ago"),
         ("give the name of the builder", "Tomas Aldwin", "some engineer"),
         ("explain why", "because it rusts", "it rusts"),
-        ("include an example", "metals, such as iron", "metals"),
-        ("define the term", "A strip is a slice.", "Strips!"),
         ("show code", "```\nls\n```", "Use the shell."),
         ("use headings", "# Iron\nIt rusts.", "It rusts."),
         ("cite its sources", "It is of iron [1].", "It is of iron."),
-        ("be concise", "Iron.", "iron " * 90),
-        ("be detailed", "iron " * 50, "Iron."),
-        ("be JSON", '```json\n{"metal": "iron"}\n```', "metal: iron"),
-        ("give the place", "under the bridge", "1911"),
-        ("be the name of it and nothing more", "Tomas Aldwin", "The bridge was built by Tomas Aldwin"),
-        ("be in German", "Die Brücke ist von Aldwin und nicht alt", "The bridge is by Aldwin"),
-        ("be in French", "Le pont est en fer", "Iron is what it is of"),
-        ("be in Japanese", "鉄です", "It is iron"),
-        ("be in two paragraphs", "Iron.\n\nStone.", "Iron. Stone."),
     ],
 )
 def test_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: str) -> None:
@@ -53,22 +41,15 @@ def test_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: str) ->
 
 def test_each_aspect_counts_the_same() -> None:
     """The value is the share of those that are there."""
-    score = judged("The response should give a number and an example.", "It has 3 arches.")
+    score = judged("The response should give a number and a reason.", "It has 3 arches.")
     assert score.value == 0.5
-    assert "has a number; it lacks an example" in score.reason
+    assert "has a number; it lacks a reason" in score.reason
 
 
 def test_a_refusal_has_all_that_can_be_asked() -> None:
     """Unless that is switched off: it rewards refusals."""
     assert judged("The response should give a number.", "The context does not mention it.").value == 1.0
     assert judged("The response should give a number.", "The context does not mention it.", refusal=False).value == 0.0
-
-
-def test_so_many_things_are_counted() -> None:
-    """In lines, or in one sentence."""
-    assert required("give three reasons", "- a\n- b\n- c")["3 items"]
-    assert required("give three reasons", "rust, weight and price")["3 items"]
-    assert not required("give three reasons", "rust and weight")["3 items"]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +61,6 @@ def test_so_many_things_are_counted() -> None:
         ("be a single sentence", "It is of iron.", "It is of iron. It rusts."),
         ("be of two-sentence length", "It is of iron. It rusts.", "It rusts. It rusts. It rusts."),
         ("be one paragraph", "Iron.\nRust.", "Iron.\n\nRust."),
-        ("be of two lines length", "Iron.\nRust.", "Iron.\nRust.\nWood."),
-        ("be of fewer than 20 characters length", "It is of iron.", "It is of iron and it rusts."),
         ("be no more than 5 words", "It is of iron", ""),
     ],
 )
@@ -93,7 +72,7 @@ def test_the_length_that_a_note_asks_for_is_counted(note: str, good: str, bad: s
 
 def test_what_is_not_wanted_is_not_asked_for() -> None:
     """As far as a clause goes."""
-    assert required("be concise without examples", "Iron.") == {"brevity": True}
+    assert required("be one word without reasons", "Iron.") == {"one word": True}
 
 
 def test_a_note_that_the_rules_do_not_know_is_unscored() -> None:
@@ -109,16 +88,9 @@ def test_a_note_that_the_rules_do_not_know_is_unscored() -> None:
         ("How do I boil dumplings?", "The response should list the steps in order."),
         ("how many arches has it", "The response should give a number."),
         ("Is it of iron?", "The response should begin with a yes or no."),
-        (
-            "What is the difference between iron and steel?",
-            "The response should be a comparison of the things asked about.",
-        ),
         ("Who built it?", "The response should give the name of who or what is asked for."),
-        ("Name the builder of it.", "The response should give the name of who or what is asked for."),
         ("Iron rusts. Why?", "The response should give a reason."),
-        ("where is it", "The response should give the place."),
         ("it was built when?", "The response should give a date or time."),
-        ("What does rust mean?", "The response should define it."),
         ("List the parts.", "The response should be a list."),
     ],
 )
@@ -136,18 +108,9 @@ def test_a_note_can_be_written_by_rules_from_the_question_alone(question: str, n
         ("Write a two-sentence summary of it.", "be of two-sentence length"),
         ("Return the metals as JSON.", "be JSON"),
         ("Put the metals in a table.", "be a table"),
-        ("Tell me of rust in bullet points.", "be a list"),
-        ("Tell me of rust, step by step.", "list the steps in order"),
-        ("Tell me of rust, in French.", "be in French"),
-        ("Answer in German: of what is it?", "be in German"),
         ("It is of iron: true or false?", "begin with a yes or no"),
-        ("Give only the year.", "be the year of it and nothing more"),
-        ("Tell me of rust briefly.", "be brief"),
-        ("Tell me of rust in detail.", "be detailed"),
-        ("Tell me of rust and give an example.", "give an example"),
         ("Tell me of rust and cite what you use.", "cite its sources"),
         ("Write a short script for it.", "show code"),
-        ("Tell me three reasons for rust.", "list three items"),
     ],
 )
 def test_what_a_question_says_of_the_form_is_in_the_note(question: str, wish: str) -> None:
