@@ -29,10 +29,12 @@ from surefoot.rewriters.llm import LLMRewriter
 from surefoot.run.cost import Budget
 from surefoot.run.store import to_json
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.text.conversation import Conversation, Turn
 from surefoot.types import (
     Action,
     Event,
     Grade,
+    Message,
     Passage,
     RewrittenQuery,
     Step,
@@ -574,6 +576,54 @@ def test_a_question_without_turns_before_it_is_read_as_it_was_typed() -> None:
     trace = pipeline(retriever=shelf).run("Who built the Ruvel Brigde?", events.append)
     assert (trace.read_as, shelf.asked) == ("", ["Who built the Ruvel Brigde?"])
     assert "read_as" not in [event.name for event in events]
+
+
+class Completing(Conversation):
+    """A conversation in which every question goes on from the turns before it."""
+
+    def by_rules(self, question: str, history: Sequence[Turn]) -> str:
+        return QUESTION
+
+    def whole(self, question: str, history: Sequence[Turn]) -> str:
+        return QUESTION
+
+
+TYPED = "And who built it?"
+HISTORY = (("Where is the Ruvel Bridge?", "Over the Larrow."),)
+
+
+def test_a_completed_question_is_the_one_that_is_searched_graded_and_answered() -> None:
+    """By every part; the trace keeps the question as it was typed, and says how it was read."""
+    prompts: list[str] = []
+    shelf, evaluator, world, rewriter = Shelf(HALF), Known(), Shelf(), Asking()
+
+    def told(messages: Sequence[Message]) -> str:
+        prompts.append(messages[-1].content)
+        return "The mayor opened it."
+
+    trace = pipeline(
+        retriever=shelf,
+        evaluator=evaluator,
+        searcher=world,
+        rewriter=rewriter,
+        generator=LLMGenerator(Scripted(told)),
+        conversation=Completing(),
+    ).run(TYPED, history=HISTORY)
+    assert (trace.question, trace.read_as, trace.asked) == (TYPED, QUESTION, QUESTION)
+    assert shelf.asked == world.asked == [QUESTION]
+    assert {question for question, _ in evaluator.asked} == {QUESTION}
+    assert set(rewriter.asked) == {QUESTION}
+    assert prompts
+    assert all(QUESTION in prompt and TYPED not in prompt for prompt in prompts)
+
+
+def test_a_listener_hears_how_the_question_is_read_before_anything_is_found() -> None:
+    """So that it can be shown first, but for what says whose events these are."""
+    events: list[Event] = []
+    pipeline(GOOD, conversation=Completing()).run(TYPED, events.append, history=HISTORY)
+    heard = [event for event in events if not event.name.startswith("step")][:3]
+    assert [event.name for event in heard] == ["begun", "read_as", "passages"]
+    assert heard[1].value == QUESTION
 
 
 # Hedges

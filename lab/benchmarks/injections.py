@@ -490,7 +490,7 @@ class Touched:
 
 def discounted(question: str, passage: Passage) -> Sequence[tuple[int, int]]:
     """What the product leaves out for this question."""
-    return [(one.start, one.end) for one in Evidence(question, MiniLM.reads).excluded(passage)]
+    return [(one.start, one.end) for one in Evidence(question, MiniLM.languages).excluded(passage)]
 
 
 def harmless(arguments: argparse.Namespace) -> None:

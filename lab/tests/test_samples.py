@@ -61,7 +61,7 @@ def test_orders_to_the_machine_are_blanked_out_as_they_were_for_the_grade() -> N
 class English(Lexical):
     """Has learned no other language."""
 
-    reads = ("en",)
+    languages = ("en",)
 
 
 def test_what_the_evaluator_does_not_read_is_blanked_out_as_it_was_for_the_grade() -> None:
@@ -111,7 +111,7 @@ def test_labelled_pairs_are_graded_until_there_are_enough(tmp_path: Path) -> Non
 
 
 def test_the_question_is_the_one_that_was_graded() -> None:
-    """With its spelling mended, as the grades are for that; and it is what a passage must not repeat."""
+    """Completed from the turns before it, as the grades are for that; and it is what a passage must not repeat."""
     trace = replace(RUN["correct0"], question="Who bilt the Ruvel Brigde?", read_as="Who built the Ruvel Bridge?")
     passages = (trace.passages[0], replace(trace.passages[1], text="Who built the Ruvel Bridge? Tomas Aldwin did it."))
     (sample,) = of_run({"a": replace(trace, passages=passages)}, Lexical(), seed=0)

@@ -109,7 +109,7 @@ def evaluator(component: protocols.Evaluator) -> None:
     sure = [g.probability for g in grades if g.probability is not None]
     _holds(all(0 <= share <= 1 for share in sure), "a probability lies in [0, 1]", sure)
     pointing = [g.span for g in grades if g.span]
-    _holds(not pointing or getattr(component, "points", False), "says so (points = True) if it points", pointing)
+    _holds(not pointing or protocols.returns_spans(component), "says so (returns_spans = True) if it points", pointing)
     _holds(component.grade([]) == (), "grades nothing for no pairs", component.grade([]))
     alone = tuple(component.grade([pair])[0] for pair in pairs)
     _holds(alone == grades, "a grade does not depend on the other pairs", (alone, grades))

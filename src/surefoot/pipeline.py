@@ -58,6 +58,7 @@ from surefoot.types.protocols import (
     Rewriter,
     Searcher,
     Verifier,
+    sends_queries,
 )
 from surefoot.verifiers.lexical import LexicalVerifier
 
@@ -380,8 +381,8 @@ class Pipeline:
         run.set("answer", answer)
 
     def _refusal(self, draft: Answer | None, knowledge: Knowledge, decision: Decision, run: Recorder) -> Answer:
-        asked = run.queries if getattr(self.searcher, "asks", True) else ()
-        return refusal(run.asked, draft, len(run.grades), knowledge, decision, asked)
+        searched = run.queries if sends_queries(self.searcher) else ()
+        return refusal(run.asked, draft, len(run.grades), knowledge, decision, searched)
 
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""

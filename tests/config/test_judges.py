@@ -14,9 +14,10 @@ from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
-from surefoot.run.cost import Budget, Prices
+from surefoot.run.cost import Budget
 from surefoot.types import Metric, Record, Score
 from surefoot.types.errors import ConfigError
+from surefoot.types.llms import Prices
 
 OPENAI = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
 SCRIPTED = {"use": "scripted", "replies": []}

@@ -16,9 +16,10 @@ from surefoot.evaluators.minilm import MiniLM
 from surefoot.index.build import build
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
-from surefoot.run.cost import Budget, Prices
+from surefoot.run.cost import Budget
 from surefoot.types import Passage, Thresholds
 from surefoot.types.errors import ConfigError, IndexFault
+from surefoot.types.llms import Prices
 
 
 @pytest.fixture(autouse=True)

@@ -207,7 +207,7 @@ BROKEN: list[tuple[str, str, Callable[[], Any]]] = [
     ),
     (
         "evaluator",
-        "says so (points = True) if it points",
+        "says so (returns_spans = True) if it points",
         lambda: grading(lambda gs: tuple(replace(g, span=(0, 1)) for g in gs)),
     ),
     ("evaluator", "grades nothing for no pairs", lambda: grading(lambda gs: tuple(gs) or (Grade("x", 0.0),))),

@@ -29,7 +29,7 @@ class Counting:
 
     name = "counting"
     thresholds = Thresholds(5.0, 1.0, 1.0, "counting")
-    points = True
+    returns_spans = True
 
     def __init__(self, **scores: float | None) -> None:
         self.scores = scores
@@ -55,8 +55,8 @@ def test_it_goes_by_what_it_remembers() -> None:
     """Name, thresholds and spans are the inner one's; one that has no thresholds still says so."""
     inner = Counting()
     outer = CachedEvaluator(inner)
-    assert (outer.name, outer.thresholds, outer.points) == ("counting", inner.thresholds, True)
-    assert CachedEvaluator(Lexical()).points is False
+    assert (outer.name, outer.thresholds, outer.returns_spans) == ("counting", inner.thresholds, True)
+    assert CachedEvaluator(Lexical()).returns_spans is False
     with pytest.raises(ConfigError, match="has no thresholds"):
         _ = CachedEvaluator(Cosine(Hashing())).thresholds
 

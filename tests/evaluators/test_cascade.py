@@ -210,8 +210,8 @@ def test_another_band_is_another_name() -> None:
 def test_it_points_where_one_of_the_two_points() -> None:
     """Grades pass through it, and so do their spans."""
     pointing, silent = cheap(), dear()
-    pointing.points = True  # type: ignore[attr-defined]
-    assert [Cascade(pair).points for pair in ([pointing, silent], [silent, pointing], [silent, silent])] == [
+    pointing.returns_spans = True  # type: ignore[attr-defined]
+    assert [Cascade(pair).returns_spans for pair in ([pointing, silent], [silent, pointing], [silent, silent])] == [
         True,
         True,
         False,

@@ -36,7 +36,7 @@ class Any:
 class English(Any):
     """One that has learned English."""
 
-    reads = ("en",)
+    languages = ("en",)
 
 
 def decided(
@@ -159,7 +159,7 @@ def test_an_evaluator_that_reads_every_language_is_believed() -> None:
     """So is one that has learned the question's."""
 
     class Both(Any):
-        reads = ("en", "de")
+        languages = ("en", "de")
 
     for evaluator in (Any(), Both()):
         assert bare(decided(GERMAN, ANSWER, [SURE], evaluator)) == ANSWER

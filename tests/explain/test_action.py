@@ -133,7 +133,7 @@ def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) 
 
 
 def test_what_is_explained_is_the_question_that_was_graded() -> None:
-    """With its spelling mended; as it was typed where it needed none."""
+    """Completed from the turns before it; as it was typed where it needed none."""
     trace = replace(traced([0.25, -2.0]), question="Who bilt it?", read_as="Who built it?")
     told = explain_action(trace)
     assert told.carried

@@ -72,7 +72,7 @@ class Hearing:
 
 
 def test_the_question_that_was_answered_is_answered_again() -> None:
-    """With its spelling mended; a passage that repeats it as it was read is no evidence."""
+    """Completed from the turns before it; a passage that repeats it as it was read is no evidence."""
     repeated = Passage("p1", f"{TEXTS[1]} {QUESTION} Zorblax.")
     trace = replace(TRACE, question="Who bilt the Ruvel Brigde?", read_as=QUESTION)
     hearing = Hearing()

@@ -63,9 +63,9 @@ def test_each_task_has_its_words(task: str) -> None:
     heard: list[str] = []
     model = Scripted(lambda messages: heard.append(messages[-1].content) or "Yes.")
     LLMGenerator(model, task).generate(QUESTION, known("Tomas Aldwin built it."))
-    LLMGenerator(model).tasked(task).generate(QUESTION, ())
+    LLMGenerator(model).with_task(task).generate(QUESTION, ())
     assert heard == [f"Local sources:\n> Tomas Aldwin built it.\n\n{GOLDEN[task]}", GOLDEN[task]]
-    assert LLMGenerator(model, "qa").tasked(task).template is TEMPLATES["qa"]
+    assert LLMGenerator(model, "qa").with_task(task).template is TEMPLATES["qa"]
 
 
 def test_a_template_of_ones_own_is_a_file(tmp_path: Path) -> None:

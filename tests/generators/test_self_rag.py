@@ -106,7 +106,7 @@ def test_a_paragraph_is_a_passage_or_a_side_or_all() -> None:
         ("one", both, ["one two three"]),
     ):
         model.asked.clear()
-        SelfRAG(model).critiqued(paragraphs).generate(QUESTION, sources)  # type: ignore[arg-type]
+        SelfRAG(model).with_critique(paragraphs).generate(QUESTION, sources)  # type: ignore[arg-type]
         read = [asked.partition("<paragraph>")[2].removesuffix("</paragraph>").split("\n") for asked in model.asked]
         assert [" ".join(line for line in lines if "Title" not in line) for lines in read] == texts
 
@@ -225,8 +225,8 @@ def test_in_a_closed_task_the_same_answers_add_up() -> None:
     )
     found = known("one", "two", "three")
     assert SelfRAG(model).generate(QUESTION, found).text == "A"
-    assert SelfRAG(model).tasked("choice").generate(QUESTION, found).text == "B"
-    assert SelfRAG(model, closed=True).tasked("qa").generate(QUESTION, found).text == "B"
+    assert SelfRAG(model).with_task("choice").generate(QUESTION, found).text == "B"
+    assert SelfRAG(model, closed=True).with_task("qa").generate(QUESTION, found).text == "B"
 
 
 def test_without_log_probabilities_the_tokens_as_written_decide_and_the_step_says_so() -> None:

@@ -94,7 +94,7 @@ def test_without_answer_or_context_nothing_is_asked(record: Record, replies: tup
     """The metric does not apply."""
     score = judge(*replies).judge(record)
     assert (score.value, score.applies, score.calls) == (None, False, 0)
-    assert judge().expected(record).calls == 0
+    assert judge().estimate(record).calls == 0
 
 
 def test_an_answer_that_states_nothing_has_no_share() -> None:
@@ -119,7 +119,7 @@ def test_a_passage_that_does_not_exist_bears_nothing_out(number: object) -> None
 
 def test_what_it_is_expected_to_cost_is_two_calls() -> None:
     """From the texts."""
-    spent = judge().expected(RECORD)
+    spent = judge().estimate(RECORD)
     assert spent.calls == 2
     assert 100 < spent.input_tokens < 1000
 

@@ -280,11 +280,11 @@ def test_a_note_says_what_the_response_should() -> None:
 def test_what_it_is_expected_to_cost_is_known_without_asking(metric: str) -> None:
     """Calls, and tokens of prompts and replies; a missing note is one call more."""
     one = judge(metric=metric)
-    whole, bare = one.expected(RECORD), one.expected(replace(RECORD, note=""))
+    whole, bare = one.estimate(RECORD), one.estimate(replace(RECORD, note=""))
     assert (whole.calls, bare.calls) == (1, 2 if metric == "grading_note" else 1)
-    assert 100 < whole.asked < 1000
-    assert judge(metric=metric, repeats=3).expected(RECORD).calls == 3
-    assert one.expected(Record("x", "?")).calls == 0
+    assert 100 < whole.input_tokens < 1000
+    assert judge(metric=metric, repeats=3).estimate(RECORD).calls == 3
+    assert one.estimate(Record("x", "?")).calls == 0
 
 
 def test_what_is_spent_is_told_to_the_step_too() -> None:

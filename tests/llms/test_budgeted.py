@@ -12,9 +12,10 @@ from surefoot.contracts import verify
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
 from surefoot.run import cancel
-from surefoot.run.cost import Budget, Prices, budgeted
+from surefoot.run.cost import Budget, budgeted
 from surefoot.types import Message
 from surefoot.types.errors import ModelError, OverBudget
+from surefoot.types.llms import Prices
 from surefoot.types.protocols import LLM
 
 ASKED = [Message("user", "x" * 39)]

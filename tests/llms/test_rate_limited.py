@@ -15,9 +15,10 @@ from surefoot.llms._rate_limited import CallRate, RateLimitedLLM, Stopped
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.run import cost
-from surefoot.run.cost import Budget, Prices, Spent
+from surefoot.run.cost import Budget
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, EndpointError, OverBudget
+from surefoot.types.llms import Prices, Spent
 
 ASK = [Message("user", "Who built it?")]
 

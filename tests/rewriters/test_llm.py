@@ -89,7 +89,7 @@ def test_the_task_of_the_configuration_stands() -> None:
         return json.dumps(SAID)
 
     for rewriter in (LLMRewriter(Scripted(hear)), LLMRewriter(Scripted(hear), "qa")):
-        rewriter.tasked("claim").rewrite(QUESTION, ())
+        rewriter.with_task("claim").rewrite(QUESTION, ())
     assert ["What is given is a claim" in system for system in heard] == [True, False]
 
 

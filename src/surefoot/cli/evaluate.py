@@ -25,7 +25,7 @@ from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.types import Diagnosis, Record, Score
-from surefoot.types.protocols import Judge
+from surefoot.types.protocols import Judge, PricedJudge
 
 
 def evaluate(
@@ -107,7 +107,7 @@ def _shown() -> Iterator[OnProgress]:
 
 def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
     known = builder.config["judge"]
-    asks = any(hasattr(judge, "expected") for judge in judges)
+    asks = any(isinstance(judge, PricedJudge) for judge in judges)
     planned = scoring.plan(
         judges,
         read,
@@ -126,7 +126,7 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "
         "re-asks come on top"
     )
-    if told := len({judge.metric for judge in judges if hasattr(judge, "expected")}):
+    if told := len({judge.metric for judge in judges if isinstance(judge, PricedJudge)}):
         out.say(f"the diagnosis takes {told + 1} calls more, or up to twice as many")
     price = "no prices are set: judge.input_price, judge.output_price" if money is None else f"{money:.2f}"
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")

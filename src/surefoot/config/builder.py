@@ -41,12 +41,13 @@ from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.network import Network
 from surefoot.pipeline import Origin, Pipeline
-from surefoot.run.cost import Budget, Prices
+from surefoot.run.cost import Budget
 from surefoot.run.store import from_json
 from surefoot.text.conversation import Conversation
 from surefoot.types import Thresholds
 from surefoot.types.errors import ConfigError, IndexFault, TraceFault
-from surefoot.types.protocols import LLM, Judge, Policy, VectorDatabase
+from surefoot.types.llms import Prices
+from surefoot.types.protocols import LLM, Judge, Policy, VectorDatabase, returns_spans
 
 HYBRID = ("bm25", "dense")
 """The retrievers that `hybrid` fuses unless `retrievers` names others."""
@@ -148,8 +149,7 @@ class Builder:
     @cached_property
     def reader(self) -> Any:
         """The evaluator that points at the words that answer: the configured one if it can, else the shipped one."""
-        points = getattr(self.evaluator, "points", False)
-        return self.evaluator if points else self._built("evaluator", DEFAULTS["evaluator"])
+        return self.evaluator if returns_spans(self.evaluator) else self._built("evaluator", DEFAULTS["evaluator"])
 
     @cached_property
     def retrievers(self) -> tuple[Any, ...]:

@@ -12,7 +12,7 @@ from surefoot.evidence.policies import finite
 from surefoot.run import forks, meter
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError
-from surefoot.types.protocols import Evaluator, Pair
+from surefoot.types.protocols import Evaluator, Pair, languages_of, returns_spans
 
 REMEMBERED = 20_000
 """Grades kept, the latest used: a strip may be a whole passage, and a question may come again."""
@@ -27,8 +27,8 @@ class CachedEvaluator:
     def __init__(self, evaluator: Evaluator) -> None:
         self.inner = evaluator
         self.name = evaluator.name
-        self.points = bool(getattr(evaluator, "points", False))
-        self.reads: tuple[str, ...] | None = getattr(evaluator, "reads", None)
+        self.returns_spans = returns_spans(evaluator)
+        self.languages = languages_of(evaluator)
         self._known: OrderedDict[bytes, Grade] = OrderedDict()
         self.renew()
         forks.renewing(self)

@@ -10,7 +10,7 @@ from surefoot.evidence.policies import labelled
 from surefoot.run import meter
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
-from surefoot.types.protocols import Evaluator, Pair
+from surefoot.types.protocols import Evaluator, Pair, returns_spans
 
 Band = tuple[float, float]
 
@@ -46,7 +46,7 @@ class Cascade:
         self.low, self.high = mine
         self.name: str = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
         self.thresholds = replace(own, evaluator=self.name)
-        self.points = any(getattr(each, "points", False) for each in evaluators)
+        self.returns_spans = any(map(returns_spans, evaluators))
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair, in order; the second is not asked when the first is sure of all."""

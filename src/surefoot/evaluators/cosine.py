@@ -10,7 +10,7 @@ import numpy as np
 from surefoot.evidence.policies import fitted_for, require_fitted
 from surefoot.run import meter
 from surefoot.types import Grade, Thresholds
-from surefoot.types.protocols import Embedder, Pair
+from surefoot.types.protocols import Embedder, Pair, embedded_questions
 
 _FITTED_ON = (
     "PopQA and NQ questions with E5 passages: at or above τ+, {} of the questions have a passage that holds an answer; "
@@ -52,9 +52,8 @@ class Cosine:
         meter.count(graded=len(pairs))
         texts = list(dict.fromkeys(_text(p.title, p.text) for _, p in pairs))
         questions = list(dict.fromkeys(question for question, _ in pairs))
-        embed = getattr(self.embedder, "embed_questions", self.embedder.embed)
         rows = dict(zip(texts, self.embedder.embed(texts), strict=True))
-        asked = dict(zip(questions, embed(questions), strict=True))
+        asked = dict(zip(questions, embedded_questions(self.embedder, questions), strict=True))
         return tuple(self._grade(p.id, asked[question], rows[_text(p.title, p.text)]) for question, p in pairs)
 
     def _grade(self, passage_id: str, question: np.ndarray, passage: np.ndarray) -> Grade:

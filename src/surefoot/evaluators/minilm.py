@@ -92,8 +92,8 @@ class MiniLM:
     `model`: a folder that `surefoot lab train evaluator` wrote. None: the weights of the package.
     """
 
-    points = True
-    reads = ("en",)
+    returns_spans = True
+    languages = ("en",)
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
         files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "evaluator")

@@ -19,7 +19,7 @@ from surefoot.text.languages import language
 from surefoot.text.screen import Span, orders, unmasked
 from surefoot.text.words import content_words, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
-from surefoot.types.protocols import Evaluator
+from surefoot.types.protocols import Evaluator, languages_of
 
 ORDER = "an instruction to the machine"
 REPEATED = "it repeats the question"
@@ -88,13 +88,13 @@ class Evidence:
     """The rules of evidence for one question, for an evaluator that reads certain languages."""
 
     question: str
-    reads: tuple[str, ...] | None = None
+    languages: tuple[str, ...] | None = None
     """Codes of languages; None: any."""
 
     @classmethod
     def for_question(cls, evaluator: Evaluator, question: str) -> Evidence:
-        """For this evaluator, whose `reads` says which languages it has learned; without it, any."""
-        return cls(question, getattr(evaluator, "reads", None))
+        """For this evaluator, whose `languages` say which languages it has learned; without it, any."""
+        return cls(question, languages_of(evaluator))
 
     def excluded(self, passage: Passage) -> tuple[ExcludedSentence, ...]:
         """The sentences of the passage that are no evidence, in order and disjoint.
@@ -104,7 +104,7 @@ class Evidence:
         found = dict.fromkeys(orders(passage.text), ORDER)
         if passage.trust != "trusted":
             found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
-        for span in _unread(self.question, self.reads, passage.text):
+        for span in _unread(self.question, self.languages, passage.text):
             found.setdefault(span, FOREIGN)
         return tuple(ExcludedSentence(start, end, found[start, end]) for start, end in sorted(found))
 
@@ -145,11 +145,11 @@ class Evidence:
 
 
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
-def _unread(question: str, reads: tuple[str, ...] | None, text: str) -> tuple[Span, ...]:
+def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tuple[Span, ...]:
     own = language(question)
-    if reads is None or not own:
+    if languages is None or not own:
         return ()
-    known, names = {"", own, *reads}, frozenset(content_words(question))
+    known, names = {"", own, *languages}, frozenset(content_words(question))
     return tuple(span for span in sentences(text) if language(text[slice(*span)], names) not in known)
 
 

@@ -11,7 +11,7 @@ from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
 from surefoot.text.words import names, words
 from surefoot.types import Action, Answer, Grade, Passage
-from surefoot.types.protocols import Evaluator
+from surefoot.types.protocols import Evaluator, languages_of
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
@@ -81,7 +81,7 @@ def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
 def _unread(question: str, evaluator: Evaluator) -> str:
     """Why grades say little of this question; empty: the evaluator reads its language, or any."""
     spoken = language(question)
-    reads = getattr(evaluator, "reads", None)
+    reads = languages_of(evaluator)
     if not reads or not spoken or spoken in reads:
         return ""
     told, known = NAMES.get(spoken, spoken.capitalize()), " and ".join(NAMES.get(each, each) for each in reads)

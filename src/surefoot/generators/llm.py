@@ -36,7 +36,7 @@ class LLMGenerator:
         self.max_tokens = max_tokens
         self.max_characters = max_characters
 
-    def tasked(self, task: str) -> LLMGenerator:
+    def with_task(self, task: str) -> LLMGenerator:
         """The same, asking in the words of this task; itself where the configuration says in which."""
         return self if self.prompt else LLMGenerator(self.llm, task, self.max_tokens, self.max_characters)
 

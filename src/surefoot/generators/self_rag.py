@@ -69,11 +69,11 @@ class SelfRAG:
             raise ConfigError(f"paragraphs must be one of {', '.join(get_args(Paragraphs))}, not {self.paragraphs!r}")
         template(self.prompt or USUAL)
 
-    def tasked(self, task: str) -> SelfRAG:
+    def with_task(self, task: str) -> SelfRAG:
         """The same for this task: in its words, unless the configuration has others."""
         return replace(self, prompt=self.prompt or task, closed=self.closed or task in CLOSED)
 
-    def critiqued(self, paragraphs: Paragraphs) -> SelfRAG:
+    def with_critique(self, paragraphs: Paragraphs) -> SelfRAG:
         """The same with these paragraphs."""
         return replace(self, paragraphs=paragraphs)
 

@@ -12,11 +12,12 @@ from surefoot.judges._scores import metered, scored, unscored
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.llm import checked, quoted, seen, sendable, told
 from surefoot.run import meter
-from surefoot.run.cost import Spent, tokens
+from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, suspects
 from surefoot.types import Message, Quote, Record, Score, protocols
 from surefoot.types.errors import ConfigError
+from surefoot.types.llms import Spent
 
 T = TypeVar("T")
 Verdict = Literal["supported", "contradicted", "not found"]
@@ -89,7 +90,7 @@ class Claims:
         messages, form = holding(record, texts), _held_form(len(texts))
         return self._asked(messages, form, 120 * len(texts), lambda reply: _held(reply, texts, record))
 
-    def expected(self, record: Record) -> Spent:
+    def estimate(self, record: Record) -> Spent:
         """About what judging the record costs; nothing is asked. A claim is thought to be a dozen words long."""
         if lacking(ContextAdherence.about, record) or not (record.answer or "").strip():
             return Spent()

@@ -159,7 +159,7 @@ class GradingNote:
     def __init__(self, refusal: bool = True) -> None:
         self.refusal = refusal
 
-    def noted(self, record: Record) -> Record:
+    def with_note(self, record: Record) -> Record:
         """The record with the note that the rules write, where it has none."""
         return record if record.note.strip() else replace(record, note=note_of(record.question))
 

@@ -11,11 +11,12 @@ from surefoot.judges._diamond import HIGHEST, lacking, metrics
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._scores import metered, unscored
 from surefoot.run import meter
-from surefoot.run.cost import Spent, tokens
+from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score, protocols
 from surefoot.types.errors import ConfigError
+from surefoot.types.llms import Spent
 
 LONGEST_EXPLANATION = 240
 """Characters that the schema allows; what goes beyond is kept all the same, up to five times as much. llama.cpp counts
@@ -103,9 +104,9 @@ class LLMJudge:
         """The record's score, with what was asked for it; what the model or its endpoint fails at has its reason."""
         if why := lacking(self.about, record):
             return unscored(self, record, why, applies=False)
-        return metered(self, record, lambda: self._judged(self.noted(record)))
+        return metered(self, record, lambda: self._judged(self.with_note(record)))
 
-    def noted(self, record: Record) -> Record:
+    def with_note(self, record: Record) -> Record:
         """The record with a grading note, if this metric needs one; left out if it cannot be read, asked twice. Raises
         what the model raises."""
         if "note" not in self.about.sees or record.note or lacking(self.about, record):
@@ -116,7 +117,7 @@ class LLMJudge:
                 return replace(record, note=note)
         return record
 
-    def expected(self, record: Record) -> Spent:
+    def estimate(self, record: Record) -> Spent:
         """About what judging the record costs where each reply can be read at once; nothing is asked."""
         if lacking(self.about, record):
             return Spent()

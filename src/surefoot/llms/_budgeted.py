@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from surefoot.run.cost import Prices, Spent, counted, spending, tokens
+from surefoot.run.cost import counted, spending, tokens
 from surefoot.types import Completion, Message
+from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
 

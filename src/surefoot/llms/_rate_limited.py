@@ -10,9 +10,10 @@ from threading import Condition, Event, Lock
 from typing import Any
 
 from surefoot.network.pace import Turns, backoff, within
-from surefoot.run.cost import Budget, Prices, Spending, Spent, counted, tokens
+from surefoot.run.cost import Budget, Spending, counted, tokens
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ComponentError, ConfigError, EndpointError
+from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
 CROWDED = (429, 503, 529)

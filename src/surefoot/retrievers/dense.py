@@ -5,7 +5,7 @@ from __future__ import annotations
 from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
-from surefoot.types.protocols import Embedder
+from surefoot.types.protocols import Embedder, embedded_questions
 
 
 class Dense:
@@ -22,5 +22,4 @@ class Dense:
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` nearest passages. Costs one embedding. Raises IndexFault as the constructor does."""
         self._index.check(self._embedder)
-        embed = getattr(self._embedder, "embed_questions", self._embedder.embed)
-        return self._index.nearest(embed([question])[0], k, filter)
+        return self._index.nearest(embedded_questions(self._embedder, [question])[0], k, filter)

@@ -24,7 +24,7 @@ from surefoot.run.store import from_json, to_json
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, TraceFault
 from surefoot.types.metadata import NO_FILTER, Condition, Filter
-from surefoot.types.protocols import Embedder
+from surefoot.types.protocols import Embedder, embedded_questions
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -144,10 +144,9 @@ class Pgvector:
         """At most `k` passages, best first. With a filter the nearest are exact, and every passage that matches is
         read. Raises EndpointError; IndexFault where the table is absent or another embedder's."""
         text = _storable(question)
-        embed = getattr(self.embedder, "embed_questions", self.embedder.embed)
         parameters = {
             "question": text,
-            "vector": _vector(embed([text])[0]),
+            "vector": _vector(embedded_questions(self.embedder, [text])[0]),
             "embedder": self.embedder.name,
             "depth": self.depth,
             "constant": self.constant,

@@ -136,7 +136,7 @@ class LLMRewriter:
         self.max_tokens = max_tokens
         self._words = task or USUAL
 
-    def tasked(self, task: str) -> LLMRewriter:
+    def with_task(self, task: str) -> LLMRewriter:
         """The same, asking in the words of this task; itself where the configuration says in which."""
         return self if self.task else LLMRewriter(self.llm, task, self.max_tokens)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from threading import Condition
 
 from surefoot.run import cancel
-from surefoot.types import Completion, Message
+from surefoot.types import Completion, Message, Spent
 from surefoot.types.errors import ConfigError, OverBudget
 
 _BYTES = 4
@@ -35,52 +35,6 @@ def counted(completion: Completion, input_tokens: int) -> tuple[int, int]:
     a wrong count must not enlarge a budget. `input_tokens` is the estimate of the prompt."""
     output_tokens = max(completion.completion_tokens, 0) or length(completion.text)
     return max(completion.prompt_tokens, 0) or input_tokens, output_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """The price of a million tokens, in whatever money."""
-
-    input: float
-    """A million tokens of prompts."""
-    output: float
-    """A million tokens of replies."""
-
-    def of(self, input_tokens: int, output_tokens: int) -> float:
-        """The price of so many tokens."""
-        return (input_tokens * self.input + output_tokens * self.output) / 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Calls that were answered, and what they cost."""
-
-    calls: int = 0
-    input_tokens: int = 0
-    """Tokens of the prompts."""
-    output_tokens: int = 0
-    """Tokens of the replies."""
-    money: float = 0.0
-    """0 where no prices are known."""
-
-    @classmethod
-    def of(cls, input_tokens: int, output_tokens: int, prices: Prices | None) -> Spent:
-        """One call of so many tokens."""
-        return cls(1, input_tokens, output_tokens, prices.of(input_tokens, output_tokens) if prices else 0.0)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of prompts and replies."""
-        return self.input_tokens + self.output_tokens
-
-    def plus(self, other: Spent, times: int = 1) -> Spent:
-        """The sum of both; `times` -1 subtracts the other."""
-        return Spent(
-            self.calls + times * other.calls,
-            self.input_tokens + times * other.input_tokens,
-            self.output_tokens + times * other.output_tokens,
-            self.money + times * other.money,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ class Nowhere:
     """Finds nothing, and says that a search was needed; the default, so that nothing leaves the machine unasked."""
 
     name: ClassVar[str] = "nowhere"
-    asks: ClassVar[bool] = False
+    sends_queries: ClassVar[bool] = False
 
     def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """Always empty; the step is marked degraded."""

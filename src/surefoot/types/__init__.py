@@ -15,7 +15,7 @@ from surefoot.types.evaluation import (
     Summary,
 )
 from surefoot.types.explanation import Attribution, Unit
-from surefoot.types.llms import Completion, Message, Token
+from surefoot.types.llms import Completion, Message, Prices, Spent, Token
 from surefoot.types.trace import (
     TRACE_SCHEMA,
     Action,
@@ -67,12 +67,14 @@ __all__ = [
     "Message",
     "Metric",
     "Passage",
+    "Prices",
     "Priority",
     "Quote",
     "Record",
     "RewrittenQuery",
     "Score",
     "Source",
+    "Spent",
     "Step",
     "Strip",
     "Summary",

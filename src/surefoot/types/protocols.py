@@ -1,9 +1,9 @@
 """The roles, one verb each. They are structural: a component inherits nothing, it only has the verb.
 
-A component may also have `name: str`. An evaluator must have `name` and `thresholds`, and `points = True` where its
-grades have a `span`. Components are safe to share between threads and hold no state of a question. One that works for
-long looks between two pieces of work whether anybody still waits (`surefoot.cancel`); one that holds threads or
-connections makes them anew in a forked process (`surefoot.run.forks`).
+A component may also have `name: str`; an evaluator must have `name` and `thresholds`. Anything else that a component
+can do is an optional protocol: SpanReader, LanguageBound, TaskAware, SelfCritic, QuestionEmbedder, OfflineSearcher,
+PricedJudge, NoteWriter. Components are safe to share between threads and hold no state of a question. One that works
+for long looks between two pieces of work whether the question was cancelled (`surefoot.cancel`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from surefoot.types import (
     Record,
     RewrittenQuery,
     Score,
+    Spent,
     Strip,
     Support,
     Thresholds,
@@ -78,10 +79,23 @@ class Evaluator(Protocol):
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade for each pair, in order and independent of the other pairs. `label` stays None unless the evaluator
-        judges in labels. A passage that cannot be graded has score None and a reason; other grades may be cached.
+        judges in labels. A passage that cannot be graded has score None and a reason; other grades may be cached."""
 
-        An evaluator may name the languages that it has learned in `reads`, a tuple of codes such as ("en",). Sentences
-        in others then are no evidence, unless the question is in their language."""
+
+@runtime_checkable
+class SpanReader(Protocol):
+    """An evaluator that can say which words answer: its grades have a `span` where `returns_spans` is true."""
+
+    returns_spans: bool
+
+
+@runtime_checkable
+class LanguageBound(Protocol):
+    """An evaluator that has learned certain languages. A sentence in another is no evidence, unless the question is in
+    its language."""
+
+    languages: tuple[str, ...] | None
+    """Codes such as "en"; None: all."""
 
 
 @runtime_checkable
@@ -114,13 +128,13 @@ class Rewriter(Protocol):
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
         """At least one query, best first, none empty; `seen` was retrieved before and did not help. A plain text is for
-        the web and the retriever alike. One that asks in words may have `tasked(task)`, as a generator may."""
+        the web and the retriever alike."""
 
 
 @runtime_checkable
 class Searcher(Protocol):
-    """Looks for knowledge outside the corpus. One that asks nobody says so by an `asks` that is False. One that can
-    filter has a third parameter, as a retriever has; one that has none is not asked where there is a filter."""
+    """Looks for knowledge outside the corpus. One that can filter has a third parameter, as a retriever has; one that
+    has none is not called where there is a filter."""
 
     @property
     def name(self) -> str:
@@ -129,6 +143,13 @@ class Searcher(Protocol):
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """At most `k` passages with source "external", best first. Nothing found is an empty tuple; a failure raises
         SearchError."""
+
+
+@runtime_checkable
+class OfflineSearcher(Searcher, Protocol):
+    """A searcher that says whether it sends queries anywhere; a refusal names only queries that were sent."""
+
+    sends_queries: bool
 
 
 @runtime_checkable
@@ -154,10 +175,7 @@ class LLM(Protocol):
 
 @runtime_checkable
 class Generator(Protocol):
-    """Answers a question from knowledge, and from nothing else. One that asks in words may have `tasked(task)`, which
-    gives it with the words of a task: "qa", "choice", "claim", "biography" or "chat". One that criticises its own
-    answers may have `critiqued(paragraphs)`, which gives it as it answers from "each" passage alone, or from "three"
-    paragraphs: what the corpus has, what came from outside, and both."""
+    """Answers a question from knowledge, and from nothing else."""
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The answer with its [n] markers, n counting `knowledge` from 1; citations are slices of its sources, word for
@@ -166,9 +184,25 @@ class Generator(Protocol):
 
 
 @runtime_checkable
+class TaskAware(Protocol):
+    """A generator or rewriter whose prompt depends on the task."""
+
+    def with_task(self, task: str) -> Any:
+        """The component with the prompt of a task: "qa", "choice", "claim", "biography" or "chat"."""
+
+
+@runtime_checkable
+class SelfCritic(Protocol):
+    """A generator that criticises its own answers."""
+
+    def with_critique(self, paragraphs: Any) -> Any:
+        """The generator, answering from "each" passage alone, or from "three" paragraphs: those of the corpus, those
+        from outside, and both."""
+
+
+@runtime_checkable
 class Embedder(Protocol):
-    """Turns texts into vectors. One that was trained to read questions otherwise than passages, as e5 was, may also
-    have `embed_questions(texts)`."""
+    """Turns texts into vectors."""
 
     @property
     def name(self) -> str:
@@ -180,6 +214,14 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Shape (len(texts), dimensions); rows of length 1 (0: no known word); row i depends on text i only."""
+
+
+@runtime_checkable
+class QuestionEmbedder(Embedder, Protocol):
+    """An embedder that was trained to read questions otherwise than passages, as e5 was."""
+
+    def embed_questions(self, texts: Sequence[str]) -> Matrix:
+        """As `embed`, for questions."""
 
 
 @runtime_checkable
@@ -209,6 +251,22 @@ class MetricJudge(Judge, Protocol):
 
 
 @runtime_checkable
+class PricedJudge(Judge, Protocol):
+    """A judge that calls a language model, and can say how much before it does."""
+
+    def estimate(self, record: Record) -> Spent:
+        """About what judging the record costs where each reply can be read at once; nothing is called."""
+
+
+@runtime_checkable
+class NoteWriter(Judge, Protocol):
+    """A judge that needs the record's grading note, and can write one."""
+
+    def with_note(self, record: Record) -> Record:
+        """The record with a grading note, or as it is where none is needed or none can be read."""
+
+
+@runtime_checkable
 class Verifier(Protocol):
     """Says whether evidence carries a sentence."""
 
@@ -228,3 +286,23 @@ class Loader(Protocol):
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The documents of a seekable file, in its order, and a problem in place of each part that cannot be read. For
         want of a better title, a document has that of the file's `name`. Raises Unreadable, also after some."""
+
+
+def returns_spans(evaluator: object) -> bool:
+    """True for an evaluator whose grades say which words answer."""
+    return isinstance(evaluator, SpanReader) and evaluator.returns_spans
+
+
+def languages_of(evaluator: object) -> tuple[str, ...] | None:
+    """The languages that an evaluator has learned; None: all, or it does not say."""
+    return evaluator.languages if isinstance(evaluator, LanguageBound) else None
+
+
+def sends_queries(searcher: object) -> bool:
+    """True for a searcher whose queries go somewhere."""
+    return not isinstance(searcher, OfflineSearcher) or searcher.sends_queries
+
+
+def embedded_questions(embedder: Embedder, questions: Sequence[str]) -> Matrix:
+    """Vectors of questions, by the embedder's own way to read these where it has one."""
+    return (embedder.embed_questions if isinstance(embedder, QuestionEmbedder) else embedder.embed)(questions)

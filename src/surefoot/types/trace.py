@@ -313,8 +313,8 @@ class Trace:
     conflicts: tuple[Conflict, ...] = ()
     """Empty also where the kept evidence is of one kind only."""
     read_as: str = ""
-    """The question that was searched, graded and answered: complete without the turns before it;
-    empty: `question` itself."""
+    """The question that was searched, graded and answered, complete without the turns before it; empty: `question`
+    itself."""
     answer: Answer | None = None
     steps: tuple[Step, ...] = ()
     config: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -229,7 +229,7 @@ def test_self_crag_is_crag_but_for_the_answer(pipeline: Pipeline) -> None:
 class Critic(Reader):
     """Criticises its own answers, and says from which paragraphs."""
 
-    def critiqued(self, paragraphs: str) -> Reader:
+    def with_critique(self, paragraphs: str) -> Reader:
         return Reader(**dict.fromkeys(self.said, f"tomas aldwin, from {paragraphs}"))
 
 

@@ -25,9 +25,9 @@ from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
 from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
-from surefoot.run.cost import Prices
 from surefoot.types import Message, Passage, Record, Score, Trace
 from surefoot.types.errors import EndpointError, TraceFault, UsageError
+from surefoot.types.llms import Prices
 
 METRIC = "answer_relevancy"
 

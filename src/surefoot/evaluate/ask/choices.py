@@ -11,7 +11,7 @@ from surefoot.stats.figures import match, match_lower
 from surefoot.text.words import words
 from surefoot.types import Answer
 from surefoot.types.errors import UsageError
-from surefoot.types.protocols import Generator, Knowledge, OnText
+from surefoot.types.protocols import Generator, Knowledge, OnText, TaskAware
 
 TRUTHS = ("true", "false")
 
@@ -46,8 +46,8 @@ class Posed:
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The generator's answer, with what its letter or verdict stands for."""
         kind = task(self.example)
-        tasked = getattr(self.generator, "tasked", None)
-        generator: Generator = tasked(kind) if tasked else self.generator
+        own = self.generator
+        generator: Generator = own.with_task(kind) if isinstance(own, TaskAware) else own
         answer = generator.generate(asked(self.example), knowledge, on_text)
         return replace(answer, stands_for=self._meant(kind, answer.text)) if answer.text else answer
 

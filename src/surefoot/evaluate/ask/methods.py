@@ -15,7 +15,7 @@ from surefoot.run.recorder import Recorder
 from surefoot.searchers.nowhere import Nowhere
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Generator, Knowledge, OnText
+from surefoot.types.protocols import Generator, Knowledge, OnText, SelfCritic
 
 Method = Callable[[Pipeline, str], Trace]
 """(pipeline, question) -> trace."""
@@ -151,10 +151,10 @@ class Critiqued:
 def _critiqued(pipeline: Pipeline, paragraphs: str, candidates: int = CANDIDATES) -> Pipeline:
     """The pipeline with its generator's own critique, or with `Critiqued` where it has none."""
     posed = pipeline.generator
-    own = getattr(posed.generator if isinstance(posed, Posed) else posed, "critiqued", None)
-    if own is None:
+    own = posed.generator if isinstance(posed, Posed) else posed
+    if not isinstance(own, SelfCritic):
         return replace(pipeline, generator=Critiqued(posed, candidates))
-    critic: Generator = own(paragraphs)
+    critic: Generator = own.with_critique(paragraphs)
     return replace(pipeline, generator=replace(posed, generator=critic) if isinstance(posed, Posed) else critic)
 
 

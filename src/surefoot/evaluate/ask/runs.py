@@ -15,6 +15,7 @@ from surefoot.pipeline import Pipeline, safely
 from surefoot.retrievers._given import Given
 from surefoot.run.store import Run
 from surefoot.types import Trace
+from surefoot.types.protocols import TaskAware
 
 OnDone = Callable[[int, int], None]
 """Called with the number of finished questions and the number of all."""
@@ -97,7 +98,7 @@ def _for(pipeline: Pipeline, example: Example) -> Pipeline:
     if isinstance(pipeline.searcher, Given):
         parts["searcher"] = Given(outside(example))
     if (kind := task(example)) != "qa":
-        tasked = getattr(pipeline.rewriter, "tasked", None)
         parts["generator"] = Posed(pipeline.generator, example)
-        parts |= {"rewriter": tasked(kind)} if tasked else {}
+        if isinstance(pipeline.rewriter, TaskAware):
+            parts["rewriter"] = pipeline.rewriter.with_task(kind)
     return replace(pipeline, **parts)

@@ -23,11 +23,11 @@ from surefoot.judges._diamond import lacking, metrics
 from surefoot.judges._scores import failed
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.run import meter
-from surefoot.run.cost import Prices, Spent
 from surefoot.run.store import Run, described, to_json, values
 from surefoot.types import Record, Score
 from surefoot.types.errors import ComponentError, UsageError
-from surefoot.types.protocols import Judge, MetricJudge
+from surefoot.types.llms import Prices, Spent
+from surefoot.types.protocols import Judge, MetricJudge, NoteWriter, PricedJudge
 
 RECORDS = "records.jsonl"
 SCORES = "scores.jsonl"
@@ -131,8 +131,8 @@ def plan(
     missing = _missing(judges, records, known)
     spent = Spent()
     for judge, record in missing:
-        if says := getattr(judge, "expected", None):  # who does not say asks no language model
-            spent = spent.plus(says(record))
+        if isinstance(judge, PricedJudge):
+            spent = spent.plus(judge.estimate(record))
     calls = spent.calls * seconds / in_flight
     paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
     return ScoringPlan(
@@ -277,7 +277,7 @@ class _Work:
         """The judge's score; where it makes grading notes, the note is kept first, so that none is paid for twice."""
         try:
             with meter.metered() as spent:
-                whole = getattr(judge, "noted", lambda one: one)(record)
+                whole = judge.with_note(record) if isinstance(judge, NoteWriter) else record
             if whole is not record:
                 with self._lock:
                     self._records.add(record.id, whole)
