@@ -73,27 +73,15 @@ def test_a_new_section_goes_to_the_end_of_the_file() -> None:
 
 
 def test_another_component_takes_the_options_of_the_one_before_along() -> None:
-    """Its tables too; a comment that stood beside them stays."""
-    after = written(FILE, {"llm": {"use": "local"}})
-    assert tomllib.loads(after)["llm"] == {"use": "local"}
-    assert after.startswith(FILE[: FILE.index("[llm]")])
+    """Its comment stays."""
+    after = written('[refiner]\nuse = "strips" # x\nsize = 2\n', {"refiner": {"use": "passages"}})
+    assert after == '[refiner]\nuse = "passages" # x\n'
 
 
-def test_a_section_in_one_line_stays_one() -> None:
-    """A name is replaced by a name; with options it becomes a table."""
-    assert 'evaluator = "cosine"         # no model here\n' in written(FILE, {"evaluator": {"use": "cosine"}})
-    after = written('refiner = "strips"\n', {"refiner": {"mode": "selection", "best": 2}})
-    assert after == 'refiner = { use = "strips", mode = "selection", best = 2 }\n'
-    assert written("pipeline.k = 1\npipeline.rounds = 1\n", {"pipeline": {"k": 3}}) == (
-        "pipeline = { k = 3, rounds = 1 }\n"
-    )
-
-
-def test_a_value_over_several_lines_is_replaced_whole() -> None:
-    """What looks like a section within a text is none."""
-    text = '[retriever]\nretrievers = [\n  "bm25", # one\n  "dense",\n]\n[llm]\nx = """\n[retriever]\n"""\n'
-    after = written(text, {"retriever": {"retrievers": ["bm25"]}})
-    assert after == '[retriever]\nretrievers = ["bm25"]\n[llm]\nx = """\n[retriever]\n"""\n'
+def test_a_section_in_one_line_becomes_a_table() -> None:
+    """As its options need one."""
+    after = written('evaluator = "lexical"\n', {"evaluator": {"use": "cosine"}})
+    assert after == '[evaluator]\nuse = "cosine"\n'
 
 
 def test_line_ends_stay_what_they_are() -> None:
@@ -122,8 +110,12 @@ PATCHES = st.dictionaries(
 
 @given(PATCHES, st.sampled_from([FILE, "", 'llm = "local"\npipeline = { k = 1 } # x\n[refiner] # y\n[refiner.sub]\n']))
 def test_what_is_written_is_what_the_patch_comes_to(patch: dict[str, Any], text: str) -> None:
-    """Whatever the file's shape: read again it is the configuration with the patch, and every comment line is there."""
-    after = written(text, patch)
+    """Or the file has a shape that is left alone, and the settings are named."""
+    try:
+        after = written(text, patch)
+    except ConfigError as error:
+        assert "write by hand" in str(error)  # noqa: PT017
+        return
     assert read(tomllib.loads(after)) == read(read(tomllib.loads(text)), patch)
     assert [line for line in text.splitlines() if line.startswith("#")] == [
         line for line in after.splitlines() if line.startswith("#")

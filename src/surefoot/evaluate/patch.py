@@ -11,8 +11,7 @@ import difflib
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,22 +104,27 @@ def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:
 
 
 def written(text: str, patch: Patch) -> str:
-    """The text of a configuration file with the patch; comments, order and all else stay as they are.
+    """The text of a configuration file with the patch; comment lines, order and all else stay as they are.
 
-    Naming another component removes the options of the one before. The result is read again and compared; a file of a
-    shape that we cannot edit raises ConfigError, which lists the settings to write by hand.
+    Naming another component removes the options of the one before. The result is read again and compared; a file whose
+    settings are not one a line below their `[section]` raises ConfigError, which lists the settings to write by hand.
     """
     try:
         before = toml_values.parsed(text)
         wanted = read(read(before), patch)
-        lines = list(_statements(text))
+        lines = text.splitlines(keepends=True)
         for section, values in patch.items():
-            lines = _set(lines, section, dict(values), before.get(section), wanted[section])
-        after = "".join(line.text for line in lines)
+            own = before.get(section, {})
+            if not isinstance(own, dict):  # `evaluator = "lexical"`
+                lines = [line for line in lines if not re.match(rf"{section}\s*=", line)]
+                values, own = {"use": own, **values}, {}
+            lines = _set(lines, section, values, [key for key in own if key not in wanted[section]])
+        after = "".join(lines)
         if read(toml_values.parsed(after)) == wanted:
             return after
     except ValueError as error:
-        raise ConfigError(f"the configuration file is not TOML: {error}") from error
+        if not _is_toml(text):
+            raise ConfigError(f"the configuration file is not TOML: {error}") from error
     raise ConfigError(f"the configuration file has a shape that is left alone; write by hand: {shown(patch)}")
 
 
@@ -203,115 +207,40 @@ def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A statement of a file with its comment and line end, or a blank line, or a comment."""
-
-    text: str
-    table: tuple[str, ...] = ()
-    """The table that it stands in or begins."""
-    key: str = ""
-    """The first part of the key that it sets; empty: it sets none."""
-    heads: bool = False
-
-
-def _statements(text: str) -> Iterator[_Line]:
-    """The statements; one over several lines ends with the first line up to which it is TOML."""
-    table: tuple[str, ...] = ()
-    pending = ""
-    for line in re.findall(r"[^\n]*\n|[^\n]+", text):
-        bare = line.strip()
-        if not pending and (not bare or bare.startswith("#")):
-            yield _Line(line, table)
-        elif not pending and bare.startswith("["):
-            table = tuple(_path(toml_values.parsed(line)))
-            yield _Line(line, table, heads=True)
-        else:
-            pending += line
-            if said := _parsed(pending):
-                yield _Line(pending, table, next(iter(said)))
-                pending = ""
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        return toml_values.parsed(text)
-    except ValueError:
-        return {}
-
-
-def _path(tables: Any) -> Iterator[str]:
-    while tables:
-        inner = tables[0] if isinstance(tables, list) else tables
-        if not inner:
-            return
-        key = next(iter(inner))
-        yield key
-        tables = inner[key]
-
-
-def _set(lines: list[_Line], section: str, values: dict[str, Any], was: Any, wanted: dict[str, Any]) -> list[_Line]:
-    """The lines with this section's settings; `was` is the section in the file, `wanted` the whole of it patched."""
-    own = was if isinstance(was, dict) else {"use": was} if was else {}
-    if mine := [line for line in lines if line.key == section and not line.table]:  # `evaluator = "lexical"`
-        whole = {key: wanted[key] for key in wanted if key in {**own, **values}}
-        name = isinstance(was, str) and list(whole) == ["use"]
-        return _replaced(lines, mine, section, whole["use"] if name else whole)
-    gone = {key for key in own if key not in wanted}
-    lines = [line for line in lines if not _sets(line, section, gone)]
+def _set(lines: list[str], section: str, values: Mapping[str, Any], gone: Sequence[str]) -> list[str]:
+    """The lines with these settings of a section, and without those of `gone`."""
+    ending = "\r\n" if any(line.endswith("\r\n") for line in lines) else "\n"
+    lines = [line if line.endswith("\n") else f"{line}{ending}" for line in lines]
+    heads = [number for number, line in enumerate(lines) if re.match(rf"\s*\[{section}\]", line)]
+    if not heads:
+        lines += [*([ending] if lines else []), f"[{section}]{ending}"]
+    start = (heads or [len(lines) - 1])[0] + 1
+    end = next((number for number in range(start, len(lines)) if lines[number].lstrip().startswith("[")), len(lines))
+    inner = [line for line in lines[start:end] if _key(line) not in gone]
     for key, value in values.items():
-        lines = _put(lines, section, key, value)
-    return lines
+        setting = f"{key} = {toml_values.spelled(value)}"
+        at = next((number for number, line in enumerate(inner) if _key(line) == key), None)
+        if at is None:
+            filled = max((number for number, line in enumerate(inner, 1) if line.strip()), default=0)
+            inner.insert(filled, setting + ending)
+        else:
+            comment = re.search(r"[ \t]*#[^\"']*$", inner[at].rstrip("\r\n"))
+            inner[at] = f"{setting}{comment[0] if comment else ''}{ending}"
+    return [*lines[:start], *inner, *lines[end:]]
 
 
-def _replaced(lines: list[_Line], mine: list[_Line], key: str, value: Any) -> list[_Line]:
-    """The lines with one statement in place of those of `mine`."""
-    changed = replace(mine[0], text=_statement(key, value, mine[0].text))
-    return [changed if line is mine[0] else line for line in lines if line is mine[0] or line not in mine]
+def _key(line: str) -> str:
+    """The key that a line sets; empty: none."""
+    match = re.match(r"\s*([\w-]+)\s*=", line)
+    return match[1] if match else ""
 
 
-def _put(lines: list[_Line], section: str, key: str, value: Any) -> list[_Line]:
-    """The lines with one setting: in its old place, else behind the last of its section, else in a new section."""
-    mine = [line for line in lines if _sets(line, section, {key})]
-    if mine and mine[0].table == (section,):
-        return _replaced(lines, mine, key, value)
-    lines = [line for line in lines if line not in mine]
-    ending = "\r\n" if any("\r\n" in line.text for line in lines) else "\n"
-    new = _Line(_statement(key, value, ending), (section,), key)
-    at = max((n for n, line in enumerate(lines, 1) if line.table == (section,) and (line.heads or line.key)), default=0)
-    if at:
-        return [*_closed(lines[:at], ending), new, *lines[at:]]
-    head = _Line(f"{ending if lines else ''}[{section}]{ending}", (section,), heads=True)
-    return [*_closed(lines, ending), head, new]
-
-
-def _sets(line: _Line, section: str, keys: set[str]) -> bool:
-    """Whether it sets one of these keys of the section, in its table or in one of its own."""
-    within = line.table[:1] == (section,) and bool(line.key or line.heads)
-    return within and ((line.table == (section,) and line.key in keys) or line.table[1:2] in {(key,) for key in keys})
-
-
-def _closed(lines: list[_Line], ending: str) -> list[_Line]:
-    """The lines with an end to the last, which the last line of a file may lack."""
-    if not lines or lines[-1].text.endswith("\n"):
-        return lines
-    return [*lines[:-1], replace(lines[-1], text=lines[-1].text + ending)]
-
-
-def _statement(key: str, value: Any, before: str) -> str:
-    """A statement with this value, and the indentation, comment and line end of the statement `before`."""
-    indent = before[: len(before) - len(before.lstrip(" \t"))]
-    ending = before[len(before.rstrip("\r\n")) :]
-    return f"{indent}{toml_values.key(key)} = {toml_values.spelled(value)}{_comment(before)}{ending}"
-
-
-def _comment(statement: str) -> str:
-    """The comment behind a value with the blanks before it: its removal leaves the value as it is."""
-    said = _parsed(statement)
-    for place in (match.start() for match in re.finditer(r"[ \t]*#", statement)):
-        if said and _parsed(statement[:place]) == said:
-            return statement[place:].rstrip("\r\n")
-    return ""
+def _is_toml(text: str) -> bool:
+    try:
+        toml_values.parsed(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _hash(data: bytes | None) -> str | None:

@@ -1,14 +1,13 @@
-"""The report and the picture of what was tried."""
+"""The report of what was tried."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.evaluate.improve.ledger import Cost, Outcome, Proposal, Trial, document, drawn, expected, interval, points
+from surefoot.evaluate.improve.ledger import Cost, Outcome, Proposal, Trial, document, expected, interval, points
 from surefoot.types import Gain
 
 
@@ -45,7 +44,7 @@ REJECTED = {"realised": None, "p": None, "kept": False, "because": "harmful"}
 
 def test_the_page_says_what_is_kept_and_what_it_brings() -> None:
     """First; then a row an arm, with intervals, and why."""
-    page = document(outcome(trial(), trial("planted", development=gain(-0.3), **REJECTED)), {"seed": 0}, "gains.svg")
+    page = document(outcome(trial(), trial("planted", development=gain(-0.3), **REJECTED)), {"seed": 0})
     assert "**Kept**: `pipeline.k=10`. +20.0 points [+10.0 to +30.0], from 0.300 to 0.500" in page
     assert "| +25.0 | +30.0 [+20.0 to +40.0] | +20.0 [+10.0 to +30.0] | 0.012 | 0.40 | kept |" in page
     assert "| – | – | 0.40 |  |" in page
@@ -61,55 +60,21 @@ def test_a_kept_combination_is_told_by_its_own_gain() -> None:
     part = trial("item 1", realised=gain(0.0, p=1.0), p=1.0)
     both = {**part.patch, "refiner": {"mode": "sentences"}}
     whole = trial("item 1 + item 2", kind="combination", patch=both, realised=gain(0.1), p=0.031)
-    page = document(replace(outcome(part, whole), kept=both), {}, "gains.svg")
+    page = document(replace(outcome(part, whole), kept=both), {})
     assert "+10.0 points [+0.0 to +20.0], from 0.300 to 0.400" in page
     assert "(p = 0.031)" in page
 
 
 def test_the_page_says_when_nothing_is_kept() -> None:
     """And is whole without any trial."""
-    assert "**Nothing is kept**" in document(outcome(), {}, "gains.svg")
+    assert "**Nothing is kept**" in document(outcome(), {})
 
 
 def test_a_title_cannot_break_the_page() -> None:
     """It may be a model's, which has read what strangers wrote."""
-    page = document(outcome(trial(title="x | y <script> `a` [b](http://evil.example)\n# Head")), {}, "gains.svg")
+    page = document(outcome(trial(title="x | y <script> `a` [b](http://evil.example)\n# Head")), {})
     for mark in ("<script>", "x | y", "](http://evil", "\n# Head", "`a`"):
         assert mark not in page
-
-
-def parts(svg: str) -> dict[str, list[ElementTree.Element]]:
-    found: dict[str, list[ElementTree.Element]] = {}
-    for element in ElementTree.fromstring(svg).iter():
-        found.setdefault(element.get("class", ""), []).append(element)
-    return found
-
-
-def test_the_picture_tells_by_shape_and_words_what_it_tells_by_colour() -> None:
-    """Diamond, hollow and filled circle; the alt text has every number."""
-    svg = drawn(outcome(trial(), trial("planted", development=gain(-0.3), **REJECTED)))
-    found = parts(svg)
-    assert [len(found[kind]) for kind in ("expected", "seen-at", "held-at")] == [1 + 2, 1 + 2, 1 + 1]
-    told = " ".join(ElementTree.fromstring(svg).itertext())
-    assert "item 1: predicted +25.0, development +30.0 (+20.0 to +40.0), held out +20.0 (+10.0 to +30.0), kept." in told
-    assert "planted: predicted +25.0, development -30.0 (-40.0 to -20.0)." in told
-
-
-def test_all_that_is_drawn_lies_within_the_picture() -> None:
-    """Also a loss of everything, and a gain of nothing."""
-    for rows in ([trial(development=gain(-0.9))], [trial(development=gain(0.0), realised=None, predicted=None)], []):
-        root = ElementTree.fromstring(drawn(outcome(*rows)))
-        width, height = float(root.get("width", 0)), float(root.get("height", 0))
-        for element in root.iter():
-            for key, most in (("x1", width), ("x2", width), ("cx", width), ("y2", height), ("cy", height)):
-                assert 0 <= float(element.get(key, 0)) <= most
-
-
-def test_only_what_was_run_is_drawn() -> None:
-    """What could not be tried has no gain, and no point at zero."""
-    svg = drawn(outcome(trial("impossible", development=None, **REJECTED)))
-    assert "seen-at" in parts(svg)
-    assert len(parts(svg)["seen-at"]) == 1  # that of the legend
 
 
 @pytest.mark.parametrize(

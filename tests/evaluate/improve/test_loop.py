@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
@@ -214,21 +213,14 @@ def test_the_ledger_has_a_line_for_all_that_was_tried(done: Any) -> None:
     assert diagnosis.items[2].realised is None
 
 
-def test_the_report_has_every_figure_and_the_picture_says_what_it_shows(done: Any) -> None:
-    """An arm a row, with intervals; alt text with the same numbers."""
+def test_the_report_has_a_row_an_arm(done: Any) -> None:
+    """With its reason."""
     outcome, folder, _ = done
     page = (folder / "improve.md").read_text()
     assert "**Kept**: `pipeline.k=5`." in page
     for one in outcome.trials:
         assert f"| {one.name}: {one.title} |" in page
         assert one.because.replace("|", "¦").replace("[", "(").replace("]", ")") in page
-    picture = ElementTree.parse(folder / "gains.svg").getroot()
-    said = " ".join(picture.itertext())
-    gain = trial(outcome, "item 1").realised
-    assert gain
-    assert "item 1: predicted +40.0, development +" in said
-    assert f"held out {100 * gain.difference:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f}), kept." in said
-    assert "item 2" not in said.replace(picture.find("{*}desc").text, "")  # type: ignore[union-attr,arg-type]
 
 
 def test_a_finished_loop_asks_nothing_again(done: Any) -> None:

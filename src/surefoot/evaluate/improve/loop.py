@@ -23,7 +23,7 @@ from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
-from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document, drawn
+from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.records import traces as traced
@@ -44,7 +44,7 @@ BASELINE = "baseline"
 LEAST = 8
 """Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
 
-LEDGER, DIAGNOSIS, REPORT, PICTURE = "ledger.jsonl", "diagnosis.json", "improve.md", "gains.svg"
+LEDGER, DIAGNOSIS, REPORT = "ledger.jsonl", "diagnosis.json", "improve.md"
 
 Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
 """Scores records; may keep paid judgements in the folder. Called again when a run is resumed."""
@@ -162,7 +162,7 @@ def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
 
 
 def improve(plan: ImprovementPlan) -> Outcome:
-    """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report and its picture.
+    """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report.
 
     Asks the development half once for the baseline, each proposal and each combination (fewer than proposals). If one
     is better there, asks the held-out half once for at most five arms: baseline, best, combination, placebo, random
@@ -302,8 +302,7 @@ class _Loop:
         made = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
         items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
         write_text(folder / DIAGNOSIS, spelled(to_json(replace(made, items=items)), indent=1))
-        write_text(folder / PICTURE, drawn(done))
-        write_text(folder / REPORT, document(done, self.about, PICTURE))
+        write_text(folder / REPORT, document(done, self.about))
 
     def _proposal(self, name: str, title: str, patch: Patch, predicted: float | None, before: _Ran) -> Proposal:
         try:
