@@ -1,5 +1,6 @@
 """Takes docs/images/page-*.webp, the page of `surefoot serve` over the library of the demo, and viewer-*.webp, the
-report of the first evaluation, in a real Chromium: `python docs/screenshots.py [page] [viewer]`.
+report that `surefoot view runs/first-attempt --html REPORT` wrote, in a real Chromium:
+`python docs/screenshots.py page`, or `python docs/screenshots.py viewer REPORT`.
 
 Needs the extra server, the package playwright, and a Chromium on the path or in `SUREFOOT_CHROMIUM`.
 """
@@ -23,7 +24,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from surefoot.cli.demo import _indexed
 
 TARGET = Path(__file__).parent / "images"
-REPORT = (Path(__file__).parent / "report" / "first-attempt.html").absolute().as_uri()
 RECORD = "m26"
 """The record of the report whose decision is shown."""
 CONFIG = '[index]\npath = "library.db"\n[searcher]\nuse = "folder"\npath = "outside.db"\n[network]\ncache = ""\n'
@@ -68,13 +68,17 @@ def ask(tab: Page, words: str) -> None:
 
 
 def main() -> None:
-    """Take the pictures of what is named, `page` or `viewer`; of both where nothing is."""
+    """Take the pictures of `page`, or those of `viewer` from the report that is named behind it."""
     chromium = os.environ.get("SUREFOOT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    takes = {"page": of_the_page, "viewer": of_the_viewer}
     with sync_playwright() as engine:
         browser = engine.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for name in sys.argv[1:] or takes:
-            takes[name](browser)
+        match sys.argv[1:]:
+            case ["page"]:
+                of_the_page(browser)
+            case ["viewer", report]:
+                of_the_viewer(browser, Path(report).absolute().as_uri())
+            case _:
+                sys.exit(__doc__)
         browser.close()
 
 
@@ -96,10 +100,10 @@ def of_the_page(browser: Browser) -> None:
             shot("page-phone", tab)
 
 
-def of_the_viewer(browser: Browser) -> None:
+def of_the_viewer(browser: Browser, report: str) -> None:
     """Open the report of the first evaluation, from disk as its readers do."""
-    shot("viewer-overview", opened(browser, f"{REPORT}#/", ".diamond", width=1280, height=1000))
-    tab = opened(browser, f"{REPORT}#/record/{RECORD}", ".passage", width=1280, height=1100)
+    shot("viewer-overview", opened(browser, f"{report}#/", ".diamond", width=1280, height=1000))
+    tab = opened(browser, f"{report}#/record/{RECORD}", ".passage", width=1280, height=1100)
     tab.get_by_role("heading", name="Decision", exact=True).evaluate("it => scrollTo(0, it.offsetTop - 24)")
     shot("viewer-record", tab)
 
