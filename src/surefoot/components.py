@@ -52,6 +52,7 @@ OBJECTS = tuple(role for role in ROLES if role not in ("judge", "loader"))
 """Roles that an object can play in a pipeline."""
 
 EXTRAS = {
+    "local": "local",
     "pgvector": "pgvector",
     "t5": "transformers",
     "cross_encoder": "transformers",

@@ -145,7 +145,12 @@ def _index(builder: Builder, deep: bool) -> str:
 
 
 def _llm(builder: Builder) -> str:
-    llm = getattr(builder.llm, "inner", builder.llm)
+    try:
+        llm = getattr(builder.llm, "inner", builder.llm)
+    except MissingExtra as error:
+        if builder.config["generator"]["use"] == "llm":
+            raise
+        return f"none, and nothing here needs one ({error})"
     if probe := getattr(llm, "probe", None):
         return f"{llm.name} answers; models there: {', '.join(probe()) or 'none named'}"
     return f"{llm.name}, in this process"
