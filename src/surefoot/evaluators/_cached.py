@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Lock
 
 from surefoot.evidence.policies import finite
-from surefoot.run import forks, meter
+from surefoot.run import meter
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Evaluator, Pair, languages_of, returns_spans
@@ -30,11 +30,6 @@ class CachedEvaluator:
         self.returns_spans = returns_spans(evaluator)
         self.languages = languages_of(evaluator)
         self._known: OrderedDict[bytes, Grade] = OrderedDict()
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with a lock of this process; what is remembered stays."""
         self._lock = Lock()
 
     @property

@@ -48,7 +48,6 @@ from surefoot.index.storage import (
     size_of,
     writing,
 )
-from surefoot.run import forks
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
@@ -182,12 +181,6 @@ class Index:
         self._loading = Lock()
         self._vectors: _Vectors | None = None
         self._owners: _Owners | None = None
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with connections and a lock of this process; SQLite's may not even be closed in another."""
-        forks.abandon(self._idle)
-        self._idle, self._loading = SimpleQueue(), Lock()
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:

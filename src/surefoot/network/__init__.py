@@ -21,7 +21,7 @@ from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
 from surefoot.network.pace import Late, left, within
 from surefoot.network.values import Ask, Keep, Reply
-from surefoot.run import cancel, forks, meter
+from surefoot.run import cancel, meter
 from surefoot.types.errors import Cancelled, ConfigError, NetworkError
 
 if TYPE_CHECKING:
@@ -73,12 +73,6 @@ class Network:
         self._flights: dict[tuple[str, int], Future[Reply]] = {}
         self._lock = Lock()
         self._made: Exchanges | None = None
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with connections and locks of this process."""
-        forks.abandon(self._made)
-        self._lock, self._flights, self._made = Lock(), {}, None
 
     def __repr__(self) -> str:
         return f"Network(allow={list(self._guard.allow)})"

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from surefoot.network.values import Reply
-from surefoot.run import forks, meter
+from surefoot.run import meter
 from surefoot.text.json_values import parsed
 
 _VERSION = 1
@@ -53,12 +53,6 @@ class Cache:
         self._most = most
         self._lock = Lock()
         self._opened: sqlite3.Connection | None = None
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with a connection and a lock of this process; SQLite's may not even be closed in another."""
-        forks.abandon(self._opened)
-        self._lock, self._opened = Lock(), None
 
     def get(self, key: str) -> Reply | None:
         """The unexpired reply under this key, if any."""

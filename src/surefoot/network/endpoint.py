@@ -13,7 +13,7 @@ import httpx
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
-from surefoot.run import cancel, forks
+from surefoot.run import cancel
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import ConfigError, EndpointError
 
@@ -44,12 +44,6 @@ class JsonEndpoint:
         self._timeout = timeout
         self._retries = retries
         self._network = network or Network()
-        self._client = self._connected()
-        forks.renewing(self)
-
-    def renew(self) -> None:
-        """Start with connections of this process."""
-        forks.abandon(self._client)
         self._client = self._connected()
 
     def _connected(self) -> httpx.Client:
