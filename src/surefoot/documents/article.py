@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from lxml import etree, html
 
-from surefoot.documents.visibility import prune
+from surefoot.documents.hidden_html import prune
 
 _MARKED = """
     //*[@property='mw:PageProp/disambiguation' or @rel='mw:PageProp/disambiguation']

@@ -14,9 +14,9 @@ from trafilatura import bare_extraction
 from trafilatura.settings import Document as Page
 from trafilatura.utils import decode_file
 
+from surefoot.documents.hidden_html import prune
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._markup import PERMALINKS, page_blocks, page_title
-from surefoot.documents.visibility import prune
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from documents.hidden_html import HIDDEN, SHOWN, page
+from documents.hidden_ways import HIDDEN, SHOWN, page
 
 pytestmark = pytest.mark.slow
 

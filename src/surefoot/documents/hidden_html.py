@@ -1,0 +1,205 @@
+"""Removes from a page the text that a browser would not show: by element, attribute, inline style or <style> rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import cssselect2
+import tinycss2
+from lxml.html import HtmlElement
+from tinycss2.color4 import parse_color
+
+from surefoot.documents.loaders import Unreadable
+
+_NEVER = frozenset(
+    "script style template noscript noembed noframes iframe object embed applet datalist select audio video canvas"
+    " meter progress param source track base link meta rp annotation annotation-xml desc metadata defs symbol"
+    " basefont bgsound portal fencedframe".split()
+)
+"""Elements whose text a browser with scripts does not show, or shows only as a choice."""
+_KEPT = (
+    *"name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
+    "data-component",
+)
+"""Attributes by which blocks, places and the main text are found; others may hold text that trafilatura would read."""
+_CONSIDERED = frozenset(
+    "display visibility opacity font-size color background background-color background-image color-scheme position"
+    " left top text-indent margin-left width height max-height max-width overflow padding padding-left padding-bottom"
+    " content-visibility text-shadow -webkit-text-stroke animation".split()
+)
+_PAINT = ("background", "color-scheme", "text-shadow", "-webkit-text-stroke")
+"""Beginnings of the properties that may make light letters stand out."""
+_ELSEWHERE = re.compile(r"print|speech|max-(?:width|height|device)|prefers-|orientation|hover|\bnot\b", re.IGNORECASE)
+"""Media queries of rules for another screen than the wide one of a person who reads."""
+_FAINTEST, _SMALLEST, _LIGHT, _FAR = 0.1, 4.0, 0.95, -900.0
+"""Least opacity and size of letters in pixels at which text is seen; channels that are near white; pixels that nobody
+scrolls to the left or up."""
+_UNITS = {"px": 1.0, "%": 0.01, "pt": 4 / 3, "ex": 8.0, "vw": 12.8, "in": 96.0, "cm": 37.8, "mm": 3.78}
+"""In pixels; any other is taken for an em."""
+_UNSEEN = re.compile(
+    "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
+    "|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
+)
+"""Invisible characters. Joiners matter in Persian, in Indic scripts and between emoji."""
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write."""
+
+Declarations = tuple[tuple[bool, str, tuple[Any, ...]], ...]
+"""Whether it is important, name and value of each."""
+
+
+class _Style(NamedTuple):
+    """Whether an element is shown, and the inherited properties that decide whether its text is seen."""
+
+    gone: bool = False
+    visible: bool = True
+    size: float = 16.0
+    ink: tuple[float, ...] = ()
+    """Red, green, blue and opacity of the letters, from 0 to 1; empty: not declared."""
+    painted: bool = False
+    """A background was declared, so that light letters may stand on dark."""
+
+    @property
+    def readable(self) -> bool:
+        blank = bool(self.ink) and not self.painted and (self.ink[3] < _FAINTEST or min(self.ink) > _LIGHT)
+        return self.visible and self.size >= _SMALLEST and not blank
+
+
+def prune(page: HtmlElement) -> None:
+    """Remove from a page, in place, the text that a person who opens it on a wide screen does not see.
+
+    Not known are linked style sheets, scripts, nested rules, variables, animations, transforms, boxes that overlap, and
+    colours other than light letters where no background is declared. Text on a picture counts as seen.
+    """
+    try:
+        matched = _matched(page)
+    except RecursionError as error:
+        raise Unreadable("has style sheets nested too deeply to decide; save it again, or as .txt") from error
+    scripted = page.find(".//script") is not None
+    linked = any("stylesheet" in link.get("rel", "").lower() for link in page.iter("link"))
+    waiting = [(page, _styled(page, matched.get(page, ()), _Style(painted=linked), scripted))]
+    while waiting:
+        element, style = waiting.pop()
+        inside = [
+            (child, _styled(child, matched.get(child, ()), style, scripted)) for child in element.iterchildren("*")
+        ]
+        in_head = element.tag == "head"
+        gone = {child for child, below in inside if style.gone or below.gone or in_head != (child.tag == "title")}
+        waiting += [(child, below) for child, below in inside if child not in gone]
+        _write(element, gone, style.readable or element.tag == "title")
+
+
+def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:
+    """By element, the matches of the rules that may decide whether it is seen."""
+    matcher, rules = cssselect2.Matcher(), 0
+    for sheet in page.iter("style"):
+        if not _ELSEWHERE.search(sheet.get("media", "")):
+            rules += sum(_add(matcher, rule) for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content())))
+    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if rules else ()
+    return {each.etree_element: matcher.match(each) for each in wrapped}
+
+
+def _rules(nodes: list[Any]) -> Iterator[Any]:
+    for node in nodes:
+        if node.type == "qualified-rule":
+            yield node
+        elif (
+            node.type == "at-rule"
+            and node.content
+            and node.lower_at_keyword in ("media", "supports", "layer")
+            and not _ELSEWHERE.search(tinycss2.serialize(node.prelude))
+        ):
+            yield from _rules(tinycss2.parse_rule_list(node.content))
+
+
+def _add(matcher: cssselect2.Matcher, rule: Any) -> int:
+    """Add a rule if it may decide whether text is seen; how many selectors it has."""
+    declarations = _parsed(tinycss2.serialize(rule.content))
+    try:
+        selectors = cssselect2.compile_selector_list(rule.prelude) if declarations else []
+    except cssselect2.SelectorError:  # no browser reads it either
+        return 0
+    for selector in selectors:
+        if selector.pseudo_element is None:
+            matcher.add_selector(selector, declarations)
+    return len(selectors)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(style: str) -> Declarations:
+    return tuple(
+        (each.important, each.lower_name, tuple(t for t in each.value if t.type not in ("whitespace", "comment")))
+        for each in tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)
+        if each.type == "declaration" and each.lower_name in _CONSIDERED
+    )
+
+
+def _styled(element: HtmlElement, matched: Sequence[Any], outer: _Style, scripted: bool) -> _Style:
+    """The style of an element: important declarations come last, its own after those of rules."""
+    if element.tag in _NEVER:
+        return outer._replace(gone=True)
+    attributes = element.attrib
+    hidden = "hidden" in attributes or "popover" in attributes or (element.tag == "dialog" and "open" not in attributes)
+    every = [each for match in matched for each in match[3]]
+    every += _parsed(f"color:{attributes['color']}") if "color" in attributes else ()
+    every += _parsed("background:0") if "bgcolor" in attributes or "background" in attributes else ()
+    every += _parsed(attributes["style"]) if "style" in attributes else ()
+    if not every:
+        return outer._replace(gone=hidden) if hidden else outer
+    held = {name: value for _, name, value in sorted(every, key=lambda each: each[0])}
+    word = {name: getattr(value[0], "lower_value", "") for name, value in held.items() if value}
+    pixels = {name: length for name, value in held.items() if value and (length := _pixels(value[0])) is not None}
+    gone = word.get("display", "none" if hidden else "") == "none" or word.get("content-visibility") == "hidden"
+    gone |= pixels.get("opacity", 1.0) < _FAINTEST and "animation" not in held
+    far = ("text-indent", "margin-left", *(("left", "top") if word.get("position") in ("absolute", "fixed") else ()))
+    boxes = ("width", "height", "max-width", "max-height") if word.get("overflow") == "hidden" else ()
+    away = any(pixels.get(name, 0.0) <= _FAR for name in far) or any(pixels.get(name, 9.0) <= 1.0 for name in boxes)
+    gone |= away and not any(value > 0 for name, value in pixels.items() if name.startswith("padding"))
+    seen = word.get("visibility", "inherit")
+    colour = parse_color(held["color"][0]) if held.get("color") else None
+    style = _Style(
+        gone,
+        outer.visible if seen == "inherit" else seen not in ("hidden", "collapse"),
+        pixels.get("font-size", outer.size),
+        outer.ink if colour is None or isinstance(colour, str) else tuple(colour),
+        outer.painted or any(name.startswith(_PAINT) for name in held),
+    )
+    # A script that hides the whole page shows it when done.
+    return style._replace(gone=False, visible=True) if scripted and element.tag in ("html", "body") else style
+
+
+def _pixels(token: Any) -> float | None:
+    if token.type not in ("number", "dimension", "percentage"):
+        return None
+    unit = "%" if token.type == "percentage" else getattr(token, "lower_unit", "px")
+    return float(token.value) * _UNITS.get(unit, 16.0)
+
+
+def _write(element: HtmlElement, gone: set[HtmlElement], readable: bool) -> None:
+    """Remove what is not seen, and join the text around it without joining two words."""
+    anchor, pieces = None, [element.text or ""]
+    for child in [*element]:
+        if isinstance(child.tag, str) and child not in gone:
+            _put(element, anchor, pieces, readable)
+            anchor, pieces = child, [child.tail or ""]
+            continue
+        parts = child in gone and "".join(pieces)[-1:].isalnum() and (child.tail or "")[:1].isalnum()
+        pieces.append(f"{' ' * parts}{child.tail or ''}")
+        element.remove(child)
+    _put(element, anchor, pieces, readable)
+    kept = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
+    if kept != dict(element.attrib):
+        element.attrib.clear()
+        element.attrib.update(kept)
+
+
+def _put(element: HtmlElement, after: HtmlElement | None, pieces: list[str], readable: bool) -> None:
+    old = (element.text if after is None else after.tail) or ""
+    new = _NOT_XML.sub("", _UNSEEN.sub("", "".join(pieces).replace("\f", " "))) if readable or not old else " "
+    if new != old and after is None:
+        element.text = new
+    elif new != old:
+        after.tail = new
