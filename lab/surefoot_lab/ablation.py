@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from surefoot.evaluate.ask.methods import crag, crag_search
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.evidence.policies import Threshold
 from surefoot.pipeline import Pipeline
@@ -19,6 +18,7 @@ from surefoot.types import Answer, Grade, Passage, Strip, Thresholds, Trace
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Pair
 from surefoot_lab import qa
+from surefoot_lab.methods import crag, crag_search
 from surefoot_lab.qa import MethodComparison, QAReport
 
 WHOLE = "whole"

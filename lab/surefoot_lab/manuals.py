@@ -9,7 +9,6 @@ from statistics import median
 from typing import Any, Literal
 
 from surefoot.config.builder import Builder
-from surefoot.evaluate.ask.methods import retrieved
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, threads
 from surefoot.evaluate.ask.runs import run as asked
@@ -21,6 +20,7 @@ from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, difference, 
 from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion, held, right, said
+from surefoot_lab.methods import retrieved
 from surefoot_lab.qa import MethodComparison
 
 SHOWN = 3

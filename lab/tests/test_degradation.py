@@ -8,14 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.evaluate.ask import methods
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.types import Passage
 from surefoot.types.errors import UsageError
-from surefoot_lab import degradation
+from surefoot_lab import degradation, methods
 from surefoot_lab.curves import robustness
 from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.degradation import DegradationReport, arms, as_json, fewer, lost, shuffled, swapped

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import recorded
 from surefoot.stats.figures import Paired, risk_area
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
+from surefoot_lab.methods import arms
 from surefoot_lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, reports, telling
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 from rich.table import Table
@@ -37,7 +38,7 @@ def ablate(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: questions.Ray = None,
+    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     run: options.RunFolder = None,
     config: ConfigFile = None,
@@ -47,7 +48,7 @@ def ablate(
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     arms = bench_ablate.arms(names, asked.searches)
-    reports = qa.reports(asked.loaded.examples, asked.traces(arms, ray, workers))
+    reports = qa.reports(asked.loaded.examples, asked.traces(arms, partial(options.spread, ray=ray, workers=workers)))
     found = bench_ablate.earned(names, reports)
     write_json(json_file, bench_ablate.as_json(reports, found, asked.report))
     _show(reports, found)

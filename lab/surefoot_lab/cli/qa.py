@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from rich.table import Table
 
@@ -11,9 +12,9 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import err, out, plain, tabled, write_json
 from surefoot.cli._numbers import between, figure, interval, percent, signed
 from surefoot.cli._questions import Golds
-from surefoot.evaluate.ask import methods
 from surefoot.stats.figures import counted
 from surefoot.stats.text import NONE
+from surefoot_lab import methods
 from surefoot_lab import qa as bench_qa
 from surefoot_lab.cli import _options as options
 from surefoot_lab.qa import QAReport
@@ -30,7 +31,7 @@ def qa(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: questions.Ray = None,
+    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     run: options.RunFolder = None,
     config: ConfigFile = None,
@@ -47,7 +48,9 @@ def qa(
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
-    reports = bench_qa.reports(asked.loaded.examples, asked.traces(arms, ray, workers))
+    reports = bench_qa.reports(
+        asked.loaded.examples, asked.traces(arms, partial(options.spread, ray=ray, workers=workers))
+    )
     write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
     _show(reports)
     questions.kept_in(asked.folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,8 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli._questions import Golds
-from surefoot.evaluate.ask import methods
 from surefoot.explain.svg import write_picture
-from surefoot_lab import curves, degradation
+from surefoot_lab import curves, degradation, methods
 from surefoot_lab.cli import _options as options
 from surefoot_lab.degradation import DegradationReport, Gap
 
@@ -43,7 +43,7 @@ def robustness(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: questions.Ray = None,
+    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     picture: Annotated[Path | None, drawing("the robustness curves")] = None,
     run: options.RunFolder = None,
@@ -58,7 +58,9 @@ def robustness(
     compared = methods.arms(method or ["crag", "rag"], asked.searches, top)
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     examples = asked.loaded.examples
-    traces = asked.traces(degradation.arms(compared, examples, kinds, steps), ray, workers)
+    traces = asked.traces(
+        degradation.arms(compared, examples, kinds, steps), partial(options.spread, ray=ray, workers=workers)
+    )
     report = degradation.report(compared, examples, traces, kinds, steps)
     write_json(json_file, degradation.as_json(report, asked.report))
     if picture:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,12 +18,11 @@ from surefoot.config.settings import Config
 from surefoot.evaluate.ask import context, questions
 from surefoot.evaluate.ask.runs import Arm, Spread, run, threads
 from surefoot.evaluate.problems import PLACES, DataProblem
-from surefoot.pipeline import Pipeline
 from surefoot.retrievers import _given
 from surefoot.run import manifest
 from surefoot.run.store import to_json
 from surefoot.types import Trace
-from surefoot.types.errors import MissingExtra, UsageError
+from surefoot.types.errors import UsageError
 
 Data = Annotated[
     Path,
@@ -41,10 +38,9 @@ Golds = Annotated[
 Texts = Annotated[bool, Option("--given", help="Instead of an index, read the texts that come with the questions.")]
 Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")]
 Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")]
-Ray = Annotated[
-    str | None,
-    Option("--ray", metavar="ADDRESS", help="Spread the questions over this Ray cluster: host:port, or auto."),
-]
+
+Spreading = Callable[[Config], AbstractContextManager[Spread]]
+"""Opens the workers that ask questions of a configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +58,10 @@ class QuestionRun:
         """Whether a searcher is configured."""
         return bool(self.config["searcher"]["use"] != "nowhere")
 
-    def traces(self, arms: Sequence[Arm], ray: str | None, workers: int) -> Iterator[tuple[Arm, list[Trace]]]:
-        """Ask every question in each of these ways: `runs.run`, on a cluster or on threads of this process."""
+    def traces(self, arms: Sequence[Arm], spreading: Spreading) -> Iterator[tuple[Arm, list[Trace]]]:
+        """Ask every question in each of these ways (`runs.run`)."""
         about = {**self.about, "config": self.config}
-        with spread(self.config, ray, workers) as ask, counting("questions") as on_done:
+        with spreading(self.config) as ask, counting("questions") as on_done:
             yield from run(arms, self.loaded.examples, ask, self.folder, about, on_done)
 
     @property
@@ -92,19 +88,11 @@ def asked(
 
 
 @contextmanager
-def spread(config: Config, ray: str | None, workers: int) -> Iterator[Spread]:
-    """Workers that ask the questions: on a cluster, or threads of this process."""
-    if ray is None:
-        with pulling():
-            pipeline = Builder(config).pipeline()
-        yield threads(pipeline, workers)
-        return
-    try:
-        from surefoot.evaluate.ask import cluster
-    except ImportError as error:
-        raise MissingExtra("--ray", "ray") from error
-    with cluster.workers(ray, partial(_built, config, os.getcwd())) as found:
-        yield found
+def spread(config: Config, workers: int) -> Iterator[Spread]:
+    """Threads of this process that ask the questions."""
+    with pulling():
+        pipeline = Builder(config).pipeline()
+    yield threads(pipeline, workers)
 
 
 def remarks(problems: Iterable[DataProblem]) -> None:
@@ -135,9 +123,3 @@ def _reading(config: Config, loaded: questions.LoadedQuestions) -> Config:
     chosen = {**config, "retriever": {"use": _given.USE}}
     brought = any(example.external for example in loaded.examples)
     return {**chosen, "searcher": {"use": _given.USE}} if brought and config["searcher"]["use"] == "nowhere" else chosen
-
-
-def _built(config: Config, folder: str) -> Pipeline:
-    """Build the pipeline in another process, where relative paths must lead to the same folder."""
-    os.chdir(folder)
-    return Builder(config).pipeline()

@@ -63,7 +63,6 @@ def improve(
     golds: questions.Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: questions.Ray = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -86,7 +85,7 @@ def improve(
         asked.config,
         asked.folder,
         _scoring(asked.loaded.examples, asked.config, metric),
-        partial(questions.spread, ray=ray, workers=workers),
+        partial(questions.spread, workers=workers),
         counting,
         own={path.stem: _settings(path) for path in own or []},
         about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.pipeline import Pipeline
@@ -21,6 +20,7 @@ from surefoot.retrievers._given import Given
 from surefoot.run.store import Run, recorded
 from surefoot.types import Passage, Trace
 from surefoot.types.errors import UsageError
+from surefoot_lab.methods import arms
 
 EXAMPLES = [Example(str(n), f"Who built hut {n}?", ("Aldwin",), frozenset()) for n in range(6)]
 ARMS = arms(["rag:1", "none"], searches=False)

@@ -7,7 +7,13 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from surefoot.evaluate.ask.choices import Posed
-from surefoot.evaluate.ask.methods import (
+from surefoot.evaluate.ask.questions import Example
+from surefoot.evidence.answer_policy import AnswerPolicy
+from surefoot.pipeline import Pipeline
+from surefoot.types import Answer, Passage, Strip, Trace
+from surefoot.types.errors import ConfigError, EndpointError, QuestionError
+from surefoot.types.protocols import Searcher
+from surefoot_lab.methods import (
     METHODS,
     Critiqued,
     arms,
@@ -19,12 +25,6 @@ from surefoot.evaluate.ask.methods import (
     self_crag_search,
     self_rag,
 )
-from surefoot.evaluate.ask.questions import Example
-from surefoot.evidence.answer_policy import AnswerPolicy
-from surefoot.pipeline import Pipeline
-from surefoot.types import Answer, Passage, Strip, Trace
-from surefoot.types.errors import ConfigError, EndpointError, QuestionError
-from surefoot.types.protocols import Searcher
 
 WHO = "Who built the Ruvel Bridge?"
 UNKNOWN = "Why?"

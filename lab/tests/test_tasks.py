@@ -9,7 +9,6 @@ from random import Random
 import pytest
 
 from surefoot.evaluate.ask.choices import RULES
-from surefoot.evaluate.ask.methods import arms
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, answered
 from surefoot.evidence.answer_policy import AnswerPolicy
@@ -17,6 +16,7 @@ from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
 from surefoot.types import Message, Passage
+from surefoot_lab.methods import arms
 from surefoot_lab.qa import said
 
 Model = Callable[[Sequence[Message]], str]

@@ -131,7 +131,7 @@ def test_every_way_of_asking_can_travel() -> None:
     """Methods, degraded retrieval and ablations are the same after a journey to another process."""
     code = """
 from ray import cloudpickle
-from surefoot.evaluate.ask import methods
+from surefoot_lab import methods
 from surefoot_lab import ablation, degradation
 from surefoot.evaluate.ask.questions import Example
 from surefoot.types import Passage
