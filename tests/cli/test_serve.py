@@ -61,7 +61,7 @@ def test_without_its_libraries_it_says_how_to_install_them(
     """One line, and no traceback."""
     for name in [name for name in sys.modules if name.startswith("surefoot.server")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "starlette.applications", None)
+    monkeypatch.setitem(sys.modules, "fastapi", None)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = surefoot("serve", "--no-browser")
     assert done.code == 2

@@ -131,11 +131,11 @@ def filled(folder: Path, **settings: Any) -> Service:
     index, network = {"path": str(folder / "index.db")}, {"allow": [], "cache": ""}
     given = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), **settings)
     service = assembled(given, read({"index": index, "network": network, **parts}))
-    uploads = service.library.uploads("default")
+    uploads = service.collections.uploads("default")
     uploads.mkdir(parents=True)
     for name, text in (("bridge.md", BRIDGE), ("hut.md", HUT)):
         (uploads / name).write_text(text)
-    assert service.library.update("default", lambda file, passages: None) == ()
+    assert service.collections.update("default", lambda file, passages: None) == ()
     return service
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-
-from server.conftest import events
 
 ASKED = [{"role": "user", "content": "Who built the Ruvel Bridge?"}]
 MODEL = "surefoot-default"
@@ -99,19 +96,3 @@ def test_a_message_may_come_in_parts_of_text(shared: TestClient) -> None:
     reply = shared.post("/v1/chat/completions", json=body)
     assert reply.status_code == 400
     assert "image_url" in reply.json()["error"]["message"]
-
-
-@pytest.mark.parametrize(
-    ("key", "wanted"),
-    [("title", "Who built the Ruvel Bridge"), ("tags", []), ("follow_ups", []), ("queries", [])],
-)
-def test_chores_of_open_webui_ask_no_document(shared: TestClient, key: str, wanted: Any) -> None:
-    """Titles, tags and next questions are answered as JSON, at once, and leave no trace."""
-    before = len(shared.get("/traces").json()["traces"])
-    history = "<chat_history>\nUSER: Who built the Ruvel Bridge?\nASSISTANT: Tomas Aldwin.\n</chat_history>"
-    task = f'### Task:\nDo it.\n### Output:\nJSON format: {{ "{key}": … }}\n### Chat History:\n{history}'
-    body = {"model": MODEL, "messages": [{"role": "user", "content": task}], "stream": True}
-    found = events(shared.post("/v1/chat/completions", json=body).text)
-    said = "".join(chunk["choices"][0]["delta"].get("content", "") for _, chunk in found[:-1])
-    assert json.loads(said) == {key: wanted}
-    assert len(shared.get("/traces").json()["traces"]) == before

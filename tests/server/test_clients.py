@@ -84,7 +84,7 @@ def test_errors_are_those_that_openai_s_client_knows(own: Service) -> None:
                 openai.chat.completions.create(model=MODEL, messages=ASKED)
             assert int(caught.value.response.headers["retry-after"]) >= 1
             for place in places:
-                place.let_go()
+                place.cancel()
 
 
 @pytest.mark.filterwarnings("ignore")  # of their own libraries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from surefoot.config.settings import Config
 from surefoot.server.app import assembled, create_app
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
-from surefoot.server.uploads import safe
+from surefoot.server.uploads import safe_name
 
 WHO = {"question": "Who built the Ruvel Bridge?"}
 
@@ -151,7 +152,7 @@ def test_a_job_can_be_watched(client: TestClient) -> None:
 )
 def test_a_name_leads_nowhere_else(given: str, kept: str) -> None:
     """No folder, no hidden file, nothing that does not show, and short enough for a disk."""
-    assert safe(given) == kept
+    assert safe_name(given) == kept
 
 
 def test_nothing_is_written_outside_the_servers_folder(client: TestClient, settings: ServerSettings) -> None:
@@ -170,19 +171,17 @@ def test_half_an_upload_is_swept_away_at_the_next_start(service: Service, settin
     uploads.mkdir(parents=True)
     (uploads / ".0123456789abcdef").write_text("half")
     (uploads / "whole.md").write_text(BRIDGE)
-    service.library.recover()
+    service.collections.recover()
     assert [path.name for path in uploads.iterdir()] == ["whole.md"]
 
 
-def test_an_upload_that_is_too_large_is_refused(client: TestClient, service: Service) -> None:
-    """413, whatever its header says; nothing is kept."""
-    from dataclasses import replace
-
-    app: Any = client.app
-    app.state.service = replace(service, settings=replace(service.settings, upload_bytes=1000))
-    reply = client.post("/documents", files=[("file", ("big.md", b"x" * 5000))])
+def test_an_upload_that_is_too_large_is_refused(settings: ServerSettings, config: Config) -> None:
+    """413, whatever its header says; nothing is stored."""
+    service = assembled(replace(settings, upload_bytes=1000), config)
+    with TestClient(create_app(service), base_url="http://localhost:8710") as client:
+        reply = client.post("/documents", files=[("file", ("big.md", b"x" * 5000))])
     assert reply.status_code == 413
-    assert not (Path(service.settings.folder) / "collections" / "default").exists()
+    assert not (Path(settings.folder) / "collections" / "default").exists()
 
 
 def test_uploads_beyond_the_places_come_again_later(client: TestClient, service: Service) -> None:

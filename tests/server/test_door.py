@@ -12,7 +12,6 @@ from starlette.testclient import TestClient
 
 from server.conftest import finished
 from surefoot.config.settings import Config
-from surefoot.server import running
 from surefoot.server.app import assembled, create_app
 from surefoot.server.keys import Keys
 from surefoot.server.running import check
@@ -56,30 +55,6 @@ def test_names_of_keys_and_collections_are_checked(tmp_path: Path) -> None:
     keys.add("ann", [])
     with pytest.raises(UsageError, match="there is a key 'ann'"):
         keys.add("ann", [])
-
-
-def test_where_too_many_connections_are_open_only_probes_come_in(service: Service) -> None:
-    """Everybody else is told when to come again, before any work is done for them."""
-    app = create_app(service)
-    app.state.crowded = lambda: True
-    with TestClient(app, base_url="http://localhost:8710") as client:
-        reply = client.post("/ask", json={"question": "Who built the Ruvel Bridge?"})
-        assert (reply.status_code, reply.json()["error"]["code"]) == (503, "busy")
-        assert "come again in 5 s" in reply.json()["error"]["message"]
-        assert (reply.headers["Retry-After"], reply.headers["Connection"]) == ("5", "close")
-        assert {client.get(path).status_code for path in ("/health", "/ready", "/metrics")} == {200}
-
-
-@pytest.mark.parametrize(("usual", "most", "found"), [(1024, 4096, 2000), (1024, 1024, 512), (256, -1, 2000)])
-def test_connections_leave_files_for_the_work(
-    monkeypatch: pytest.MonkeyPatch, usual: int, most: int, found: int
-) -> None:
-    """A process that may open 1,024 files, as is usual, is given more of them where that is allowed."""
-    resource, given = pytest.importorskip("resource"), []
-    monkeypatch.setattr(resource, "getrlimit", lambda kind: (usual, most))
-    monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: given.append(limits))
-    assert running._most_connections() == found
-    assert given == ([] if usual == most else [(4000, most)])
 
 
 def test_without_any_key_this_machine_may_ask(client: TestClient) -> None:

@@ -23,11 +23,6 @@ def opened(settings: ServerSettings, config: Config) -> TestClient:
     return TestClient(create_app(assembled(settings, config)), base_url="http://localhost:8710")
 
 
-def files(settings: ServerSettings) -> set[str]:
-    """The ids of the jobs that are kept."""
-    return {place.stem for place in Path(settings.folder).glob("collections/*/jobs/*.json")}
-
-
 def test_a_job_that_ended_is_known_after_a_restart(
     client: TestClient, settings: ServerSettings, config: Config
 ) -> None:
@@ -42,7 +37,7 @@ def test_a_job_that_a_stop_left_undone_is_done_after_the_restart(
     service: Service, settings: ServerSettings, config: Config
 ) -> None:
     """Under the same id, and once."""
-    uploads = service.library.uploads("default")
+    uploads = service.collections.uploads("default")
     uploads.mkdir(parents=True)
     (uploads / "bridge.md").write_text(BRIDGE)
     id = service.jobs.add("default", ("bridge.md",), (Unread("virus.exe", "is a program"),)).id
@@ -74,20 +69,10 @@ def test_a_job_that_failed_is_known_to_have_failed(tmp_path: Path) -> None:
     assert "are kept" in job.message
 
 
-def test_the_oldest_jobs_are_forgotten_with_their_files(
-    client: TestClient, settings: ServerSettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """So that the folder does not grow for ever; what is brought up to date for nobody leaves no file at all."""
-    monkeypatch.setattr(jobs, "KEPT", 2)
-    ids = [upload(client, {"bridge.md": BRIDGE})["id"] for _ in range(4)]
-    assert files(settings) == set(ids[1:])  # the last one had not ended when it came
-    assert client.get(f"/jobs/{ids[0]}").status_code == 404
-
-
 def test_a_job_is_forgotten_when_its_days_are_over(service: Service, client: TestClient, config: Config) -> None:
     """As traces and conversations are; one that has not ended stays."""
     job = upload(client, {"hut.md": HUT})
-    place = service.library.folder / "default" / "jobs" / f"{job['id']}.json"
+    place = service.collections.folder / "default" / "jobs" / f"{job['id']}.json"
     service.jobs.forget()
     assert place.exists()
     old = time() - (service.settings.keep_days + 1) * 86_400
@@ -117,7 +102,7 @@ def test_an_end_that_cannot_be_kept_is_told_all_the_same(
     def full(path: Path, text: str) -> None:
         raise OSError("no space left on device")
 
-    uploads = service.library.uploads("default")
+    uploads = service.collections.uploads("default")
     uploads.mkdir(parents=True)
     (uploads / "bridge.md").write_text(BRIDGE)
     write, taken = jobs.write_text, service.jobs._update

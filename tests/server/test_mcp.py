@@ -29,7 +29,7 @@ from surefoot.evidence.policies import Action
 from surefoot.run import cancel
 from surefoot.server import tools
 from surefoot.server.app import keys_of
-from surefoot.server.mcp import served
+from surefoot.server.mcp import protocol_server
 from surefoot.server.service import Service
 from surefoot.types.errors import Cancelled
 
@@ -58,7 +58,7 @@ def said(request: pytest.FixtureRequest, own: Service) -> Callable[..., Any]:
     """The result of a tool, by a client of today and by one of 2025."""
 
     def called(name: str, **arguments: Any) -> Any:
-        return talk(served(own), lambda client: client.call_tool(name, arguments), mode=request.param)
+        return talk(protocol_server(own), lambda client: client.call_tool(name, arguments), mode=request.param)
 
     return called
 
@@ -84,7 +84,7 @@ def test_ask_gives_a_checked_answer_with_addresses_that_open(own: Service) -> No
         (read,) = (await client.read_resource(link.uri)).contents
         assert cited["quote"] in read.text
 
-    talk(served(own), asked)
+    talk(protocol_server(own), asked)
 
 
 def test_a_question_that_nothing_answers_is_refused(said: Callable[..., Any]) -> None:
@@ -120,8 +120,8 @@ def test_grade_gives_a_grade_for_each_text(said: Callable[..., Any]) -> None:
         ("ask", {"question": "  "}, "1 to 4,000 characters"),
         ("ask", {"question": "Who?", "collection": "others"}, "no such collection"),
         ("ask", {"question": "Who?", "filter": {"year": {"≈": 1}}}, "year"),
-        ("retrieve", {"question": "Who?", "passages": 0}, "from 1 to 20"),
-        ("grade", {"question": "Who?", "texts": []}, "1 to 100 texts"),
+        ("retrieve", {"question": "Who?", "passages": 0}, "`passages`"),
+        ("grade", {"question": "Who?", "texts": []}, "`texts`"),
         ("grade", {"question": "Who?", "texts": ["a", " "]}, "`texts[1]`"),
         ("grade", {"question": "Who?", "text": ["a"]}, "text"),
     ],
@@ -148,7 +148,7 @@ def test_each_step_is_told_as_it_begins(own: Service) -> None:
     async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.append((progress, message))
 
-    talk(served(own), lambda client: client.call_tool("ask", {"question": QUESTION}, progress_callback=hear))
+    talk(protocol_server(own), lambda client: client.call_tool("ask", {"question": QUESTION}, progress_callback=hear))
     assert [message for _, message in heard[:3]] == ["retrieve", "grade", "decided: correct"]
     assert [number for number, _ in heard] == [*range(1, len(heard) + 1)]
 
@@ -157,7 +157,11 @@ def test_words_of_documents_stand_between_marks_that_they_cannot_know(own: Servi
     """They are new each time, and nothing of a document stands outside of them."""
     marks = set()
     for _ in range(2):
-        text = talk(served(own), lambda client: client.call_tool("retrieve", {"question": QUESTION})).content[0].text
+        text = (
+            talk(protocol_server(own), lambda client: client.call_tool("retrieve", {"question": QUESTION}))
+            .content[0]
+            .text
+        )
         found = re.fullmatch(r"(?s)(.*)\n\n<(quoted \w{8})>\n(.*)\n</\2>", text)
         assert found
         assert "Aldwin" not in found[1]
@@ -169,7 +173,7 @@ def test_words_of_documents_stand_between_marks_that_they_cannot_know(own: Servi
 def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """With the passages that were found till then; the question stops, and its place is free again."""
     monkeypatch.setattr(tools, "BUDGET", 4.0)
-    generator = type(own.library.pipeline("default").generator)
+    generator = type(own.collections.pipeline("default").generator)
     generate, over = generator.generate, threading.Event()
 
     def slow(*arguments: Any) -> Any:
@@ -177,7 +181,7 @@ def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monk
         return generate(*arguments)
 
     monkeypatch.setattr(generator, "generate", slow)
-    result = talk(served(own), lambda client: client.call_tool("ask", {"question": QUESTION}))
+    result = talk(protocol_server(own), lambda client: client.call_tool("ask", {"question": QUESTION}))
     assert result.is_error
     said = result.content[0].text
     assert "no answer came within 4 s: it was at the step 'generate'" in said
@@ -191,7 +195,7 @@ def test_a_call_ends_with_its_budget_and_says_how_far_it_came(own: Service, monk
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """Nobody waits for the answer: it is given up, and no trace is kept."""
-    generator = type(own.library.pipeline("default").generator)
+    generator = type(own.collections.pipeline("default").generator)
     generate, begun = generator.generate, threading.Event()
 
     def slow(*arguments: Any) -> Any:
@@ -219,11 +223,11 @@ def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytes
 def test_where_all_places_are_taken_the_model_is_told_to_come_again(own: Service) -> None:
     """As 429 says it elsewhere."""
     places = [own.workers.start(lambda stop: stop.wait(120)) for _ in range(2)]
-    result = talk(served(own), lambda client: client.call_tool("grade", {"question": "Who?", "texts": ["a"]}))
+    result = talk(protocol_server(own), lambda client: client.call_tool("grade", {"question": "Who?", "texts": ["a"]}))
     assert result.is_error
     assert "come again in" in result.content[0].text
     for place in places:
-        place.let_go()
+        place.cancel()
 
 
 def test_documents_are_listed_and_read_page_by_page(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,20 +249,20 @@ def test_documents_are_listed_and_read_page_by_page(own: Service, monkeypatch: p
         with pytest.raises(MCPError, match="no page behind this cursor"):
             await client.list_resources(cursor="surefoot://document/x")
 
-    talk(served(own), read)
+    talk(protocol_server(own), read)
 
 
 @pytest.mark.parametrize("uri", ["surefoot://passage/none", "surefoot://document/none", "file:///etc/passwd", "x"])
 def test_what_is_not_there_cannot_be_read(own: Service, uri: str) -> None:
     """No address leads out of the index."""
     with pytest.raises(MCPError, match="there is no such"):
-        talk(served(own), lambda client: client.read_resource(uri))
+        talk(protocol_server(own), lambda client: client.read_resource(uri))
 
 
 def test_every_tool_says_that_it_changes_nothing_and_describes_what_it_takes(own: Service) -> None:
     """In schemas that stand alone."""
     jsonschema = pytest.importorskip("jsonschema")
-    for tool in talk(served(own), lambda client: client.list_tools()).tools:
+    for tool in talk(protocol_server(own), lambda client: client.list_tools()).tools:
         assert tool.annotations.read_only_hint
         for schema in (tool.input_schema, tool.output_schema):
             jsonschema.Draft202012Validator.check_schema(schema)
@@ -282,7 +286,7 @@ def test_it_is_served_over_http_too(live: str, mode: str) -> None:
 
 def test_a_key_opens_its_collections_alone(own: Service) -> None:
     """For tools and for resources; without one nobody comes in."""
-    ids = [document.id for index in [own.library.index("default")] if index for document in index.documents()]
+    ids = [document.id for index in [own.collections.index("default")] if index for document in index.documents()]
     keys = keys_of(own.settings)
     mine, others = keys.add("mine", ["default"]), keys.add("others", ["elsewhere"])
 
@@ -336,7 +340,7 @@ cache = ""
 def test_it_speaks_over_standard_input_and_output(own: Service, tmp_path: Path, mode: str) -> None:
     """As a client starts it, in the folder that `--directory` names."""
     (tmp_path / "surefoot.toml").write_text(CONFIG)
-    arguments = ["-m", "surefoot", "mcp", "--directory", str(tmp_path), "--index", str(own.library.path)]
+    arguments = ["-m", "surefoot", "mcp", "--directory", str(tmp_path), "--index", str(own.collections.path)]
     paths = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
     server = StdioServerParameters(command=sys.executable, args=arguments, cwd="/", env=paths)
     result = talk(server, lambda client: client.call_tool("ask", {"question": QUESTION}), mode=mode)

@@ -72,22 +72,22 @@ def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, al
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "not JSON"),
-        (b"{", "not JSON"),
-        (b"\xff\xfe", "not JSON"),
-        (b'{"question": NaN}', "not JSON"),
-        (b"[" * 500 + b"]" * 500, "not JSON"),
-        (b"[]", "the body must be an object"),
-        (b"null", "the body must be an object"),
+        (b"", "the body is missing"),
+        (b"{", "send JSON"),
+        (b"\xff\xfe", "send JSON"),
+        (b'{"question": NaN}', "send JSON"),
+        (b"[" * 50_000, "send JSON"),
+        (b"[]", "the body: "),
+        (b"null", "the body: "),
         (b"{}", "`question` is missing"),
-        (b'{"question": 3}', "`question` must be a text, not 3"),
-        (b'{"question": null}', "`question` must be a text, not null"),
+        (b'{"question": 3}', "`question`: Input should be a valid string"),
+        (b'{"question": null}', "`question`: "),
         (b'{"question": "x", "queston": "y"}', "has no field 'queston'"),
-        (b'{"question": "x", "history": [{"question": 1}]}', "`history[0].question` must be a text"),
-        (b'{"question": "x", "history": {}}', "`history` must be a list"),
-        (b'{"question": "x", "filter": []}', "`filter` must be an object"),
+        (b'{"question": "x", "history": [{"question": 1}]}', "`history[0].question`"),
+        (b'{"question": "x", "history": {}}', "`history`: "),
+        (b'{"question": "x", "filter": []}', "`filter`: "),
         (b'{"question": "x", "filter": {"year": {"~": 3}}}', "operator"),
-        (b'{"question": "\\ud800"}', "half of a character"),
+        (b'{"question": "\\ud800"}', "send JSON"),
         (b'{"question": "x", "conversation": "../../x"}', "`conversation`"),
     ],
 )
@@ -175,7 +175,7 @@ def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch:
     def fail(name: str) -> None:
         raise RuntimeError(f"secret of {Path(surefoot.__file__)}")
 
-    monkeypatch.setattr(app.state.service.library, "pipeline", fail)
+    monkeypatch.setattr(app.state.service.collections, "pipeline", fail)
     client = TestClient(app, base_url="http://localhost:8710", raise_server_exceptions=False)
     assert wrong(client, "POST", "/ask", 500, json={"question": "Who?"})["code"] == "internal"
     plain = client.post("/ask", json={"question": "Who?"})

@@ -152,8 +152,8 @@ class Slow:
 def slow(client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch) -> Slow:
     """The pipeline of a server whose questions take as long as the test wants."""
     upload(client, {"bridge.md": BRIDGE})
-    found = Slow(service.library.pipeline("default"))
-    monkeypatch.setattr(service.library, "pipeline", lambda name: found)
+    found = Slow(service.collections.pipeline("default"))
+    monkeypatch.setattr(service.collections, "pipeline", lambda name: found)
     return found
 
 

@@ -38,7 +38,7 @@ def test_a_client_gets_what_it_shows(shared: TestClient, replay: dict[str, Any])
         assert "json" not in holds or json.loads(said) == holds["json"]
         assert holds.get("cites", None) in (None, *titles)
         assert usage or not holds.get("usage")
-    assert not holds.get("chore") or shared.get("/traces").json()["traces"] == before
+    assert not holds.get("untraced") or shared.get("/traces").json()["traces"] == before
 
 
 def shown(reply: Any, body: dict[str, Any]) -> tuple[str, list[str], Any]:

@@ -1,4 +1,4 @@
-"""The application: its parts, its addresses, and what happens when it starts and stops."""
+"""The application: its parts, its addresses, and its start and stop."""
 
 from __future__ import annotations
 
@@ -9,50 +9,68 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
-from surefoot.server import chat, documents, evaluations, marking, openapi, pages, questions, rerank, responses
+from surefoot.server import (
+    ask_routes,
+    chat_completions,
+    document_routes,
+    evaluation_routes,
+    feedback_routes,
+    page_routes,
+    rerank,
+    responses,
+    trace_routes,
+    upload_routes,
+)
+from surefoot.server.access import AccessMiddleware
+from surefoot.server.collections import Collections
 from surefoot.server.conversations import Conversations
-from surefoot.server.door import Door
 from surefoot.server.feedback import Feedback
 from surefoot.server.jobs import Jobs
 from surefoot.server.keys import Keys
-from surefoot.server.library import Library
 from surefoot.server.metrics import Metrics
-from surefoot.server.problems import LOG, Problem, answer_problem
+from surefoot.server.problems import LOG, ProblemBody, answer_problem
+from surefoot.server.request_bodies import BodyLimits
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 from surefoot.server.traces import Traces
 from surefoot.server.workers import Workers
 from surefoot.types.errors import SurefootError
 
+ROUTERS = (
+    ask_routes.router,
+    trace_routes.router,
+    upload_routes.router,
+    document_routes.router,
+    feedback_routes.router,
+    chat_completions.router,
+    responses.router,
+    rerank.router,
+    evaluation_routes.router,
+    page_routes.router,
+    page_routes.health,
+)
+_FAULTS = (HTTPException, RequestValidationError, ValidationError, ClientDisconnect, SurefootError, Exception)
 _HOUR = 3600
-ROUTES = [
-    *questions.ROUTES,
-    *documents.ROUTES,
-    *marking.ROUTES,
-    *chat.ROUTES,
-    *responses.ROUTES,
-    *rerank.ROUTES,
-    *evaluations.ROUTES,
-    *pages.ROUTES,
-    *openapi.ROUTES,
-]
 
 
 def assembled(settings: ServerSettings, config: Config) -> Service:
     """The parts of a server, over the folders that the settings name."""
     folder = Path(settings.folder) / "collections"
-    library = Library(folder, config)
+    collections = Collections(folder, config)
     return Service(
         settings,
-        library,
+        collections,
         Workers(settings.workers, settings.waiting, settings.seconds),
-        Jobs(folder, settings.keep_days, library.update, settings.waiting),
+        Jobs(folder, settings.keep_days, collections.update, settings.waiting),
         Traces(Path(settings.runs) / "serve", settings.keep_days),
         Conversations(folder, settings.keep_days),
         Feedback(folder),
@@ -65,33 +83,42 @@ def keys_of(settings: ServerSettings) -> Keys:
     return Keys(Path(settings.folder) / "keys.json")
 
 
-class _Application(Starlette):
-    """Starlette with the door before all of it: answers to faults pass it too."""
+class _Application(FastAPI):
+    """FastAPI with the access middleware before all of it: answers to faults pass it too."""
 
     def build_middleware_stack(self) -> ASGIApp:
         """Called once, with the first request."""
-        state = self.state
-        settings: ServerSettings = state.service.settings
-        app, metrics = super().build_middleware_stack(), state.service.metrics
-        return Door(app, state.keys, metrics, settings.host, settings.name, state.crowded)
+        service: Service = self.state.service
+        app = BodyLimits(super().build_middleware_stack(), service.settings)
+        return AccessMiddleware(app, self.state.keys, service.metrics, service.settings)
 
 
-def create_app(service: Service) -> Starlette:
-    """The ASGI application over these parts, which it starts and stops. Whoever runs it may set `state.crowded`, which
-    says whether more connections are open than the process can bear, and `state.warmed`, which is called once all is
-    loaded."""
-    handlers = dict.fromkeys((Problem, HTTPException, SurefootError, Exception), answer_problem)
-    tools = _tools(service)
-    routes = [*ROUTES, *([Route("/mcp", tools.asgi_app, methods=["POST"])] if tools else [])]
-    app = _Application(routes=routes, exception_handlers=handlers, lifespan=_lifespan)
-    app.state.service, app.state.openapi = service, openapi.document(ROUTES)
-    app.state.keys, app.state.tools = keys_of(service.settings), tools
-    app.state.crowded, app.state.warmed = lambda: False, lambda: None
+def create_app(service: Service) -> FastAPI:
+    """The ASGI application over these parts, which it starts and stops. Whoever runs it may set `state.warmed`, which
+    is called once all is loaded."""
+    app = _Application(
+        title="Surefoot",
+        version="1",
+        description="Corrective RAG: answers with checked citations, and everything that led to them.",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=dict.fromkeys(_FAULTS, answer_problem),
+        responses={"default": {"model": ProblemBody, "description": "A problem."}},
+        lifespan=_lifespan,
+    )
+    for router in ROUTERS:
+        app.include_router(router)
+    app.state.routes = [route for router in ROUTERS for route in router.routes]
+    app.state.service, app.state.keys = service, keys_of(service.settings)
+    app.state.tools, app.state.warmed = _tools(service), lambda: None
+    if app.state.tools:
+        app.router.routes.append(Route("/mcp", app.state.tools.asgi_app, methods=["POST"], include_in_schema=False))
     return app
 
 
 def _tools(service: Service) -> Any:
-    """What answers at `/mcp`; None: the extra is not installed."""
+    """The application at `/mcp`; None: the extra is not installed."""
     if find_spec("mcp") is None:
         return None
     from surefoot.server import mcp
@@ -100,11 +127,11 @@ def _tools(service: Service) -> Any:
 
 
 @asynccontextmanager
-async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
-    await asyncio.to_thread(service.library.recover)
-    service.jobs.start(service.library.uploaded())
-    tasks = [asyncio.create_task(_forgetting(service)), asyncio.create_task(_warming(app))]
+    await asyncio.to_thread(service.collections.recover)
+    service.jobs.start(service.collections.uploaded())
+    tasks = [asyncio.create_task(_forget(service)), asyncio.create_task(_warm(app))]
     try:
         async with AsyncExitStack() as stack:
             if app.state.tools:
@@ -118,27 +145,25 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
 
 
 def warm(service: Service) -> None:
-    """Read the page's files, and load the models and the collection that is meant where none is named, before the first
-    visitor and the first question."""
-    pages.own_files()
-    library = service.library
+    """Read the page's files, and load the models and the usual collection, before the first visitor and question."""
+    page_routes.page_files()
+    collections = service.collections
     try:
-        library.grader()
-        if library.index(library.default):
-            library.pipeline(library.default)
+        collections.grader()
+        if collections.index(collections.default):
+            collections.pipeline(collections.default)
     except SurefootError as error:
         LOG.error("the models cannot be loaded", exc_info=error)
 
 
-async def _warming(app: Starlette) -> None:
+async def _warm(app: FastAPI) -> None:
     await asyncio.to_thread(warm, app.state.service)
     app.state.warmed()
 
 
-async def _forgetting(service: Service) -> None:
-    """Delete each hour what is older than the days for which it is kept."""
+async def _forget(service: Service) -> None:
+    """Delete each hour everything that is older than the days for which it is stored."""
     while True:
-        await asyncio.to_thread(service.traces.forget)
-        await asyncio.to_thread(service.conversations.forget)
-        await asyncio.to_thread(service.jobs.forget)
+        for store in (service.traces, service.conversations, service.jobs):
+            await asyncio.to_thread(store.forget)
         await asyncio.sleep(_HOUR)

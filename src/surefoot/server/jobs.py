@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Condition, Thread
 from time import time_ns
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 from surefoot.run.store import from_json, to_json, write_text
@@ -18,8 +18,6 @@ from surefoot.server.workers import busy, stopping
 from surefoot.text.json_values import parsed, spelled
 from surefoot.types.errors import TraceFault
 
-KEPT = 1000
-"""Jobs that are remembered, the latest ones."""
 _PAUSE = 5.0
 """Seconds after which a client for whom there is no place may come again."""
 
@@ -65,8 +63,8 @@ class Jobs:
     """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
 
     Jobs of one collection that wait together are done together. `<folder>/<collection>/jobs/<id>.json` holds a job from
-    before its id is told, and is written again when it ends. What a stop or a kill leaves undone is done after the next
-    start, under the same id, for the files are there.
+    before its id is told, and is written again when it ends. A job that a stop or a kill left undone is done after the
+    next start, under the same id, for the files are there.
     """
 
     def __init__(
@@ -81,9 +79,9 @@ class Jobs:
         self._thread = Thread(target=self._work, name="index", daemon=True)
 
     def start(self, collections: Sequence[str]) -> None:
-        """Remember the jobs of before, have these collections brought up to date, and begin to work."""
-        kept = map(_read, sorted(self.folder.glob("*/jobs/*.json"), key=changed))
-        self._jobs = {job.id: job for job in kept if job}
+        """Load the stored jobs, have these collections brought up to date, and begin to work."""
+        stored = map(_read, sorted(self.folder.glob("*/jobs/*.json"), key=changed))
+        self._jobs = {job.id: job for job in stored if job}
         for collection in collections:
             self.add(collection, ())
         self._thread.start()
@@ -111,41 +109,35 @@ class Jobs:
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
         """Have a collection brought up to date; `unread` are files that were refused before. Raises OSError where the
-        job cannot be kept; one without any files is nobody's, and is not."""
+        job cannot be stored; one without any files is nobody's, and is not."""
         job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
-        if job.of:
-            self._keep(job)
+        self._store(job)
         with self._changed:
             self._jobs[job.id] = job
             self._changed.notify_all()
-        self._drop(self._over()[:-KEPT])
         return job
-
-    def forget(self) -> None:
-        """Delete the jobs that ended more than `keep_days` ago."""
-        first = time_ns() - self.keep_days * DAY_NS
-        self._drop([job for job in self._over() if changed(self._place(job)) < first])
-
-    def _over(self) -> list[Job]:
-        with self._changed:
-            return [job for job in self._jobs.values() if job.state in ("done", "failed")]
-
-    def _drop(self, jobs: Sequence[Job]) -> None:
-        for job in jobs:
-            with self._changed:
-                self._jobs.pop(job.id, None)
-            self._place(job).unlink(missing_ok=True)
-
-    def _keep(self, job: Job) -> None:
-        write_text(self._place(job), spelled(to_json(job)) + "\n")
-
-    def _place(self, job: Job) -> Path:
-        return self.folder / job.collection / "jobs" / f"{job.id}.json"
 
     def get(self, id: str) -> Job | None:
         """The job with this id; None: there is none, or it was long ago."""
         with self._changed:
             return self._jobs.get(id)
+
+    def forget(self) -> None:
+        """Delete the jobs that ended more than `keep_days` ago."""
+        first = time_ns() - self.keep_days * DAY_NS
+        with self._changed:
+            over = [job for job in self._jobs.values() if job.state in ("done", "failed")]
+            for job in over:
+                if changed(self._file(job)) < first:
+                    del self._jobs[job.id]
+                    self._file(job).unlink(missing_ok=True)
+
+    def _store(self, job: Job) -> None:
+        if job.of:
+            write_text(self._file(job), spelled(to_json(job)) + "\n")
+
+    def _file(self, job: Job) -> Path:
+        return self.folder / job.collection / "jobs" / f"{job.id}.json"
 
     def _work(self) -> None:
         while jobs := self._next():
@@ -190,17 +182,15 @@ class Jobs:
             own = tuple(one for one in unread if one.file in job.files)
             self._end(job.id, state="done", done=job.of, file="", unread=job.unread + own)
 
-    def _set(self, id: str, **fields: object) -> None:
+    def _set(self, id: str, **fields: Any) -> None:
         with self._changed:
-            self._jobs[id] = replace(self._jobs[id], **fields)  # type: ignore[arg-type]
+            self._jobs[id] = replace(self._jobs[id], **fields)
 
-    def _end(self, id: str, **fields: object) -> None:
-        ended = replace(self._jobs[id], **fields)  # type: ignore[arg-type]
+    def _end(self, id: str, **fields: Any) -> None:
         try:
-            if ended.of:
-                self._keep(ended)
+            self._store(replace(self._jobs[id], **fields))
         except OSError as error:  # after a restart it is done once more
-            LOG.error("the end of a job could not be kept", exc_info=error)
+            LOG.error("the end of a job could not be stored", exc_info=error)
         self._set(id, **fields)
 
     def close(self) -> None:

@@ -84,9 +84,9 @@ class Keys:
 
     def holder(self, secret: str) -> Key | None:
         """The key that this is; None: it is none. Every hash is compared, in constant time."""
-        given, found = _hash(secret), None
+        hashed, found = _hash(secret), None
         for key in self.all():
-            if hmac.compare_digest(key.hash, given):
+            if hmac.compare_digest(key.hash, hashed):
                 found = key
         return found
 

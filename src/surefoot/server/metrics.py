@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from threading import Lock
+
+from surefoot.types import Trace
 
 Series = tuple[str, str]
 """A metric's name and its labels."""
@@ -26,13 +28,21 @@ class Metrics:
     """Counters of this process since it began."""
 
     def __init__(self) -> None:
-        self._counts: Counter[Series] = Counter()
+        self._counts: defaultdict[Series, float] = defaultdict(float)
         self._lock = Lock()
 
     def count(self, name: str, labels: str = "", by: float = 1) -> None:
         """Add to a counter."""
         with self._lock:
-            self._counts[name, labels] += by  # type: ignore[assignment] # a Counter may hold seconds
+            self._counts[name, labels] += by
+
+    def count_question(self, trace: Trace) -> None:
+        """Add an answered question."""
+        action = trace.decision.action.value if trace.decision else "none"
+        self.count("surefoot_questions_total", f'action="{action}"')
+        self.count("surefoot_question_seconds_count")
+        self.count("surefoot_question_seconds_sum", by=sum(step.seconds for step in trace.steps))
+        self.count("surefoot_tokens_total", by=sum(step.tokens for step in trace.steps))
 
     def text(self, **gauges: float) -> str:
         """Every counter, and these gauges, as Prometheus reads them."""
@@ -43,9 +53,9 @@ class Metrics:
 
 
 def _lines(every: dict[Series, float]) -> Iterator[str]:
-    for name, (kind, told) in _HELP.items():
-        yield f"# HELP {name} {told}"
+    for name, (kind, description) in _HELP.items():
+        yield f"# HELP {name} {description}"
         yield f"# TYPE {name} {kind}"
-        for (of, labels), value in sorted(every.items()):
-            if of == name:
+        for (metric, labels), value in sorted(every.items()):
+            if metric == name:
                 yield f"{name}{{{labels}}} {value:g}" if labels else f"{name} {value:g}"

@@ -7,43 +7,57 @@ to know goes into the log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
-from starlette.routing import Match, Route
 
 from surefoot.types.errors import FieldFault, QuestionError, SurefootError
 
 LOG = logging.getLogger("surefoot.server")
 
 _BY_STATUS = {
+    400: ("invalid", "the body cannot be read; send JSON in UTF-8, or a multipart form"),
     404: ("not_found", "there is nothing at this address; GET /openapi.json lists the addresses"),
     405: ("method", "this address does not take that method; the Allow header lists those that it takes"),
 }
 _TYPES = {401: "authentication_error", 429: "rate_limit_error", 500: "server_error", 503: "server_error"}
 
 
-class Problem(Exception):
-    """A request that cannot be answered."""
+class ErrorBody(BaseModel):
+    """`code` for programs, `message` for people, and the two fields that OpenAI's clients read."""
+
+    code: str
+    message: str
+    type: str
+    param: None = None
+
+
+class ProblemBody(BaseModel):
+    """The body of every answer to a request that failed."""
+
+    error: ErrorBody
+
+
+class Problem(HTTPException):
+    """A request that cannot be answered; `detail` is the sentence."""
 
     def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.status = status
+        super().__init__(status, message, headers)
         self.code = code
-        self.message = message
-        self.headers = headers
 
     def as_json(self) -> dict[str, Any]:
-        """The body of the answer: `error.code` and `error.message`, with the two fields that OpenAI's clients read."""
-        kind = _TYPES.get(self.status, "invalid_request_error")
-        return {"error": {"code": self.code, "message": self.message, "type": kind, "param": None}}
+        """The body of the answer, in the shape of `ProblemBody`."""
+        kind = _TYPES.get(self.status_code, "invalid_request_error")
+        return {"error": {"code": self.code, "message": self.detail, "type": kind, "param": None}}
 
     def response(self) -> JSONResponse:
         """The answer."""
-        return JSONResponse(self.as_json(), self.status, self.headers)
+        return JSONResponse(self.as_json(), self.status_code, self.headers)
 
 
 def invalid(message: str) -> Problem:
@@ -51,39 +65,64 @@ def invalid(message: str) -> Problem:
     return Problem(400, "invalid", message)
 
 
-def missing(what: str) -> Problem:
+def missing(thing: str) -> Problem:
     """The one answer for what does not exist and for what belongs to somebody else."""
-    return Problem(404, "not_found", f"there is no such {what}, or not for this key")
+    return Problem(404, "not_found", f"there is no such {thing}, or not for this key")
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that an error of ours, of Starlette's or of anybody's is to the client. What is no fault of the
-    client's is logged whole."""
-    if isinstance(error, Problem):
-        return error
-    if isinstance(error, QuestionError):
-        return Problem(400, "question", "a question is text of 1 to 4,000 characters; shorten it, or ask something")
-    if isinstance(error, FieldFault):
-        return invalid(str(error))
-    if isinstance(error, HTTPException):
-        code, message = _BY_STATUS.get(error.status_code, ("invalid", str(error.detail)))
-        return Problem(error.status_code, code, message, error.headers)
+    """The problem that any error is to the client. A fault of the server's is logged whole."""
+    match error:
+        case Problem():
+            return error
+        case QuestionError():
+            return Problem(400, "question", "a question is text of 1 to 4,000 characters; shorten it, or ask something")
+        case ClientDisconnect():
+            return Problem(400, "cut_off", "the request broke off; send it again")
+        case FieldFault():
+            return invalid(str(error))
+        case RequestValidationError():
+            (first, *_) = error.errors()
+            return invalid(_sentence({**first, "loc": first["loc"][1:]}))
+        case ValidationError():
+            return invalid(_sentence(error.errors()[0]))
+        case HTTPException():
+            code, message = _BY_STATUS.get(error.status_code, ("invalid", str(error.detail)))
+            return Problem(error.status_code, code, message, error.headers)
     LOG.error("a request failed", exc_info=error)
     if isinstance(error, SurefootError):
         return Problem(503, "unavailable", "this cannot be answered at present; try again, or ask whoever runs it")
     return Problem(500, "internal", "the server has a fault, which its log names; ask whoever runs it")
 
 
+def _sentence(fault: Mapping[str, Any]) -> str:
+    """One of pydantic's errors with the field that it is about."""
+    *above, last = [*fault["loc"]] or [""]
+    place, parent = _path(fault["loc"]), _path(above)
+    match fault["type"]:
+        case "missing":
+            return f"`{place}` is missing" if place else "the body is missing; send JSON"
+        case "extra_forbidden":
+            return f"{f'`{parent}`' if parent else 'the body'} has no field '{str(last)[:60]}'; see GET /openapi.json"
+    return f"{f'`{place}`' if place else 'the body'}: {fault['msg'][:200]}"
+
+
+def _path(parts: Sequence[str | int]) -> str:
+    """Names and numbers as in `history[0].question`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")[:100]
+
+
 async def answer_problem(request: Request, error: Exception) -> JSONResponse:
-    """Starlette's handler of exceptions."""
+    """Answer an exception that left an endpoint."""
     problem = problem_of(error)
-    if problem.status == 405:
-        problem.headers = {"Allow": _allowed(request)}
+    if problem.status_code == 405:
+        problem.headers = {"Allow": ", ".join(sorted(set(_allowed(request))))}
     return problem.response()
 
 
-def _allowed(request: Request) -> str:
-    """The methods of this address, also where several routes share it: Starlette names those of the first alone."""
-    routes = (route for route in request.app.routes if isinstance(route, Route))
-    fitting = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
-    return ", ".join(sorted({method for route in fitting for method in route.methods or ()}))
+def _allowed(request: Request) -> Iterator[str]:
+    """The methods of this address, also where several routes share it."""
+    for route in request.app.state.routes:
+        if route.path_regex.match(request.url.path):
+            yield from route.methods
+            yield from ["HEAD"] if "GET" in route.methods else []

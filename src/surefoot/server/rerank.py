@@ -2,74 +2,61 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Event as Flag
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from fastapi import APIRouter, Request
+from pydantic import Field
 
 from surefoot.pipeline import checked
-from surefoot.server.bodies import body
-from surefoot.server.chat import model
+from surefoot.server.messages import model_collection
 from surefoot.server.problems import Problem, invalid
-from surefoot.server.questions import awaited
-from surefoot.server.service import service
+from surefoot.server.replies import awaited
+from surefoot.server.request_bodies import CompatibleBody, JsonRoute
+from surefoot.server.service import RequestCaller
 from surefoot.types import Grade
 
+router = APIRouter(route_class=JsonRoute)
 MOST = 1000
 """Documents of a request."""
 
 
-@dataclass(frozen=True, slots=True)
-class RerankDocument:
+class RerankDocument(CompatibleBody):
     """A document that is no bare text."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class RerankBody:
-    """Documents to put into order; other fields are passed over."""
+class RerankBody(CompatibleBody):
+    """Documents to put into order; other fields are ignored."""
 
     query: str
-    documents: tuple[str | RerankDocument, ...]
+    documents: Annotated[tuple[str | RerankDocument, ...], Field(min_length=1, max_length=MOST)]
     model: str | None = None
-    top_n: int | None = None
+    top_n: Annotated[int, Field(ge=1)] | None = None
     return_documents: bool | None = None
 
 
-async def post_rerank(request: Request) -> Response:
-    """The documents by the probability that they answer the query, the likeliest first."""
-    here = service(request)
-    asked = await body(request, RerankBody, here.settings.body_bytes, others=True)
-    if asked.model is not None:
-        model(request, asked.model)
-    question, texts = checked(asked.query), _texts(asked)
+@router.post("/v1/rerank")
+async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller) -> dict[str, Any]:
+    """Order documents by the probability that they answer the query, the likeliest first."""
+    if body.model is not None:
+        model_collection(caller, body.model)
+    question, texts = checked(body.query), [one if isinstance(one, str) else one.text for one in body.documents]
+    if blank := [number for number, text in enumerate(texts) if not text.strip()]:
+        raise invalid(f"`documents[{blank[0]}]` holds no text; leave it out")
 
     def work(_: Flag) -> tuple[Grade, ...]:
-        return here.library.grader().grade(question, texts)
+        return caller.service.collections.grader().grade(question, texts)
 
-    grades = await awaited(request, here.workers.start(work))
-    ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: asked.top_n or MOST]
-    results = [_result(number, score, texts if asked.return_documents else None) for number, score in ranked]
+    grades = await awaited(request, caller.service.workers.start(work))
+    ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]
+    results = [_result(number, score, texts if body.return_documents else None) for number, score in ranked]
     usage = {"total_tokens": 0, "prompt_tokens": 0}
     # Jina's and Cohere's clients read `results`, Voyage's and Continue read `data`.
     lists = {"object": "list", "results": results, "data": results}
-    return JSONResponse({"id": uuid4().hex, "model": asked.model or "surefoot", **lists, "usage": usage})
-
-
-def _texts(asked: RerankBody) -> list[str]:
-    if not 0 < len(asked.documents) <= MOST:
-        raise invalid(f"`documents` must be a list of 1 to {MOST:,} texts")
-    if asked.top_n is not None and asked.top_n < 1:
-        raise invalid("`top_n` must be a whole number from 1 up")
-    texts = [one if isinstance(one, str) else one.text for one in asked.documents]
-    if blank := [number for number, text in enumerate(texts) if not text.strip()]:
-        raise invalid(f"`documents[{blank[0]}]` holds no text; leave it out")
-    return texts
+    return {"id": uuid4().hex, "model": body.model or "surefoot", **lists, "usage": usage}
 
 
 def _relevance(grade: Grade) -> float:
@@ -84,6 +71,3 @@ def _relevance(grade: Grade) -> float:
 def _result(number: int, score: float, texts: list[str] | None) -> dict[str, Any]:
     document = {"document": {"text": texts[number]}} if texts else {}
     return {"index": number, "relevance_score": score, **document}
-
-
-ROUTES = [Route("/v1/rerank", post_rerank, methods=["POST"])]

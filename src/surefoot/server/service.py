@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
-from starlette.requests import Request
+from fastapi import Depends, Request
 
+from surefoot.index.search import Index
+from surefoot.server.collections import Collections
 from surefoot.server.conversations import Conversations
 from surefoot.server.feedback import Feedback
 from surefoot.server.jobs import Jobs
 from surefoot.server.keys import COLLECTION, Key
-from surefoot.server.library import Library
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import missing
 from surefoot.server.settings import ServerSettings
 from surefoot.server.traces import Traces
 from surefoot.server.workers import Workers
+from surefoot.types import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Service:
     """The parts of a running server."""
 
     settings: ServerSettings
-    library: Library
+    collections: Collections
     workers: Workers
     jobs: Jobs
     traces: Traces
@@ -32,46 +36,57 @@ class Service:
     metrics: Metrics
 
 
-def service(request: Request) -> Service:
-    """The server that this request came to."""
-    return request.app.state.service  # type: ignore[no-any-return]
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A client of the service, and what it may see. What is somebody else's is as if it were not there."""
+
+    service: Service
+    key: Key | None
+    """None: this server asks nobody for a key."""
+    named: str | None = None
+    """The collection that `?collection=` names; None: it names none."""
+
+    @property
+    def trusted_client(self) -> bool:
+        """Whether it is on this machine and needs no key: it may know where a part failed."""
+        return self.key is None
+
+    def collection(self, name: str | None = None, *, new: bool = False) -> str:
+        """The collection of this name, or the usual one; `new`: it need not be there yet. Raises Problem, 404."""
+        name = name or self.named
+        if self.key is not None:
+            name = name or self.key.collections[0]
+            allowed = name in self.key.collections
+        else:
+            name = name or self.service.collections.default
+            allowed = bool(COLLECTION.fullmatch(name)) and (new or self.service.collections.has(name))
+        if not allowed:
+            raise missing("collection")
+        return name
+
+    def visible(self) -> tuple[str, ...]:
+        """Every collection that it may see, the usual one first; where it names one, that alone."""
+        if self.named is not None:
+            return (self.collection(self.named),)
+        return self.service.collections.names() if self.key is None else self.key.collections
+
+    def indexes(self) -> Iterator[Index]:
+        """The indexes of the visible collections that hold something."""
+        for name in self.visible():
+            if index := self.service.collections.index(name):
+                yield index
+
+    def trace(self, id: str) -> tuple[str, Trace]:
+        """The trace with this id, and its collection. Raises Problem, 404."""
+        for name in self.visible():
+            if trace := self.service.traces.find(name, id):
+                return name, trace
+        raise missing("trace")
 
 
-def inside(request: Request) -> bool:
-    """Whether the request comes from this machine, to a server that asks nobody for a key."""
-    return request.state.key is None
+async def _caller(request: Request, collection: str | None = None) -> Caller:
+    return Caller(request.app.state.service, request.state.key, collection)
 
 
-def visible(request: Request) -> tuple[str, ...]:
-    """The collections that a request may see, the one first that is meant where none is named. Where `?collection=`
-    names one, that alone. Raises Problem for a foreign one just as for one that is not there."""
-    named = request.query_params.get("collection")
-    if named is not None:
-        return (chosen(request, named),)
-    return opened(service(request), request.state.key)
-
-
-def opened(here: Service, key: Key | None) -> tuple[str, ...]:
-    """The collections that a key opens, the one first that is meant where none is named; without a key, all."""
-    return here.library.names() if key is None else key.collections
-
-
-def chosen(request: Request, named: str | None, *, new: bool = False) -> str:
-    """The collection that a request names, or that is meant where it names none; `new`: it need not be there yet.
-
-    Raises Problem for a foreign one just as for one that is not there.
-    """
-    return meant(service(request), request.state.key, named, new=new)
-
-
-def meant(here: Service, key: Key | None, named: str | None, *, new: bool = False) -> str:
-    """`chosen`, by the key itself."""
-    if key is not None:
-        name = named or key.collections[0]
-        allowed = name in key.collections
-    else:
-        name = named or here.library.default
-        allowed = bool(COLLECTION.fullmatch(name)) and (new or here.library.has(name))
-    if not allowed:
-        raise missing("collection")
-    return name
+RequestCaller = Annotated[Caller, Depends(_caller)]
+"""The caller as a parameter of an endpoint."""

@@ -1,22 +1,22 @@
-"""The citations of an answer in the words of chat clients, and as lines of Markdown where a client shows none."""
+"""The citations of an answer in the shapes of chat clients, and as lines of Markdown where a client shows none."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from surefoot.types import Answer, Citation, Passage, Trace
+from surefoot.types import Citation, Trace
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A citation at one of its marks in the text."""
+class SourceLocation:
+    """A citation at one of its markers in the text."""
 
     citation: Citation
     start: int
@@ -26,37 +26,32 @@ class Place:
     passage: str
 
 
-def places(trace: Trace, collection: str, base: str) -> tuple[Place, ...]:
-    """Each quoted citation where its mark stands in the answer, in order. `base` is this server's own address, under
+def locations(trace: Trace, collection: str, base: str) -> tuple[SourceLocation, ...]:
+    """Each quoted citation where its marker stands in the answer, in order. `base` is this server's own address, under
     which the page opens the answer with a source that has no address of its own."""
+    return tuple(_locations(trace, collection, base))
+
+
+def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocation]:
     if trace.answer is None:
-        return ()
-
-    def opened(passage: str) -> str:
-        return f"{base}/?{urlencode({'collection': collection, 'passage': passage})}#/t/{trace.id}"
-
-    known = {passage.id: passage for passage in (*trace.passages, *trace.external)}
-    return tuple(_places(trace.answer, known, opened))
-
-
-def _places(answer: Answer, known: dict[str, Passage], opened: Callable[[str], str]) -> Iterator[Place]:
-    quoted = {one.marker: one for one in answer.citations if one.quoted and one.strip}
-    for mark in _MARKER.finditer(answer.text):
-        one = quoted.get(int(mark[1]))
-        if one is None or one.strip is None:
+        return
+    passages = {passage.id: passage for passage in (*trace.passages, *trace.external)}
+    quoted = {one.marker: (one, one.strip) for one in trace.answer.citations if one.quoted and one.strip}
+    for marker in _MARKER.finditer(trace.answer.text):
+        if int(marker[1]) not in quoted:
             continue
-        id = one.strip.passage_id
-        passage = known.get(id)
-        own = one.url or (passage.url if passage else None) or ""
-        url = own if own.startswith(("https://", "http://")) else opened(id)
-        yield Place(one, *mark.span(), url, one.title or (passage.title if passage else "") or own or id, id)
+        citation, strip = quoted[int(marker[1])]
+        id, passage = strip.passage_id, passages.get(strip.passage_id)
+        own = citation.url or (passage.url if passage else None) or ""
+        opened = f"{base}/?{urlencode({'collection': collection, 'passage': id})}#/t/{trace.id}"
+        url = own if own.startswith(("https://", "http://")) else opened
+        title = citation.title or (passage.title if passage else "") or own or id
+        yield SourceLocation(citation, *marker.span(), url, title, id)
 
 
-def footer(found: tuple[Place, ...]) -> str:
+def footer(sources: tuple[SourceLocation, ...]) -> str:
     """The sources as a list in Markdown, each once; empty where there are none."""
-    lines = {
-        place.citation.marker: f"- [{place.citation.marker}] [{_plain(place.title)}]({place.url})" for place in found
-    }
+    lines = {one.citation.marker: f"- [{one.citation.marker}] [{_plain(one.title)}]({one.url})" for one in sources}
     return "\n\n**Sources**\n\n" + "\n".join(lines.values()) if lines else ""
 
 
@@ -64,28 +59,20 @@ def _plain(title: str) -> str:
     return _MARKUP.sub(r"\\\1", " ".join(title.split()))
 
 
-def url_citations(found: tuple[Place, ...]) -> list[dict[str, Any]]:
+def _url_citation(one: SourceLocation) -> dict[str, Any]:
+    return {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
+
+
+def url_citations(sources: tuple[SourceLocation, ...]) -> list[dict[str, Any]]:
     """The annotations of a chat completion."""
-    return [
-        {
-            "type": "url_citation",
-            "url_citation": {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end},
-        }
-        for one in found
-    ]
+    return [{"type": "url_citation", "url_citation": _url_citation(one)} for one in sources]
 
 
-def file_citations(found: tuple[Place, ...]) -> list[dict[str, Any]]:
-    """The annotations of a response: of a file for what is in the collection, else of an address."""
+def file_citations(sources: tuple[SourceLocation, ...]) -> list[dict[str, Any]]:
+    """The annotations of a response: of a file for a passage of the collection, else of an address."""
     return [
         {"type": "file_citation", "file_id": one.passage, "filename": one.title, "index": one.start}
         if "passage=" in one.url and one.citation.url != one.url
-        else {
-            "type": "url_citation",
-            "url": one.url,
-            "title": one.title,
-            "start_index": one.start,
-            "end_index": one.end,
-        }
-        for one in found
+        else {"type": "url_citation", **_url_citation(one)}
+        for one in sources
     ]

@@ -9,7 +9,7 @@ from mcp.server.stdio import stdio_server
 
 from surefoot.config.settings import Config
 from surefoot.server.app import assembled, warm
-from surefoot.server.mcp import served
+from surefoot.server.mcp import protocol_server
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 
@@ -27,6 +27,6 @@ def run(settings: ServerSettings, config: Config) -> None:
 
 
 async def _answering(service: Service) -> None:
-    server = served(service)
+    server = protocol_server(service)
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())

@@ -40,7 +40,7 @@ class Traces:
     def __init__(self, folder: Path, keep_days: int) -> None:
         self.folder, self.keep_days = folder, keep_days
 
-    def keep(self, collection: str, trace: Trace) -> None:
+    def add(self, collection: str, trace: Trace) -> None:
         """Write a trace."""
         write_trace(trace, self.folder / collection / _today().isoformat() / f"{trace.id}.json")
 

@@ -23,7 +23,7 @@ _LONGEST_PAUSE = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Place(Generic[T]):
+class Ticket(Generic[T]):
     """A piece of work that runs or waits."""
 
     future: Future[T]
@@ -32,7 +32,7 @@ class Place(Generic[T]):
     seconds: float
 
     async def result(self) -> T:
-        """Wait for it. Raises Problem where it takes too long; if this call is cancelled, the work is let go."""
+        """Wait for it. Raises Problem where it takes too long; if this call is cancelled, so is the work."""
         try:
             async with asyncio.timeout(self.seconds):
                 return await asyncio.wrap_future(self.future)
@@ -44,10 +44,10 @@ class Place(Generic[T]):
                 raise stopping() from None
             raise
         finally:
-            self.let_go()
+            self.cancel()
 
-    def let_go(self) -> None:
-        """Nobody waits any more: what waits is dropped, what runs stops at its next step."""
+    def cancel(self) -> None:
+        """Drop it where it waits; where it runs, stop it at its next step."""
         self.stop.set()
         self.future.cancel()
 
@@ -67,8 +67,8 @@ class Workers:
         self._stops: set[Event] = set()
         self._closed = False
 
-    def start(self, work: Callable[[Event], T]) -> Place[T]:
-        """Take a place for `work`, which gets the event of its place. Raises Problem, 429, where all are taken."""
+    def start(self, work: Callable[[Event], T]) -> Ticket[T]:
+        """Take a place for `work`, which gets the event of its ticket. Raises Problem, 429, where all are taken."""
         stop = Event()
         with self._lock:
             if self._closed:
@@ -79,16 +79,16 @@ class Workers:
             self.taken += 1
             self._stops.add(stop)
             future = self._pool.submit(copy_context().run, self._timed, work, stop)
-        future.add_done_callback(lambda _: self._freed(stop))
-        return Place(future, stop, self.seconds)
+        future.add_done_callback(lambda _: self._free(stop))
+        return Ticket(future, stop, self.seconds)
 
     def _timed(self, work: Callable[[Event], T], stop: Event) -> T:
         begun = monotonic()
-        found = work(stop)
+        result = work(stop)
         self._usual += 0.2 * (monotonic() - begun - self._usual)
-        return found
+        return result
 
-    def _freed(self, stop: Event) -> None:
+    def _free(self, stop: Event) -> None:
         with self._lock:
             self.taken -= 1
             self._stops.discard(stop)

@@ -59,6 +59,12 @@ class Meta(Mapping[str, Value]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Describe it to pydantic as the mapping that it is, for the schemas of the server."""
+        mapping = handler(dict[str, Value])
+        return {**mapping, "serialization": {"type": "function-plain", "function": dict, "return_schema": mapping}}
+
     def __hash__(self) -> int:
         return hash(tuple(self._values.items()))
 

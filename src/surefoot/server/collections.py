@@ -19,9 +19,8 @@ from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.server.jobs import Progress, Unread
 from surefoot.server.keys import COLLECTION, DEFAULT
-from surefoot.server.labels import Labels
 from surefoot.server.problems import Problem
-from surefoot.server.uploads import swept
+from surefoot.server.uploads import sweep, upload_fields
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Embedder, Evaluator
 
@@ -32,7 +31,7 @@ PATIENCE = 30.0
 _SHARED = ("network", "embedder", "llm", "evaluator", "generator")
 
 
-class Library:
+class Collections:
     """All collections: those of the index, and those that files were uploaded to.
 
     Raises ConfigError where the default one has a name that a server takes for none.
@@ -46,7 +45,6 @@ class Library:
             raise ConfigError(
                 f"[index] collection '{self.default}' cannot be served; use lower-case letters, digits, - and _"
             )
-        self.labels = Labels()
         self._config: Config = {name: of for name, of in config.items() if name != "server"}
         nothing = Given()
         alone = {"use": components.described("retriever", nothing), OBJECT: True}
@@ -104,18 +102,19 @@ class Library:
         with self._lock:
             if name not in self._pipelines:
                 if self.index(name) is None:
-                    raise empty(name)
-                self._pipelines[name] = self._built(name)
+                    message = f"the collection '{name}' holds no documents yet; upload some with POST /documents"
+                    raise Problem(409, "empty", message)
+                self._pipelines[name] = self._build(name)
             return self._pipelines[name]
 
     def grader(self) -> Pipeline:
-        """A pipeline without an index, which grades what a client brings along."""
+        """A pipeline without an index, which grades the texts that a client brings along."""
         with self._lock:
             if self._grader is None:
                 self._grader = self._first.pipeline()
             return self._grader
 
-    def _built(self, name: str) -> Pipeline:
+    def _build(self, name: str) -> Pipeline:
         builder = Builder({**self._config, "index": {**self._config["index"], "collection": name}})
         self.grader()
         made = vars(self._first) | {"embedder": self.embedder}
@@ -123,28 +122,28 @@ class Library:
         return builder.pipeline()
 
     def update(self, name: str, progress: Progress) -> tuple[Unread, ...]:
-        """Bring the collection up to date with its uploaded files; what was not read, and why."""
+        """Bring the collection up to date with its uploaded files; the files that were not read."""
 
-        def told(now: IndexProgress) -> None:
+        def report(now: IndexProgress) -> None:
             progress(Path(now.path).name, now.passages)
 
         folder = self.uploads(name).absolute()  # a relative one would be part of the files' paths in the index
         if not any(folder.glob("*")):  # a build would rather stop than empty an index
-            self._emptied(name)
+            self._empty(name)
             return ()
-        labels = self.labels.of(self.uploads(name))
-        report = build(
+        fields = upload_fields(folder)
+        built = build(
             [folder],
             self.path,
             self.embedder,
             collection=name,
-            meta=lambda path: labels.get(Path(path).name, {}),
+            meta=lambda path: fields.get(Path(path).name, {}),
             patience=PATIENCE,
-            on_progress=told,
+            on_progress=report,
         )
-        return tuple(Unread(Path(path).name, reason) for path, reason in report.skipped)
+        return tuple(Unread(Path(path).name, reason) for path, reason in built.skipped)
 
-    def _emptied(self, name: str) -> None:
+    def _empty(self, name: str) -> None:
         if index := self.index(name):
             files = {document.file for document in index.documents()}
             for file in sorted(file for file in files if file.startswith(f"{UPLOADS}/")):
@@ -157,9 +156,4 @@ class Library:
     def recover(self) -> None:
         """Remove what a kill left of uploads that were not complete."""
         for name in self.uploaded():
-            swept(self.uploads(name))
-
-
-def empty(name: str) -> Problem:
-    """The problem of a question to a collection without documents."""
-    return Problem(409, "empty", f"the collection '{name}' holds no documents yet; upload some with POST /documents")
+            sweep(self.uploads(name))

@@ -7,7 +7,7 @@ away). A request whose header has a key is no such thing, for a browser adds non
 
 from __future__ import annotations
 
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,14 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
+from surefoot.server.settings import ServerSettings
 from surefoot.types.errors import TraceFault
 from surefoot.web import served_policy
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "surefoot"
 """The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
-PROBES = ("/health", "/ready", "/metrics")
-"""Addresses that answer whether the server is well, also where it is full."""
 OPEN = ("/", "/health", "/ready", "/session")
 """Addresses that need no key, beside the page's own files."""
 _HEADERS = {
@@ -38,16 +37,13 @@ _HEADERS = {
 }
 
 
-class Door:
-    """Checks host, origin and key of each request; puts the key, or None where none is needed, into its state. Where it
-    is `crowded`, only probes come in."""
+class AccessMiddleware:
+    """Checks host, origin and key of each request; puts the key, or None where none is needed, into its state."""
 
-    def __init__(
-        self, app: ASGIApp, keys: Keys, metrics: Metrics, host: str, name: str, crowded: Callable[[], bool]
-    ) -> None:
-        self._app, self._keys, self._metrics, self._crowded = app, keys, metrics, crowded
-        self._local = host in LOOPBACK
-        self._hosts = LOOPBACK | {name.casefold()} if name else LOOPBACK if self._local else None
+    def __init__(self, app: ASGIApp, keys: Keys, metrics: Metrics, settings: ServerSettings) -> None:
+        self._app, self._keys, self._metrics = app, keys, metrics
+        self._local = settings.host in LOOPBACK
+        self._hosts = LOOPBACK | {settings.name.casefold()} if settings.name else LOOPBACK if self._local else None
         self._unlocked = self._local
         """Whether nobody needs a key; once there was one it stays needed, whatever becomes of the file."""
 
@@ -57,7 +53,7 @@ class Door:
             await self._app(scope, receive, send)
             return
 
-        async def told(message: Message) -> None:
+        async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._metrics.count("surefoot_requests_total", f'status="{message["status"]}"')
                 headers = MutableHeaders(scope=message)
@@ -68,39 +64,40 @@ class Door:
         try:
             scope.setdefault("state", {})["key"] = self._admitted(scope)
         except Problem as problem:
-            await problem.response()(scope, receive, told)
+            await problem.response()(scope, receive, answer)
         else:
-            await self._app(scope, receive, told)
+            method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server leaves the body out
+            await self._app({**scope, "method": method}, receive, answer)
 
     def _admitted(self, scope: MutableMapping[str, Any]) -> Key | None:
         headers, path = Headers(scope=scope), scope["path"]
-        if self._crowded() and path not in PROBES:
-            raise _full()
-        _check_host(headers.get("host", ""), self._hosts)
-        if key := self._key(headers.get("authorization", "")):
+        if self._hosts is not None and _host_name(f"//{headers.get('host', '')}") not in self._hosts:
+            message = "the server does not go by this name; use http://localhost, or set [server] name to its own"
+            raise Problem(421, "host", message)
+        if key := self._header_key(headers.get("authorization", "")):
             return key
         _check_origin(headers, path)
         key = self._holder(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
         if key is None and not (path in OPEN or path.startswith("/static/") or self._is_unlocked()):
-            raise unknown()
+            raise unknown_key()
         return key
 
-    def _key(self, authorization: str) -> Key | None:
+    def _header_key(self, authorization: str) -> Key | None:
         kind, _, secret = authorization.partition(" ")
         if not authorization:
             return None
-        found = self._holder(secret.strip()) if kind.lower() == "bearer" else None
-        if found is None and not self._is_unlocked():  # clients send a dummy where none is needed
-            raise unknown()
-        return found
+        key = self._holder(secret.strip()) if kind.lower() == "bearer" else None
+        if key is None and not self._is_unlocked():  # clients send a dummy where none is needed
+            raise unknown_key()
+        return key
 
     def _holder(self, secret: str) -> Key | None:
         try:
-            found = self._keys.holder(secret) if secret else None
+            key = self._keys.holder(secret) if secret else None
         except (OSError, TraceFault) as error:
             raise _damaged(error) from error
-        self._unlocked = self._unlocked and found is None
-        return found
+        self._unlocked = self._unlocked and key is None
+        return key
 
     def _is_unlocked(self) -> bool:
         try:
@@ -110,33 +107,22 @@ class Door:
         return self._unlocked
 
 
-def _full() -> Problem:
-    headers = {"Retry-After": "5", "Connection": "close"}
-    return Problem(503, "busy", "too many connections are open; come again in 5 s", headers)
-
-
-def _check_host(said: str, hosts: frozenset[str] | None) -> None:
-    if hosts is not None and _name(f"//{said}") not in hosts:
-        message = "the server does not go by this name; use http://localhost, or set [server] name to its own"
-        raise Problem(421, "host", message)
-
-
 def _check_origin(headers: Headers, path: str) -> None:
-    """Refuse what another site's page sends without a key."""
+    """Refuse a request that another site's page sends without a key."""
     origin, site = headers.get("origin"), headers.get("sec-fetch-site", "none")
     foreign = origin is not None and origin.partition("://")[2].casefold() != headers.get("host", "").casefold()
     if foreign or (site not in ("same-origin", "none") and path != "/"):
         raise Problem(403, "origin", "a page of another site may not ask here; use a key, or the page of this server")
 
 
-def _name(address: str) -> str:
+def _host_name(address: str) -> str:
     try:
         return (urlsplit(address).hostname or "").rstrip(".")
     except ValueError:
         return ""
 
 
-def unknown() -> Problem:
+def unknown_key() -> Problem:
     """The problem of a request without a key, or with one that nobody has."""
     message = "this needs a key that the server knows; send it as Authorization: Bearer sf-…"
     return Problem(401, "key", message, {"WWW-Authenticate": "Bearer"})

@@ -1,0 +1,243 @@
+"""`/documents`, `/passages` and `/collections`: everything that a collection holds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import dropwhile, islice
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from surefoot.documents.loaders import Unreadable, loader_of
+from surefoot.documents.reader_pool import Request as Reading
+from surefoot.index.readers import READERS
+from surefoot.index.search import Index, StoredDocument
+from surefoot.server.problems import LOG, Problem, missing
+from surefoot.server.replies import reply
+from surefoot.server.service import Caller, RequestCaller, Service
+from surefoot.server.trace_routes import Limit
+from surefoot.server.upload_routes import JobStarted, started
+from surefoot.text.blocks import parts
+from surefoot.types import Passage
+
+router = APIRouter()
+MOST_READ = 20_000
+"""Characters of a document's text that are returned where nobody says how many."""
+_PAGE = re.compile(r"#page=(\d{1,6})")
+_DRAWN_WITHIN = 20.0
+"""Seconds for the picture of a page."""
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionLine:
+    """A collection in a list."""
+
+    name: str
+    documents: int
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentLine:
+    """A document as a client sees it."""
+
+    id: str
+    title: str
+    file: str
+    """The path of its file as indexed."""
+    kind: str
+    """The loader that read it, such as "pdf"."""
+    pages: int | None
+    """None: it has no pages."""
+    passages: int
+    characters: int
+    """Of its text."""
+    meta: dict[str, Any]
+    added: str
+    """UTC, ISO 8601; empty: not known."""
+    state: str
+    """"ready", "unfinished" or "unread"."""
+    because: str
+    """What was not read of it, and why; empty: nothing to say."""
+    uploaded: bool
+    """False: it was indexed from a folder of the server's machine, and cannot be taken out here."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    """A part of a document that is of one kind."""
+
+    kind: str
+    text: str
+    path: tuple[str, ...]
+    """The headings above, without the document's title."""
+    place: str
+    """The end of an address within the document, such as "page=3"; empty: none."""
+    start: int
+    """Offset in the document's text, as that of a passage; likewise `end`."""
+    end: int
+
+
+class CollectionList(BaseModel):
+    """The collections of a caller."""
+
+    collections: tuple[CollectionLine, ...]
+
+
+class DocumentList(BaseModel):
+    """A page of the documents; `next` is the `before` of the next page, None on the last."""
+
+    documents: tuple[DocumentLine, ...]
+    next: str | None
+
+
+class DocumentText(BaseModel):
+    """Whole blocks of a document's text."""
+
+    document: DocumentLine
+    start: int
+    end: int
+    blocks: tuple[TextBlock, ...]
+
+
+class PassageDetail(BaseModel):
+    """A passage, its document, and the ids of the passages before and after it; None: it is the first, or the last."""
+
+    passage: Passage
+    document: DocumentLine
+    before: str | None
+    after: str | None
+
+
+@router.get("/documents", response_model=DocumentList)
+def get_documents(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
+    """List the documents of a collection, in the order in which they came: `limit` of them, behind the document
+    `before`, which is the `next` of the page before."""
+    index = caller.service.collections.index(caller.visible()[0])
+    every: Iterator[StoredDocument] = index.documents() if index else iter(())
+    if before:
+        every = islice(dropwhile(lambda one: one.id != before, every), 1, None)
+    found = list(islice(every, limit + 1))
+    lines = [_line(caller.service, index, one) for one in found[:limit] if index]
+    return reply({"documents": lines, "next": lines[-1].id if len(found) > limit else None})
+
+
+def _line(service: Service, index: Index, document: StoredDocument) -> DocumentLine:
+    passages = index.text(document.id)
+    pages = [int(found[1]) for passage in passages if (found := _PAGE.search(passage.url or ""))]
+    return DocumentLine(
+        id=document.id,
+        title=document.title,
+        file=document.file,
+        kind=_kind(document.file),
+        pages=max(pages, default=None),
+        passages=len(passages),
+        characters=max((passage.start + len(passage.text) for passage in passages), default=0),
+        meta=dict(document.meta),
+        added=document.added,
+        state=document.state,
+        because=document.because,
+        uploaded=service.collections.upload(document.collection, document.file) is not None,
+    )
+
+
+def _kind(file: str) -> str:
+    return loader_of(file) or "text"
+
+
+@router.get("/documents/{id}", response_model=DocumentLine)
+def get_document(id: str, caller: RequestCaller) -> Response:
+    """Describe a document: its title, size, fields, and what was not read of it."""
+    return reply(_line(caller.service, *_document(caller, id)))
+
+
+@router.get("/documents/{id}/text", response_model=DocumentText)
+def get_text(id: str, caller: RequestCaller, start: Offset = 0, end: Offset | None = None) -> Response:
+    """Return the text of a document in whole blocks: those that touch the characters from `start` to `end`."""
+    end = start + MOST_READ if end is None else end
+    index, document = _document(caller, id)
+    near = (one for one in index.text(document.id) if one.start <= end and one.start + len(one.text) >= start)
+    blocks = [block for one in near for block in _blocks(one, document.title)]
+    blocks = [block for block in blocks if block.start <= end and block.end >= start]
+    bounds = (blocks[0].start, blocks[-1].end) if blocks else (start, end)
+    line = _line(caller.service, index, document)
+    return reply({"document": line, "start": bounds[0], "end": bounds[1], "blocks": blocks})
+
+
+def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:
+    headings, place = tuple(passage.title.split(" › ")), (passage.url or "").partition("#")[2]
+    path = headings[headings[:1] == (title,) :]
+    for part in parts(passage.text):
+        text, at = passage.text[part.start : part.end], passage.start + part.start
+        yield TextBlock(part.kind, text, path, place, at, at + len(text))
+
+
+@router.get(
+    "/documents/{id}/pages/{number:int}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+def get_page_picture(id: str, number: int, caller: RequestCaller) -> Response:
+    """Draw a page of a PDF as a picture, in a process of its own."""
+    index, document = _document(caller, id)
+    place = index.place(document.file) if _kind(document.file) == "pdf" else None
+    if place is None:
+        raise missing("page")
+    content = place.read_bytes()
+    try:
+        picture = READERS.picture(Reading(place.name, "", len(content), body=content, picture=number), _DRAWN_WITHIN)
+    except Unreadable as error:
+        LOG.warning("a page was not drawn: %s", error)
+        raise missing("page") from None
+    return Response(picture, media_type="image/png")
+
+
+@router.delete("/documents/{id}", status_code=202, response_model=JobStarted)
+def delete_document(id: str, caller: RequestCaller) -> Response:
+    """Take an uploaded file out, with all the documents in it."""
+    _, document = _document(caller, id)
+    place = caller.service.collections.upload(document.collection, document.file)
+    if place is None:
+        message = "it was indexed from a folder of the server's machine; take it out there"
+        raise Problem(409, "not_uploaded", message)
+    with caller.service.jobs.arriving():
+        place.unlink(missing_ok=True)
+        return started(caller.service.jobs.add(document.collection, (place.name,)))
+
+
+@router.get("/passages/{id}", response_model=PassageDetail)
+def get_passage(id: str, caller: RequestCaller) -> Response:
+    """Return a passage, its document, and the ids of its neighbours."""
+    for index in caller.indexes():
+        if (passage := index.get(id)) and (document := index.owner(id)):
+            ids = [one.id for one in index.text(document.id)]
+            at = ids.index(id)
+            before, after = ids[at - 1] if at else None, next(iter(ids[at + 1 :]), None)
+            line = _line(caller.service, index, document)
+            return reply({"passage": passage, "document": line, "before": before, "after": after})
+    raise missing("passage")
+
+
+def _document(caller: Caller, id: str) -> tuple[Index, StoredDocument]:
+    """The document with this id, and its collection's index. Raises Problem where this key sees none."""
+    for index in caller.indexes():
+        document = index.document(id)
+        if document and document.id == id:
+            return index, document
+    raise missing("document")
+
+
+@router.get("/collections", response_model=CollectionList)
+def get_collections(caller: RequestCaller) -> Response:
+    """List the collections that this key sees."""
+    lines = []
+    for name in caller.visible():
+        index = caller.service.collections.index(name)
+        info = index.info() if index else None
+        lines.append(CollectionLine(name, info.documents if info else 0, info.passages if info else 0))
+    return reply({"collections": lines})

@@ -1,0 +1,128 @@
+"""`/traces` and `/conversations`: answered questions, one by one and as they followed each other."""
+
+from __future__ import annotations
+
+from threading import Event as Flag
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel
+from starlette.responses import Response
+
+from surefoot.explain.grade import as_graded, explain
+from surefoot.server.conversations import ConversationLine
+from surefoot.server.feedback import Mark
+from surefoot.server.problems import missing
+from surefoot.server.questions import public_trace
+from surefoot.server.replies import HTML, awaited, reply
+from surefoot.server.request_bodies import Body, JsonRoute
+from surefoot.server.service import Caller, RequestCaller
+from surefoot.server.traces import TraceLine
+from surefoot.types import Answer, Attribution, Trace
+from surefoot.types.errors import UsageError
+from surefoot.web import shared
+
+router = APIRouter(route_class=JsonRoute)
+EXPLAINED = 1000
+"""Texts that the evaluator grades for one explanation, at most."""
+Limit = Annotated[int, Query(ge=1, le=200)]
+"""How many entries of a list are wanted."""
+
+
+class TraceList(BaseModel):
+    """Traces, the latest first."""
+
+    traces: tuple[TraceLine, ...]
+
+
+class ConversationList(BaseModel):
+    """Conversations, the latest first."""
+
+    conversations: tuple[ConversationLine, ...]
+
+
+class Conversation(BaseModel):
+    """The traces of a conversation, in order, with the user's feedback."""
+
+    id: str
+    title: str
+    collection: str
+    turns: tuple[Trace, ...]
+    feedback: tuple[Mark, ...]
+
+
+class ExplainBody(Body):
+    """A passage of a trace whose grade is to be explained."""
+
+    passage: str = "best"
+
+
+@router.get("/traces", response_model=TraceList)
+def get_traces(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
+    """List the last traces, the latest first; `limit` of them, and only those before the trace `before`."""
+    lines = [line for name in caller.visible() for line in caller.service.traces.latest(name, limit, before)]
+    return reply({"traces": sorted(lines, key=lambda line: line.created, reverse=True)[:limit]})
+
+
+@router.get("/traces/{id}", response_model=Trace)
+def get_trace(id: str, caller: RequestCaller) -> Response:
+    """Return a stored trace."""
+    return reply(public_trace(caller.trace(id)[1], caller.trusted_client))
+
+
+@router.get("/traces/{id}/share", response_class=Response, responses=HTML)
+def get_share(id: str, caller: RequestCaller) -> Response:
+    """Return a stored trace as one file of HTML that opens anywhere, offline."""
+    _, trace = caller.trace(id)
+    headers = {"Content-Disposition": f'attachment; filename="surefoot-{trace.id}.html"'}
+    text = shared(public_trace(trace, caller.trusted_client))
+    return Response(text, media_type="text/html; charset=utf-8", headers=headers)
+
+
+@router.post("/traces/{id}/explain", response_model=Attribution)
+async def post_explain(id: str, body: ExplainBody, request: Request, caller: RequestCaller) -> Response:
+    """Name the words that moved a passage's grade."""
+
+    def work(stop: Flag) -> Attribution:
+        _, trace = caller.trace(id)
+        evaluator = caller.service.collections.evaluator
+        try:
+            passage = as_graded(trace, evaluator, body.passage)
+        except UsageError:
+            raise missing("passage") from None
+        return explain(evaluator, trace.asked, passage, most=EXPLAINED)
+
+    return reply(await awaited(request, caller.service.workers.start(work)))
+
+
+@router.get("/conversations", response_model=ConversationList)
+def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
+    """List the stored conversations, the latest first."""
+    store = caller.service.conversations
+    lines = [line for name in caller.visible() for line in store.latest(name, limit, before)]
+    return reply({"conversations": sorted(lines, key=lambda line: line.updated, reverse=True)[:limit]})
+
+
+@router.get("/conversations/{id}", response_model=Conversation)
+def get_conversation(id: str, caller: RequestCaller) -> Response:
+    """Return the traces of a conversation, in order, and the user's feedback."""
+    for name in caller.visible():
+        if turns := caller.service.conversations.turns(name, id):
+            marks = caller.service.feedback.marks(name, {turn.trace for turn in turns})
+            traces = [_trace(caller, name, turn.trace, turn.question, turn.answer) for turn in turns]
+            about = {"id": id, "title": turns[0].question, "collection": name}
+            return reply({**about, "turns": traces, "feedback": marks})
+    raise missing("conversation")
+
+
+def _trace(caller: Caller, collection: str, id: str, question: str, answer: str) -> Trace:
+    """The turn's trace; of one that is deleted already, the question and the answer."""
+    stored = caller.service.traces.find(collection, id)
+    return public_trace(stored or Trace(id, question, answer=Answer(answer)), caller.trusted_client)
+
+
+@router.delete("/conversations/{id}", status_code=204)
+def delete_conversation(id: str, caller: RequestCaller) -> None:
+    """Forget a conversation."""
+    if not any(caller.service.conversations.remove(name, id) for name in caller.visible()):
+        raise missing("conversation")
