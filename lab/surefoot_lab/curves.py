@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 from pathlib import PurePath
 
-from surefoot.explain.svg import Point, Scale, box, cut, dot, line, mark, path, picture, style, text
 from surefoot.stats.text import percent
 from surefoot_lab.degradation import DegradationReport, DegradationStep
+from surefoot_lab.svg import Point, Scale, box, cut, dot, line, mark, path, picture, style, text
 
 PANEL, HEIGHT = 420, 300
 """Of one panel with its labels; two stand side by side."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from surefoot.explain.svg import Scale, box, cut, line, sheet, style, text, whisker
 from surefoot.stats.figures import Share
 from surefoot.stats.text import percent
 from surefoot_lab.error_analysis import UNDECIDED, ActionRow, Cell, ErrorReport, TypeRow
+from surefoot_lab.svg import Scale, box, cut, line, sheet, style, text, whisker
 
 LEFT, RIGHT = 150, 390
 """The start of the bars, and the end of one of 100 %."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import floor, log10
 from pathlib import PurePath
 
-from surefoot.explain.svg import Point, Scale, box, cut, dot, line, path, picture, style, text
 from surefoot.stats.text import percent
+from surefoot_lab.svg import Point, Scale, box, cut, dot, line, path, picture, style, text
 from surefoot_lab.tuning import TuningReport
 
 WIDTH, HEIGHT = 800, 468

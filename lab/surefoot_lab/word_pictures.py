@@ -1,19 +1,34 @@
-"""The strongest words of several grades side by side, as pictures."""
+"""The strongest words of several grades side by side, as pictures.
+
+Colour never stands alone: bars go right or left, and each value has its sign.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from surefoot.explain.explanation import number, strongest
-from surefoot.explain.picture import MARGIN, ROW, STYLE, WORDS, bars, cut_line, headline, listed
-from surefoot.explain.svg import box, line, picture, sheet, text
 from surefoot.types import Action, Attribution
 from surefoot_lab.samples import ActionSample
+from surefoot_lab.svg import box, cut, line, picture, sheet, style, text
 
+WORDS = 8
+"""Words of a grade that are drawn."""
+ROW, MARGIN = 22, 24
 PANEL, HEAD = 372, 58
 """Width of a panel, and height of its heading."""
 CELL, CELL_HIGH, NAMED = 98, 44, 270
 """Of the heatmap: width and height of a cell, and where the cells begin."""
+
+# Vermilion and blue of Okabe and Ito, whom colour-blind readers tell apart.
+STYLE = style(
+    13,
+    """
+  .name { font-weight: 600 } .whisker { stroke: #24292f; stroke-width: 1.2 }
+  .up { fill: #d55e00 } .down { fill: #0072b2 } .edge { fill: none; stroke: #d8dee4 }""",
+    """
+    .whisker { stroke: #e6edf3 } .up { fill: #ff8c42 } .down { fill: #4ba3d9 } .edge { stroke: #30363d }""",
+)
 
 Explained = Sequence[tuple[ActionSample, Attribution]]
 
@@ -76,3 +91,34 @@ def _told(explained: Explained, count: int) -> str:
         f"{sample.action.value.upper()}, “{one.question}”, {headline(one)}: {listed(one, strongest(one, count))}"
         for sample, one in explained
     )
+
+
+def bars(found: Attribution, shown: Sequence[int], x: float, y: float, width: float, letters: int) -> Iterator[str]:
+    """A row a word: the word, its bar from the middle, and its value."""
+    names, figures = x + 8.2 * letters, x + width
+    middle, reach = (names + figures - 52) / 2 + 6, (figures - 52 - names) / 2 - 8
+    most = max((abs(found.values[n]) + found.errors[n] for n in shown), default=0.0) or 1.0
+    yield line(middle, y, middle, y + ROW * len(shown) + 4, "axis")
+    for place, n in enumerate(shown):
+        value, error, line_y = found.values[n], found.errors[n], y + ROW * (place + 0.5) + 2
+        ends = [middle + reach * part / most for part in (value, value - error, value + error)]
+        yield text(names, line_y + 4, cut_line(found.units[n].words, letters), "", "end")
+        yield box(min(middle, ends[0]), line_y - 7, abs(ends[0] - middle), 14, "up" if value > 0 else "down")
+        yield line(ends[1], line_y, ends[2], line_y, "whisker")
+        yield text(figures, line_y + 4, number(value), "small", "end")
+
+
+def headline(found: Attribution) -> str:
+    """The score, and the passage's title if it has one."""
+    named = f" of “{cut_line(found.passage.title, 30)}”" if found.passage and found.passage.title else ""
+    return f"score {number(found.full)}{named}"
+
+
+def listed(found: Attribution, shown: Sequence[int]) -> str:
+    """These words with their values, as a sentence."""
+    return ", ".join(f"{found.units[n].words} {number(found.values[n])}" for n in shown) + "."
+
+
+def cut_line(words: str, letters: int) -> str:
+    """The words on one line, cut to so many letters."""
+    return cut(" ".join(words.split()), letters)

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.explain import picture
 from surefoot.types import Action, Attribution, Passage, Unit
 from surefoot_lab import word_pictures
 from surefoot_lab.samples import ActionSample
@@ -34,7 +33,6 @@ def graded(*words: str, values: Sequence[float] = (0.5, -0.25), question: str = 
     )
 
 
-ONE = graded("Aldwin", "never")
 SEVERAL = [
     (ActionSample(f"q{n}", found.question, found.passage, action), found)  # type: ignore[arg-type]
     for n, (action, found) in enumerate(
@@ -96,11 +94,10 @@ def test_it_is_fit_for_dark_pages_and_asks_for_nothing(drawn: Callable[[], str])
 def test_words_cannot_break_the_picture() -> None:
     """Markup, what steers a terminal or turns the line round, and over-long ones; nor can a grade without values."""
     found = graded("<script>\x1b", "abcdefghijklmnopqrstuvwxyz", question="</svg>\u202e" + "x" * 200)
-    for svg in (picture.of_one(found), word_pictures.heatmap([(SEVERAL[0][0], found)])):
+    for svg in (word_pictures.of_several([(SEVERAL[0][0], found)]), word_pictures.heatmap([(SEVERAL[0][0], found)])):
         text = said(svg)
         assert "<script>\ufffd" in text
         assert "“</svg>\ufffdxx" in text
         assert "abcdefghijklmnopqrstuvwxyz |" not in text
     still = graded("a", "b", values=(0.0, 0.0))
-    assert "| a |" in said(picture.of_one(still))
     assert "| a |" in said(word_pictures.heatmap([(SEVERAL[0][0], still)]))

@@ -9,13 +9,11 @@ from typing import Annotated, Any, Literal
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._configuration import drawing
 from surefoot.cli._console import err, headed, out, plain, write_json
 from surefoot.cli._numbers import interval, number, percent
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.trust import place
 from surefoot.evaluate.ask import questions
-from surefoot.explain.svg import write_picture
 from surefoot.run import manifest, store
 from surefoot.run.store import recorded, to_json
 from surefoot.stats.figures import Share
@@ -23,6 +21,7 @@ from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
 from surefoot_lab import error_analysis as bench_errors
 from surefoot_lab.heatmap import by_type_and_action
+from surefoot_lab.svg import drawing, write_picture
 
 DataFile = Annotated[
     Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")

@@ -12,12 +12,11 @@ import typer
 from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli._configuration import ConfigFile, Settings, agreed, drawing
+from surefoot.cli._configuration import ConfigFile, Settings, agreed
 from surefoot.cli._console import counting, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
-from surefoot.explain.svg import write_picture
 from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.types import Thresholds
@@ -30,6 +29,7 @@ from surefoot_lab.cli import _evaluators as evaluators
 from surefoot_lab.cli import _probes as probes
 from surefoot_lab.cli import _thresholds as tuning
 from surefoot_lab.datasets import pairs
+from surefoot_lab.svg import drawing, write_picture
 
 Built = tuple[Config, Evaluator, Thresholds | None]
 R = TypeVar("R", bench_evaluator.GradingReport, robustness.RobustnessReport)

@@ -11,14 +11,14 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, drawing
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli._questions import Golds
-from surefoot.explain.svg import write_picture
 from surefoot_lab import curves, degradation, methods
 from surefoot_lab.cli import _options as options
 from surefoot_lab.degradation import DegradationReport, Gap
+from surefoot_lab.svg import drawing, write_picture
 
 
 def robustness(

@@ -12,11 +12,11 @@ from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, confi
 from surefoot.cli._console import bar, err, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.explain.grade import Baseline, explain
-from surefoot.explain.svg import write_picture
 from surefoot.run.store import recorded, runs, to_json
 from surefoot.types import Action
 from surefoot.types.errors import UsageError
 from surefoot_lab import samples, word_pictures
+from surefoot_lab.svg import write_picture
 
 
 def words(

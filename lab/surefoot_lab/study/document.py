@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from surefoot.explain.svg import clean, printable
+from surefoot.explain.explanation import clean, printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from surefoot.explain.svg import Point, Scale, cut, line, mark, path, sheet, style, text
 from surefoot.stats.figures import Figure
 from surefoot.stats.text import interval, number
+from surefoot_lab.svg import Point, Scale, cut, line, mark, path, sheet, style, text
 
 WIDTH = 880
 LEFT, RIGHT = 270, 850

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,7 +14,6 @@ from surefoot.cli._console import err
 from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
-from surefoot.explain.svg import drawable
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import FieldFault, UnagreedCode
 from surefoot.types.metadata import Filter, written
@@ -39,12 +37,6 @@ Filters = Annotated[
         help="Only documents whose field is so; also != < <= > >=, again for one more, or a JSON object.",
     ),
 ]
-
-
-def drawing(what: str) -> Any:
-    """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
-    said = f"Draw {what} here; .svg, or .png with the extra png."
-    return Option("--figure", metavar="FILE", help=said, callback=_drawn)
 
 
 def configured(config: str | None, sets: list[str] | None, index: str | None, collection: str | None = None) -> Config:
@@ -104,9 +96,3 @@ def _agree(error: UnagreedCode) -> bool:
     if said:
         consent.remember(error.names)
     return said
-
-
-def _drawn(path: Path | None) -> Path | None:
-    if path:
-        drawable(path)
-    return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from surefoot.explain.action import ActionExplanation
@@ -81,3 +82,18 @@ def flips_action(found: ActionExplanation) -> list[str]:
         for shift in found.shifts
     ]
     return [*drops, *shifts] or ["Nothing that was tried flips it: no passage dropped, and no threshold moved alone."]
+
+
+def safe(words: str) -> str:
+    """The words as text of XML or HTML, whatever they hold; names of files may hold characters that these cannot."""
+    return escape(printable(words))
+
+
+def clean(words: str) -> str:
+    """`safe` words on one line."""
+    return safe(" ".join(words.split()))
+
+
+def printable(words: str, lines: bool = False) -> str:
+    """The words with a sign for every character that cannot be printed; with `lines`, their ends stay."""
+    return "".join(letter if letter.isprintable() or (lines and letter == "\n") else "\ufffd" for letter in words)

@@ -13,6 +13,7 @@ from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import (
     Explanation,
+    clean,
     degree,
     flips_action,
     margins,
@@ -21,7 +22,6 @@ from surefoot.explain.explanation import (
     strongest,
     trust,
 )
-from surefoot.explain.svg import Scale, clean, line, text
 from surefoot.types import Attribution, Trace
 from surefoot.web import static
 
@@ -90,15 +90,25 @@ def _scale(found: ActionExplanation, best: float, upper: float, lower: float) ->
     """All scores and both thresholds on a line."""
     others = [one.score for one in found.without if one.score is not None]
     low, high = min([*others, best, lower]), max([*others, best, upper])
-    x = Scale(low, high if high > low else low + 1, 60, 660)
-    marks = [line(x(score), 34, x(score), 46, "other") for score in others]
-    marks += [line(x(best), 28, x(best), 52, "best"), text(x(best), 72, f"best {best:.3g}", "", "middle")]
+    span = high - low or 1.0
+
+    def x(score: float) -> float:
+        return 60 + (score - low) / span * 600
+
+    def line(at: float, top: int, bottom: int, kind: str) -> str:
+        return f'<line class="{kind}" x1="{at:.1f}" y1="{top}" x2="{at:.1f}" y2="{bottom}"/>'
+
+    def text(at: float, y: int, words: str) -> str:
+        return f'<text x="{at:.1f}" y="{y}" text-anchor="middle">{clean(words)}</text>'
+
+    marks = [line(x(score), 34, 46, "other") for score in others]
+    marks += [line(x(best), 28, 52, "best"), text(x(best), 72, f"best {best:.3g}")]
     for name, value in (("τ+", upper), ("τ−", lower)):
-        marks += [line(x(value), 22, x(value), 58, "threshold")]
-        marks += [text(x(value), 16, f"{name} {value:.3g}", "", "middle")]
-    said = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
-    head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{said}">'
-    return "\n".join([head, line(60, 40, 660, 40, "axis"), *marks, "</svg>"])
+        marks += [line(x(value), 22, 58, "threshold"), text(x(value), 16, f"{name} {value:.3g}")]
+    label = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
+    axis = '<line class="axis" x1="60" y1="40" x2="660" y2="40"/>'
+    head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{label}">'
+    return "\n".join([head, axis, *marks, "</svg>"])
 
 
 def _passages(found: ActionExplanation, trace: Trace) -> str:

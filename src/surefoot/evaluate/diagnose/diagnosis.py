@@ -14,7 +14,7 @@ from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_o
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.report.form import MOST_ITEMS
-from surefoot.explain.svg import printable
+from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.judges._diamond import title
 from surefoot.stats.figures import wilson

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
+from typing import Any
 
+from typer import Option
+
+from surefoot.explain.explanation import safe
 from surefoot.run.store import write_bytes, write_text
 from surefoot.types.errors import MissingExtra, UsageError
 
@@ -63,7 +66,7 @@ def drawable(path: Path) -> None:
         raise UsageError(f"a picture is written as .svg or .png, and {path.name} is neither")
     if ending == ".png":
         try:
-            import surefoot.explain.png  # noqa: F401
+            import surefoot_lab.png  # noqa: F401
         except ImportError as error:
             raise MissingExtra("a PNG file", "png") from error
 
@@ -75,9 +78,21 @@ def write_picture(path: Path, svg: str) -> None:
     if path.suffix.lower() == ".svg":
         write_text(path, svg)
     else:
-        from surefoot.explain.png import rendered
+        from surefoot_lab.png import rendered
 
         write_bytes(path, rendered(svg))
+
+
+def drawing(what: str) -> Any:
+    """The option of a picture; a name that cannot be drawn is refused before anything is computed."""
+    words = f"Draw {what} here; .svg, or .png with the extra png."
+    return Option("--figure", metavar="FILE", help=words, callback=_drawn)
+
+
+def _drawn(path: Path | None) -> Path | None:
+    if path:
+        drawable(path)
+    return path
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
@@ -120,18 +135,3 @@ def text(x: float, y: float, words: str, kind: str = "", anchor: str = "start") 
 def cut(words: str, letters: int) -> str:
     """The words cut to so many letters, the last one "…" where some are left out."""
     return words if len(words) <= letters else words[: letters - 1] + "…"
-
-
-def safe(words: str) -> str:
-    """Words as text of XML or HTML, whatever they hold; names of files may hold what these cannot."""
-    return escape(printable(words))
-
-
-def clean(words: str) -> str:
-    """`safe` words on one line."""
-    return safe(" ".join(words.split()))
-
-
-def printable(words: str, lines: bool = False) -> str:
-    """The words with a sign for every character that cannot be printed; with `lines`, their ends stay."""
-    return "".join(letter if letter.isprintable() or (lines and letter == "\n") else "\ufffd" for letter in words)

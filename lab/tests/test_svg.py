@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.explain.svg import box, picture, write_picture
 from surefoot.types.errors import MissingExtra, UsageError
+from surefoot_lab.svg import box, picture, write_picture
 
 SVG = picture(20, 10, ".a { fill: #d55e00 }", "A box", "An orange box.", [box(0, 0, 20, 10, "a")])
 
@@ -31,7 +31,7 @@ def test_png_is_drawn_at_twice_the_size(tmp_path: Path) -> None:
 def test_without_the_extra_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And no file is begun."""
     monkeypatch.setitem(sys.modules, "resvg_py", None)
-    monkeypatch.delitem(sys.modules, "surefoot.explain.png", raising=False)
+    monkeypatch.delitem(sys.modules, "surefoot_lab.png", raising=False)
     with pytest.raises(MissingExtra, match=r"surefoot\[png\]"):
         write_picture(tmp_path / "box.png", SVG)
     assert list(tmp_path.iterdir()) == []
