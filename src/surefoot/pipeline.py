@@ -474,6 +474,6 @@ def useful(
     passages: Sequence[Passage], grades: Sequence[Grade], decompose: Decompose = "useful"
 ) -> tuple[Passage, ...]:
     """The passages whose grade is not INCORRECT, or all, best first; what could not be graded is not built upon."""
-    ranked = order(passages, [grade.score for grade in grades])
+    ranked = order(passages, grades)
     aside = (None, Action.INCORRECT) if decompose == "useful" else (None,)
     return tuple(passages[n] for n in ranked if grades[n].label not in aside)

@@ -429,7 +429,7 @@ def test_the_given_thresholds_decide(small: dict[str, Any]) -> None:
     """In the policy and in the refiner."""
     pipeline = built(small, thresholds={"upper": 2, "lower": 1.5, "strip": 1.2}).pipeline()
     assert pipeline.policy.thresholds.upper == 2
-    assert pipeline.refiner.floor == 1.2  # type: ignore[attr-defined]
+    assert pipeline.refiner.floor == 1.5  # type: ignore[attr-defined]
 
 
 def test_what_comes_from_outside_may_have_thresholds_of_its_own(small: dict[str, Any]) -> None:

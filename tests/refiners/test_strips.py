@@ -224,21 +224,13 @@ def test_sentences_are_grouped_over_paragraphs(apart: str, count: int, size: int
 def test_a_strip_is_graded_behind_what_leads_up_to_it(text: str, last: str) -> None:
     """The header of its table, the line before its list, its term; what is kept is the slice alone."""
     evaluator = Scores()
-    strip = Strips(evaluator, THRESHOLDS).refine("Which?", [Passage("0", text)])[-1]
+    strip = Strips(evaluator, THRESHOLDS, "sentences").refine("Which?", [Passage("0", text)])[-1]
     assert evaluator.pairs[-1][1].text == last
     assert last.endswith(strip.text)
     assert strip.text == text[strip.start : strip.end]
 
 
 # What is kept
-
-
-def test_the_best_are_those_of_good_grades_in_passages_that_were_found_well() -> None:
-    """Of equal grades the better found passage's; without scores the first's."""
-    for scores, kept in (((1.0, 2.0, 3.0), "2"), ((None, None, None), "0")):
-        shelf = [Passage(str(n), "A text (0.8)", score=score) for n, score in enumerate(scores)]
-        strips = Strips(Scores(), THRESHOLDS, best=1).refine("Who?", shelf)
-        assert [strip.passage_id for strip in strips if strip.kept] == [kept]
 
 
 def test_the_best_are_kept_in_the_order_of_the_text() -> None:
@@ -259,21 +251,6 @@ def test_of_many_strips_those_are_read_that_share_words_with_the_question() -> N
         (False, None, UNREAD),
         (True, 0.7, ""),
     ]
-
-
-def test_of_a_comparison_the_strips_on_either_thing_are_kept() -> None:
-    """Though the question as a whole is answered by neither."""
-
-    class Naming(Scores):
-        def _score_for(self, question: str, text: str) -> float:
-            return 0.9 if text.split()[1] in question and question.startswith("What is") else 0.6
-
-        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-            return tuple(Grade(p.id, self._score_for(question, p.text)) for question, p in pairs)
-
-    shelf = [Passage(str(n), text) for n, text in enumerate(["A stove burns.", "A lamp shines.", "A rope is long."])]
-    strips = Strips(Naming(), THRESHOLDS, best=2).refine("lamp vs rope", shelf)
-    assert [(strip.kept, strip.score) for strip in strips[1:]] == [(True, 0.9), (True, 0.9)]
 
 
 @pytest.mark.parametrize(("mode", "best"), [("sentences", 5), ("fixed_num", 6), ("excerption", 6), ("selection", 3)])

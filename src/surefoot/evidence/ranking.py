@@ -1,7 +1,7 @@
 """The order in which passages are trusted and shown: by their grades, and by how well they were found.
 
 A grade reads a passage word by word and is often wrong about a manual; the retriever knows how rare the words are that
-passage and question share. Together they are right more often than either (`benchmarks/manuals.md`).
+passage and question share. Together they are right more often than either (`surefoot lab bench manuals`).
 """
 
 from __future__ import annotations
@@ -14,48 +14,44 @@ from surefoot.types import Grade, Passage
 SAME = 0.8
 """Share of the words of the shorter of two texts that the longer one must hold to repeat it."""
 
-CONSTANT = 10
-"""Of reciprocal rank fusion; the retrievers are fused with the same."""
+RETRIEVAL_WEIGHT = 4.0
+"""Logits that the best retrieval score is worth. Evidence in the first of 30 passages, over eight manuals of which
+nothing was learned: by retrieval 51 %, by grade 49 %, by both 58 %."""
 
 
-def order(passages: Sequence[Passage], values: Sequence[float | None]) -> list[int]:
-    """The places of the passages, the best first, by the sum of 1 / (CONSTANT + rank) over two rankings: by these
-    values, and by the retriever's score, which those from one retrieval have. Without such scores, by the values alone.
-    None comes last; of equals, what came first."""
-    ranks = [_ranks(values)]
-    if all(passage.score is not None for passage in passages):
-        ranks.append(_ranks([passage.score for passage in passages]))
-    worth = [sum(1 / (CONSTANT + each[n]) for each in ranks) for n in range(len(passages))]
-    return sorted(range(len(passages)), key=lambda n: (values[n] is None, -worth[n]))
+def order(passages: Sequence[Passage], grades: Sequence[Grade]) -> list[int]:
+    """The places of the passages, the best first, by the grade's logit plus `RETRIEVAL_WEIGHT` times the share that the
+    retrieval score has of the best one's.
+
+    By the grade alone where it is no logit, which is one that comes without a probability, or where a passage was not
+    found by a score. An ungraded passage comes last; of equals, the first stays first.
+    """
+    scores = [passage.score for passage in passages]
+    best = max((score for score in scores if score is not None), default=0.0)
+    logits = all(grade.probability is not None for grade in grades if grade.score is not None)
+    both = logits and best > 0 and None not in scores
+
+    def worth(n: int) -> float:
+        return (grades[n].score or 0.0) + (RETRIEVAL_WEIGHT * (scores[n] or 0.0) / best if both else 0.0)
+
+    return sorted(range(len(passages)), key=lambda n: (1, 0.0) if grades[n].score is None else (0, -worth(n)))
 
 
 def best(passages: Sequence[Passage], grades: Sequence[Grade], count: int = 3) -> tuple[tuple[Passage, Grade], ...]:
-    """The passages that a reader should see first, each with its grade, and none that repeats a better one; what could
-    not be graded comes last."""
+    """The passages that a reader should see first, each with its grade, and none that repeats a better one."""
     chosen: list[int] = []
-    said: list[str] = []
-    for n in order(passages, [grade.score for grade in grades]):
-        if len(chosen) < count and not repeats(passages[n].text, said):
+    for n in order(passages, grades):
+        if len(chosen) < count and not repeats(passages[n].text, (passages[m].text for m in chosen)):
             chosen.append(n)
-            said.append(passages[n].text)
     return tuple((passages[n], grades[n]) for n in chosen)
 
 
 def repeats(text: str, others: Iterable[str]) -> bool:
-    """Whether nearly all the words of one of the others stand in the text, or those of the text in it: manuals come as
+    """True if nearly all the words of one of the others stand in the text, or those of the text in it: manuals come as
     HTML and as their own source, and chapters say a thing twice."""
     mine = set(words(text))
-    return any(_alike(mine, set(words(other))) for other in others)
+    return any(_overlap(mine, set(words(other))) for other in others)
 
 
-def _alike(one: Set[str], other: Set[str]) -> bool:
+def _overlap(one: Set[str], other: Set[str]) -> bool:
     return len(one & other) >= SAME * max(1, min(len(one), len(other)))
-
-
-def _ranks(values: Sequence[float | None]) -> list[int]:
-    """From 1; equal values have the rank of the first of them."""
-    ordered = sorted((value for value in values if value is not None), reverse=True)
-    first: dict[float, int] = {}
-    for rank, value in enumerate(ordered, start=1):
-        first.setdefault(value, rank)
-    return [first[value] if value is not None else len(values) + 1 for value in values]

@@ -114,7 +114,7 @@ class SurefootRetriever(BaseRetriever):
         found = self.pipeline.retriever.retrieve(query, max(wanted, self.pipeline.k))
         grades = self.pipeline.grade(query, found)
         aside = (None, Action.INCORRECT) if self.useful else ()
-        places = [n for n in order(found, [grade.score for grade in grades]) if grades[n].label not in aside]
+        places = [n for n in order(found, grades) if grades[n].label not in aside]
         return [document(found[n], grades[n]) for n in places[:wanted]]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +11,6 @@ from typing import Literal
 from surefoot.evidence.exclusions import Evidence, ExcludedSentence
 from surefoot.evidence.ranking import order
 from surefoot.text.blocks import led, parts
-from surefoot.text.comparison import questions
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage, Strip, Thresholds
 from surefoot.types.errors import ConfigError
@@ -43,9 +41,10 @@ class StripSizes:
 class Strips:
     """Cuts passages into strips and keeps those that help (CRAG paper, section 4.4).
 
-    `mode` says how a passage is cut: "sentences" in groups of `size` (the open reproduction; a passage of one or two
-    sentences is one strip), or one of the three ways of the paper's script: "fixed_num" (windows of 50 words),
-    "excerption" (pieces in threes, repeated ones dropped), "selection" (the passage is the strip). Each strip is
+    `mode` says how a passage is cut: "selection" not at all (the passage is the strip, and is read whole), "sentences"
+    in groups of `size` (the open reproduction; a passage of one or two
+    sentences is one strip), "fixed_num" in windows of 50 words, or "excerption" in pieces, in threes, repeated ones
+    dropped; all but "sentences" are the ways of the paper's script. Each strip is
     graded by the evaluator together with its passage's title, since "He was a politician" helps only when the title
     says who, and with what leads up to it, such as the header of its table; the scripts grade the bare text. Strips
     below the evaluator's strip threshold are dropped, then the `best` of the others are kept, by their grades and by
@@ -53,17 +52,16 @@ class Strips:
     `floor` takes the place of either threshold: a low one drops nothing, as the paper's selection does. `size`,
     `window`, `tail` and `fragment` are those of `StripSizes`.
 
-    For a question that compares two things, strips are kept for what each of them is, too. Of more than `most` strips
-    those are read that share the most words with the question; the others are dropped unread.
+    Of more than `most` strips those that share the most words with the question are read; others are dropped unread.
 
-    Cost: one graded pair a strip and question, in one batch a question.
+    Cost: one graded pair a strip, in one batch a question; none for "selection" where grades are cached.
     """
 
     def __init__(
         self,
         evaluator: Evaluator,
         thresholds: Thresholds,
-        mode: Mode = "sentences",
+        mode: Mode = "selection",
         size: int = 3,
         best: int | None = None,
         most: int = 20,
@@ -90,23 +88,19 @@ class Strips:
         clean = [evidence.masked(passage) for passage in passages]
         cut = [(n, *span) for n, passage in enumerate(passages) for span in self._cut(evidence, passage)]
         read = [replace(clean[n], text=led(clean[n].text, a, b)[0]) for n, a, b, _ in cut]
-        asked = questions(question)
-        most = -(-self.best // (len(asked) - 1)) if asked[1:] else self.best
-        sifted = [self._sifted(each, cut, read, passages, most) for each in asked]
-        return tuple(max(same, key=_worth) for same in zip(*sifted, strict=True))
-
-    def _sifted(
-        self, question: str, cut: Sequence[Cut], read: Sequence[Passage], passages: Sequence[Passage], most: int
-    ) -> list[Strip]:
         telling = self._telling(question, read)
-        graded = self.evaluator.grade([(question, read[i]) for i in telling])
-        scores = {i: grade.score for i, grade in zip(telling, graded, strict=True)}
-        whys = [why or ("" if i in scores else UNREAD) for i, (*_, why) in enumerate(cut)]
-        strips = [
-            self._sift(Strip(passages[n].id, a, b, passages[n].text[a:b], scores.get(i), not why, why))
-            for i, ((n, a, b, _), why) in enumerate(zip(cut, whys, strict=True))
-        ]
-        return _keep_best(strips, [passages[n] for n, *_ in cut], most)
+        grades = self.evaluator.grade([(question, read[i]) for i in telling])
+        graded = dict(zip(telling, grades, strict=True))
+        strips = []
+        for i, (n, a, b, excluded) in enumerate(cut):
+            why = excluded or ("" if i in graded else UNREAD)
+            score = graded[i].score if i in graded else None
+            strips.append(self._sift(Strip(passages[n].id, a, b, passages[n].text[a:b], score, not why, why)))
+        kept = [i for i, strip in enumerate(strips) if strip.kept]
+        ranked = order([passages[cut[i][0]] for i in kept], [graded[i] for i in kept])
+        for i in (kept[n] for n in ranked[self.best :]):
+            strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
+        return tuple(strips)
 
     def _telling(self, question: str, read: Sequence[Passage]) -> list[int]:
         """Which of the strips to read, in their order: long tables have more rows than a reader has time for."""
@@ -133,18 +127,6 @@ class Strips:
         if strip.score < self.floor:
             return replace(strip, kept=False, reason=f"{strip.score:.2f} < {self.floor:.2f}")
         return strip
-
-
-def _keep_best(strips: list[Strip], origins: Sequence[Passage], most: int) -> list[Strip]:
-    kept = [i for i, strip in enumerate(strips) if strip.kept]
-    ranked = order([origins[i] for i in kept], [strips[i].score for i in kept])
-    for i in (kept[n] for n in ranked[most:]):
-        strips[i] = replace(strips[i], kept=False, reason=f"not among the best {most}")
-    return strips
-
-
-def _worth(strip: Strip) -> tuple[bool, float]:
-    return strip.kept, -math.inf if strip.score is None else strip.score
 
 
 def by_sentences(text: str, sizes: StripSizes) -> list[Span]:

@@ -9,7 +9,6 @@ from itertools import islice
 from types import MappingProxyType
 
 from surefoot.evidence.merge import covered
-from surefoot.evidence.ranking import CONSTANT
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 from surefoot.types.metadata import NO_FILTER, Filter, Find, filtered
@@ -19,6 +18,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 """By a retriever's name; others weigh 1. Words find names and numbers, likeness what was said in other words. Over four
 question sets this finds as much among the first five as BM25 alone or up to 3 points more, for up to 4 points fewer
 first places; equal weights and a constant of 60 lose up to 6 points among the first five (benchmarks/embedders.md)."""
+
+CONSTANT = 10
+"""Of reciprocal rank fusion."""
 
 DEPTH = 50
 """Passages taken from each retriever, unless it is asked for more."""

@@ -36,7 +36,7 @@ def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocat
     if trace.answer is None:
         return
     passages = {passage.id: passage for passage in (*trace.passages, *trace.external)}
-    quoted = {one.marker: (one, one.strip) for one in trace.answer.citations if one.quoted and one.strip}
+    quoted = {one.marker: (one, one.strip) for one in reversed(trace.answer.citations) if one.quoted and one.strip}
     for marker in _MARKER.finditer(trace.answer.text):
         if int(marker[1]) not in quoted:
             continue
