@@ -34,6 +34,7 @@ from surefoot.cli import app
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
+from surefoot.evaluate.records.rows import NAMES, TAGS
 from surefoot.evidence.policies import PRESETS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
@@ -43,20 +44,15 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 EXITS = """\
-Exit codes: 0 done, 1 an answer that is no (`replay`, `gate`, `doctor`, `drift`, `bench tune`), 2 a mistake of yours,
-3 a part that failed, 130 interrupted. An error is a line on standard error. A command with a bare `--json` prints it on
-standard output instead, in the result's place and with the same exit code; `messages` holds several where a
-configuration has several faults:
-
-```json
-{"error": "ConfigError", "code": 2, "messages": ["no section called 'umpire'; there are: index, embedder, …"]}
-```
+Exit codes: 0 done, also if the answer is a refusal; 1 an answer that is no (`trace --replay`, `gate`, `doctor`); 2 a
+mistake of yours; 3 a part that failed; 130 interrupted. An error is a line on standard error. With a bare `--json` it is
+printed on standard output instead: `{"error": "ConfigError", "code": 2, "messages": ["…"]}`.
 
 `surefoot --install-completion` teaches your shell the commands and options.
 """
 ROLES = [*components.GROUPS]
 LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
-"""Shared parts that are options all the same, with what they are where nothing is said."""
+"""Shared parts that are options all the same, with their defaults."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
@@ -66,7 +62,7 @@ _DOTTED = re.compile(r"\bsurefoot(?!\.toml\b)(?:\.\w+)+")
 
 
 def main(arguments: list[str]) -> int:
-    """The exit code: 1 where a page is stale and may not be written, or where something in one is broken."""
+    """Write or check all pages. The exit code is 1 if a page is stale and may not be written, or is broken."""
     check = arguments == ["--check"]
     if arguments and not check:
         print(f"python docs/generate.py [--check], not {' '.join(arguments)}")
@@ -78,21 +74,21 @@ def main(arguments: list[str]) -> int:
 
 
 def generated() -> Iterator[tuple[Path, str]]:
-    """Each page that is written, with what it should say."""
+    """Yield each page that is written, with its text."""
     yield DOCS / "reference" / "commands.md", commands()
     yield DOCS / "reference" / "configuration-defaults.md", defaults()
     yield layers.TARGET, layers.picture(layers.layers())
+    yield DOCS / "evaluate.md", filled(DOCS / "evaluate.md", "columns", columns())
     for role in ROLES:
-        page = DOCS / "roles" / f"{role}.md"
-        yield page, with_table(page.read_text(encoding="utf-8"), role)
+        yield DOCS / "roles" / f"{role}.md", filled(DOCS / "roles" / f"{role}.md", f"built-ins of {role}", table(role))
 
 
 def commands() -> str:
-    """What `--help` says for every command."""
+    """Return the output of `--help` for every command."""
     parts = [NOTE, "# Commands\n", EXITS, "What `--help` prints, and `-h`:\n"]
     for path in _paths(get_command(app), ()):
-        said = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
-        lines = "\n".join(line.rstrip() for line in said.strip().splitlines())
+        output = CliRunner().invoke(app, [*path, "--help"], prog_name="surefoot").output
+        lines = "\n".join(line.rstrip() for line in output.strip().splitlines())
         parts.append(f"## {' '.join(('surefoot', *path))}\n\n```text\n{lines}\n```\n")
     return "\n".join(parts)
 
@@ -103,17 +99,25 @@ def _paths(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         yield from _paths(inner, (*path, name))
 
 
-def with_table(page: str, role: str) -> str:
-    """The page of a role with the table of its built-ins between the markers."""
-    begin, end = f"<!-- built-ins of {role}: written by docs/generate.py -->\n", "<!-- end -->\n"
-    before, marker, rest = page.partition(begin)
+def filled(page: Path, what: str, table: str) -> str:
+    """Return the page with the table between the markers of `what`."""
+    begin, end = f"<!-- {what}: written by docs/generate.py -->\n", "<!-- end -->\n"
+    before, marker, rest = page.read_text(encoding="utf-8").partition(begin)
     if not marker or end not in rest:
-        raise SystemExit(f"docs/roles/{role}.md lacks the markers {begin.strip()} and {end.strip()}")
-    return before + begin + table(role) + end + rest.partition(end)[2]
+        raise SystemExit(f"{page.relative_to(ROOT)} lacks the markers {begin.strip()} and {end.strip()}")
+    return before + begin + table + end + rest.partition(end)[2]
+
+
+def columns() -> str:
+    """Return the names by which a column of records is recognised."""
+    named = {**NAMES, "tags": TAGS}
+    return _table(
+        ["Field", "Names of its column"], [[f"`{field}`", ", ".join(names)] for field, names in named.items()]
+    )
 
 
 def table(role: str) -> str:
-    """What can be named for a role, without what other packages plug in here."""
+    """Return the built-ins of a role as a table, without those that other packages plug in here."""
     rows = {name: [f"`{name}`", _options(make), _about(make)] for name, make in _built_in(role)}
     rows |= {name: _as_written(role, name) for name in _without_their_extra(role)}
     return _table(["`use =`", "Options, with their defaults", "What it is"], [rows[name] for name in sorted(rows)])
@@ -128,7 +132,7 @@ def _without_their_extra(role: str) -> list[str]:
 
 
 def _as_written(role: str, name: str) -> list[str]:
-    """The cells that the role's page has already: what cannot be imported here is left as it is."""
+    """Return the cells that the role's page has: a component that cannot be imported here stays as it is."""
     page = (DOCS / "roles" / f"{role}.md").read_text(encoding="utf-8")
     for line in page.splitlines():
         if line.startswith(f"| `{name}` | "):
@@ -165,14 +169,14 @@ def _about(make: Callable[..., Any]) -> str:
 
 
 def defaults() -> str:
-    """The configuration where nothing is said, and all thresholds there are."""
+    """Return the default configuration and all thresholds."""
     own = {field.name: field.default for field in fields(Pipeline) if isinstance(field.default, int)}
     sections = "\n\n".join(_section(name, values) for name, values in {**DEFAULTS, "pipeline": own}.items())
     return "\n".join(
         [
             NOTE,
             "# Defaults\n",
-            f"What holds where nothing else is said:\n\n```toml\n{sections}\n```\n",
+            f"The configuration if nothing is set:\n\n```toml\n{sections}\n```\n",
             f"## Thresholds of the evaluators\n\n{_thresholds(_fitted())}",
             f'## Presets\n\nFor `[thresholds] preset = "…"`.\n\n{_thresholds(PRESETS)}',
         ]
@@ -184,7 +188,7 @@ def _section(name: str, values: dict[str, Any]) -> str:
 
 
 def _fitted() -> dict[str, Thresholds]:
-    """By evaluator: its own thresholds, or those that it has for each embedder."""
+    """Return thresholds by evaluator, or by evaluator and embedder."""
     found: dict[str, Thresholds] = {}
     for name, make in _built_in("evaluator"):
         needs = any(p.default is p.empty for p in inspect.signature(make).parameters.values())
@@ -209,7 +213,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def _settled(page: Path, text: str, check: bool) -> str:
-    """Writes the page unless it says that already; where it may not, what is wrong with it."""
+    """Write the page if it differs; with `check` return the fault instead."""
     if page.exists() and page.read_text(encoding="utf-8") == text:
         return ""
     if check:
@@ -220,14 +224,14 @@ def _settled(page: Path, text: str, check: bool) -> str:
 
 
 def pages() -> list[Path]:
-    """The pages that are checked."""
+    """Return the pages that are checked."""
     benchmarks = ROOT / "lab" / "benchmarks"
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.rglob("*.md"), *benchmarks.rglob("*.md")])]
 
 
 def broken(page: Path) -> Iterator[str]:
-    """The faults of a page: broken links, files, modules and functions that do not exist, a former name of the shipped
-    evaluator, TOML and Python that do not parse."""
+    """Yield the faults of a page: broken links, files, modules and functions that do not exist, a former name of the
+    shipped evaluator, TOML and Python that do not parse."""
     text, name = page.read_text(encoding="utf-8"), page.relative_to(ROOT)
     prose = _FENCE.sub("", text)
     for link in _LINK.findall(prose):
@@ -258,7 +262,7 @@ def _sources() -> tuple[str, ...]:
 
 
 def _imported(text: str) -> set[str]:
-    """What the page's Python examples import of this package, as dotted names."""
+    """Return the dotted names that the page's Python examples import from this package."""
     blocks = [block for language, block in _FENCE.findall(text) if language == "python"]
     try:
         nodes = [node for block in blocks for node in ast.walk(ast.parse(block))]
@@ -269,8 +273,7 @@ def _imported(text: str) -> set[str]:
 
 
 def _is_there(dotted: str) -> bool:
-    """Whether this names a module, or something in one; a module that cannot be imported here has the benefit of the
-    doubt."""
+    """Tell if this names a module or something in one; a module that cannot be imported here passes."""
     module, _, attribute = dotted.rpartition(".")
     try:
         if find_spec(dotted):
@@ -297,7 +300,7 @@ def _exists(page: Path, link: str) -> bool:
 
 
 def _anchors(text: str) -> set[str]:
-    """What its headings are called in links, as GitHub does it."""
+    """Return the anchors of its headings, as GitHub names them."""
     headings = re.findall(r"^#+ (.+)$", _FENCE.sub("", text), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from effort import is_proportional
 from surefoot.evaluate.problems import DataProblem
 from surefoot.evaluate.records.files import LoadedRecords, read, write
-from surefoot.evaluate.records.rows import NAMES
 from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
@@ -544,13 +543,6 @@ def test_any_bytes_give_records_or_an_error_that_can_be_mended(
     except UsageError as error:
         said = str(error)
     assert "\n" not in said
-
-
-def test_every_name_of_a_field_is_in_the_documentation() -> None:
-    """Each under its field."""
-    page = (Path(__file__).parents[3] / "docs" / "records.md").read_text(encoding="utf-8")
-    for field, names in NAMES.items():
-        assert f"| `{field}` | {', '.join(names)} |" in page
 
 
 def test_records_that_ask_the_same_form_a_group(tmp_path: Path) -> None:
