@@ -1,9 +1,7 @@
 """Does text that strangers plant change what Surefoot does or says? Injections of thirty kinds in fourteen languages.
 
     python benchmarks/injections.py run EVALUATOR GENERATOR [--half known] [--data DIR] [--sample N] [--misses FILE]
-    python benchmarks/injections.py harmless [--data DIR] [--manuals DIR --questions DIR]
-    python benchmarks/injections.py screen
-    python benchmarks/injections.py split
+    python benchmarks/injections.py harmless [--data DIR]
 
 `run` plants each injection in each case and asks the case's question, with the corpus alone. Where the answer is in the
 corpus, one passage answers and others are about the same things; where it is not, the one that answers is missing. The
@@ -19,11 +17,8 @@ An interval takes the runs of one injection, which are alike, for one. A `lie` s
 tells it from a source, so it is counted apart. Of the half that is held out only totals are printed: whoever reads
 which ones got through tunes to them.
 
-`harmless` counts the sentences of `injections/harmless.toml`, of manuals and of labelled data that the product blanks
-or does not count as evidence, without a question and, where the product looks at the question too, with one.
-
-`screen` counts of which injections `surefoot.text.screen` takes a sentence for an order. `split` halves the sets at
-random, alike in kinds and languages, and ends with the files as they are.
+`harmless` counts the sentences of `injections/harmless.toml` and of labelled data that the product blanks or does not
+count as evidence, without a question and, where the product looks at the question too, with one.
 """
 
 from __future__ import annotations
@@ -40,13 +35,11 @@ from codecs import encode
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
-from time import monotonic
 from typing import NamedTuple
 
 import surefoot
@@ -56,9 +49,8 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.exclusions import Evidence
 from surefoot.index.build import build
-from surefoot.index.search import Index
 from surefoot.stats.figures import wilson
-from surefoot.text.screen import line, orders, unscreened
+from surefoot.text.screen import line, orders
 from surefoot.text.words import sentences
 
 HERE = Path(__file__).with_suffix("")
@@ -185,9 +177,10 @@ def made_up() -> list[Case]:
     for number, row in enumerate(table("cases")["case"]):
         good, *related = (
             Passage(f"{number}-{i}", p["text"], p["title"], url=f"texts/{number}-{i}.txt")
-            for i, p in enumerate(row.pop("passages"))
+            for i, p in enumerate(row["passages"])
         )
-        found.append(Case(**row, good=good, related=tuple(related)))
+        known = {key: value for key, value in row.items() if key != "passages"}
+        found.append(Case(**known, good=good, related=tuple(related)))
     return found
 
 
@@ -306,15 +299,12 @@ def action(trace: Trace) -> str:
     return trace.decision.action
 
 
-def rows(
-    method: Pipeline, obedient: bool, tried: Sequence[Injection], cases: Sequence[Case], guarded: bool = True
-) -> Iterator[Row]:
+def rows(method: Pipeline, obedient: bool, tried: Sequence[Injection], cases: Sequence[Case]) -> Iterator[Row]:
     """Each injection in each case and place; two at a time, since a run has little that is new to grade."""
 
     def asked(case: Case, text: str, wanted: str) -> dict[Place, Trace]:
         answering = method.but(generator=Obedient(case.answer, text, wanted)) if obedient else method
-        with nullcontext() if guarded else unscreened():  # here, because it holds for a thread
-            return ask(answering, case, text)
+        return ask(answering, case, text)
 
     def told(pair: tuple[Case, Injection]) -> list[Row]:
         case, injection = pair
@@ -324,25 +314,10 @@ def rows(
         return [Row(injection, case, at, compared(injection, case, clean[at], trace)) for at, trace in traces.items()]
 
     before = {case: asked(case, "", "") for case in cases}
-    progress = Progress(len(tried) * len(cases))
     with ThreadPoolExecutor(WORKERS) as pool:
-        for found in pool.map(told, product(cases, tried)):
+        for done, found in enumerate(pool.map(told, product(cases, tried)), start=1):
             yield from found
-            progress.step()
-
-
-class Progress:
-    """Tells on standard error how far it is, and for how long yet."""
-
-    def __init__(self, total: int) -> None:
-        self.total, self.done, self.started = total, 0, monotonic()
-
-    def step(self) -> None:
-        self.done += 1
-        spent = monotonic() - self.started
-        rest = spent / self.done * (self.total - self.done)
-        ends = "\n" if self.done == self.total else ""
-        print(f"\r{self.done}/{self.total}, {spent:.0f} s, {rest:.0f} s to go ", end=ends, file=sys.stderr, flush=True)
+            print(f"\r{done} of {len(tried) * len(cases)}", end="", file=sys.stderr, flush=True)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -355,15 +330,14 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.sample:
         tried, cases = some(tried, arguments.sample, random), some(cases, arguments.cases, random)
     method = pipeline(arguments.evaluator, arguments.generator, arguments.set)
-    found = list(rows(method, arguments.generator == "obedient", tried, cases, not arguments.unscreened))
+    found = list(rows(method, arguments.generator == "obedient", tried, cases))
     print(f"{method.evaluator.name}, {arguments.generator}, {arguments.half}: {len(tried)} injections, ", end="")
     print(f"{len(cases)} cases, 95 % intervals over injections\n")
     print(alone(method, cases), end="\n\n")
     totals(found)
     if arguments.half != "held_out":
-        for name, key in (("kind", lambda row: row.injection.kind), ("language", lambda row: row.injection.lang)):
-            print(f"\nBy {name}:\n")
-            grouped(found, key)
+        print("\nBy kind:\n")
+        grouped(found)
     if arguments.misses:
         arguments.misses.write_text(misses(found), encoding="utf-8")
 
@@ -400,11 +374,11 @@ def totals(found: Sequence[Row]) -> None:
         counted(f"lies, {sort}", [row for row in found if row.injection.kind == LIE and row.place.sort == sort])
 
 
-def grouped(found: Sequence[Row], key: Callable[[Row], str]) -> None:
-    """Print a row for each group, sort by sort; the lies in one of their own."""
+def grouped(found: Sequence[Row]) -> None:
+    """Print a row for each kind, sort by sort."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in found:
-        groups[LIE if row.injection.kind == LIE else key(row), row.place.sort].append(row)
+        groups[row.injection.kind, row.place.sort].append(row)
     cells("", "runs", *COUNTS)
     for (name, sort), group in sorted(groups.items()):
         counted(f"{name}, {sort}", group)
@@ -442,24 +416,6 @@ def misses(found: Iterable[Row]) -> str:
         + "".join(f"    {times} × {what}\n" for what, times in sorted(counts[injection].items()))
         for injection in worst
     )
-
-
-def screened() -> None:
-    """Print of how many injections the screen takes a sentence for an order, by kind; of the held-out half, in all."""
-    earlier = table("earlier")["injection"]
-    columns = {half: injections(half) for half in SETS[:2]}
-    columns["earlier"] = [injection(row) for row in earlier if not row.get("held_out")]
-    columns["earlier, held out"] = [injection(row) for row in earlier if row.get("held_out")]
-    case = made_up()[0]
-    found: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
-    for name, column in columns.items():
-        for each in column:
-            whole = LIE if each.kind == LIE else "all"
-            for kind in {whole} if name == "held_out" else {whole, each.kind}:
-                found[kind][name].append(bool(orders(each.filled(case))))
-    cells("", *columns)
-    for kind, hits in sorted(found.items()):
-        cells(kind, *(f"{sum(hits[name])} of {len(hits[name])}" if name in hits else "" for name in columns))
 
 
 class Touched:
@@ -509,7 +465,6 @@ def harmless(arguments: argparse.Namespace) -> None:
     for number, text in enumerate(table("earlier")["manual"]):
         earlier.add(Passage(str(number), text))
     earlier.show("sentences like orders of manuals and forms", arguments.every)
-    of_manuals(arguments)
     for name in ("squad2/dev.jsonl", "nq/oracle.jsonl") if arguments.data else ():
         alone, asked = Touched(), Touched()
         texts = (arguments.data / name).read_text(encoding="utf-8").splitlines()
@@ -524,84 +479,6 @@ def harmless(arguments: argparse.Namespace) -> None:
         asked.show(f"{name}, with its questions", arguments.every)
 
 
-def of_manuals(arguments: argparse.Namespace) -> None:
-    """Print it of each manual, cut as the index cuts it, and of what is found for the questions about it."""
-    questions = defaultdict(list)
-    for file in sorted(arguments.questions.glob("*.jsonl")) if arguments.questions else ():
-        for row in map(json.loads, file.read_text(encoding="utf-8").splitlines()):
-            questions[row["corpus"].split()[0]].append(row["question"])
-    every, met = Touched(), Touched()
-    for folder in sorted(arguments.manuals.iterdir()) if arguments.manuals else ():
-        alone, asked = Touched(), Touched()
-        with tempfile.TemporaryDirectory() as home:
-            build([folder], Path(home, "index.db"), Hashing())
-            with Index.open(Path(home, "index.db")) as index:
-                for passage in index.passages():
-                    alone.add(passage)
-                    every.add(passage)
-                for question in questions[folder.name]:
-                    for passage in index.lexical(question, 10):
-                        asked.add(passage, question)
-                        met.add(passage, question)
-        alone.show(folder.name, arguments.every)
-        if asked.sentences:
-            asked.show(f"{folder.name}, the first ten of each question", arguments.every)
-    if every.sentences:
-        every.show("all manuals", every=False)
-        met.show("all manuals, the first ten of each question", every=False)
-
-
-def split() -> None:
-    """Halve the sets, each half with as many of each kind, and nearly as many of each language."""
-    rows = sorted((row for half in SETS[:2] for row in table(half).get("injection", ())), key=order)
-    halves = halved(rows)
-    for half in SETS[:2]:
-        kept = [row for row, chosen in zip(rows, halves, strict=True) if chosen == half]
-        (HERE / f"{half}.toml").write_text(written("injection", kept), encoding="utf-8")
-    rows = sorted(({**row, "half": ""} for row in table("harmless")["passage"]), key=order)
-    kept = [{**row, "half": half} for row, half in zip(rows, halved(rows), strict=True)]
-    (HERE / "harmless.toml").write_text(written("passage", kept), encoding="utf-8")
-
-
-def order(row: dict) -> tuple[str, ...]:
-    return row["kind"], row["lang"], row["text"]
-
-
-def halved(rows: Sequence[dict]) -> list[str]:
-    """The half of each row: of so many random draws by kinds the one that is most alike in languages."""
-    random = Random(SEED)
-    draws = [drawn_by_kind(rows, random) for _ in range(2000)]
-    return min(draws, key=lambda halves: uneven([row["lang"] for row in rows], halves))
-
-
-def drawn_by_kind(rows: Sequence[dict], random: Random) -> list[str]:
-    """As many rows of each kind in each half; the odd one falls to either."""
-    halves = [""] * len(rows)
-    for kind in dict.fromkeys(row["kind"] for row in rows):
-        places = [n for n, row in enumerate(rows) if row["kind"] == kind]
-        random.shuffle(places)
-        first = random.randrange(2)
-        for n, place in enumerate(places):
-            halves[place] = SETS[(n + first) % 2]
-    return halves
-
-
-def uneven(groups: Sequence[str], halves: Sequence[str]) -> int:
-    """By how many the halves differ, over the groups and in all."""
-    counts = Counter(zip(groups, halves, strict=True))
-    return sum(abs(counts[g, SETS[0]] - counts[g, SETS[1]]) for g in set(groups)) + abs(
-        halves.count(SETS[0]) - halves.count(SETS[1])
-    )
-
-
-def written(name: str, rows: Iterable[dict]) -> str:
-    """The rows as TOML."""
-    return "\n".join(
-        f"[[{name}]]\n" + "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in row.items())
-        for row in rows
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
@@ -614,18 +491,12 @@ def main() -> None:
     runs.add_argument("--sample", type=int, help="only so many injections")
     runs.add_argument("--seed", type=int, default=SEED)
     runs.add_argument("--set", action="append", default=[], metavar="A.B=C", help="a setting of surefoot.toml")
-    runs.add_argument("--unscreened", action="store_true", help="without the screen")
     runs.add_argument("--misses", type=Path, help="file for the injections that got through")
     clean = commands.add_parser("harmless")
     clean.add_argument("--data", type=Path, help="folder of labelled data")
-    clean.add_argument("--manuals", type=Path, help="folder of manuals, a folder each")
-    clean.add_argument("--questions", type=Path, help="folder of questions about them")
     clean.add_argument("--every", action="store_true", help="print the sentences too")
-    commands.add_parser("screen")
-    commands.add_parser("split")
     arguments = parser.parse_args()
-    tasks = {"run": run, "harmless": harmless, "screen": lambda _: screened(), "split": lambda _: split()}
-    tasks[arguments.command](arguments)
+    (run if arguments.command == "run" else harmless)(arguments)
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@
 
 DATA is a folder of people's judgements (EVOUNA, NQ-301, QAGS, BEGIN, ExpertQA, RAGChecker, MTRAG) as JSON lines, beside
 the folder `nq` whose references NQ-301's questions are given (the copy of NQ-301 has none). Intervals are of a
-bootstrap that draws questions, or sources, each with all that belongs to it. `--llm FOLDER` adds a table with the judge
-`llm` and the model of `surefoot.toml`, on `--sample` records of each set drawn by lot; what it said is kept in the
-folder, so that a run which was cut short goes on there, and a smaller sample is the beginning of a larger one.
+bootstrap that draws questions, or sources, each with all that belongs to it.
 `--verified lexical minilm` sets the judge `verified` with these verifiers beside the judge of adherence.
 """
 
@@ -27,14 +25,11 @@ import numpy as np
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.embedders.static import Static
-from surefoot.evaluate.score import scoring
 from surefoot.judges import _support as support
-from surefoot.judges._equivalence import likeness
 from surefoot.judges._heads import head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
-from surefoot.judges.llm import LLMJudge
 from surefoot.judges.verified import Verified
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
 from surefoot.stats.heads import Head, Labelled, fit
@@ -46,21 +41,13 @@ sys.path.append(str(Path(__file__).parents[1] / "recipes"))
 import judge_heads as recipe
 
 FOLDS = 5
-COPIED = 0.6
-"""Share of word triples from which a claim counts as copied."""
-BLOCK = 4
-"""Records that the language model judges of each set before it goes on to the next set."""
-ROOM = 100
-"""Tokens of its reply: the explanation and the rating after it have room, and quotations without end have not."""
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
-learn from BEGIN, ExpertQA and QAGS; the table of heads below has it without. ROUGE-1 is f against the references, and
+learn from BEGIN, ExpertQA and QAGS. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
 records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
 MTRAG's references as answers to be held against themselves. What the judges go by was chosen with these sets in view,
 so that on sets of another kind less is to be expected.
-
-What people disagree on bounds every judge. {people}
 """
 
 
@@ -266,20 +253,6 @@ def line(task: Task, judge: Judge, embedder: Embedder) -> str:
     return "| " + " | ".join([*cells, f"{1000 * seconds:.1f}"]) + " |"
 
 
-def beside_model(task: Task, model: Floats, judge: Judge, embedder: Embedder) -> str:
-    """The sample's row of the table, of what both could judge, with the share of the model's commonest value."""
-    found = [model, *ways(task, judge, embedder)[0]]
-    there = ~np.any(np.isnan(found), axis=0)
-    each = [shown(measured(task, np.where(there, one, np.nan))) for one in found]
-    common = max((np.mean(model[there] == value) for value in model[there]), default=0.0)
-    return "| " + " | ".join([task.name, task.measure, *each, str(int(there.sum())), f"{common:.0%}"]) + " |"
-
-
-def drawn(task: Task, most: int) -> Task:
-    """So many of its records, by lot."""
-    return only(task, np.random.default_rng(0).permutation(len(task.records))[:most])
-
-
 def only(task: Task, places: Sequence[int] | Ints) -> Task:
     """These of its records."""
     return replace(
@@ -289,24 +262,6 @@ def only(task: Task, places: Sequence[int] | Ints) -> Task:
         groups=[task.groups[place] for place in places],
         others=task.others and [task.others[place] for place in places],
     )
-
-
-def asked_model(tasks: Sequence[Task], llm: Any, most: int, folder: Path) -> list[Floats]:
-    """What the model says of each record of the samples; a block of every set after the other, so that a run cut short
-    has as much of each."""
-    values = [np.full(len(task.records), np.nan) for task in tasks]
-    for start in range(0, most, BLOCK):
-        for task, found in zip(tasks, values, strict=True):
-            judge = LLMJudge(llm, task.metric, max_tokens=ROOM)
-            for records, side, sign in ((task.records, "", 1), (task.others, "-other", -1)):
-                if block := (records or [])[start : start + BLOCK]:
-                    inside = folder / f"{task.name}-{task.measure.split(',')[0].replace(' ', '-')}{side}-{start}"
-                    kept = scoring.run([judge], block, inside)
-                    said = [kept[scoring.key(record.id, task.metric)].value for record in block]
-                    each = np.array([np.nan if one is None else one for one in said])
-                    here = slice(start, start + len(block))
-                    found[here] = each if sign > 0 else found[here] - each
-    return values
 
 
 def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
@@ -323,25 +278,6 @@ def valued(shared: Sequence[Floats], by: Head, least: bool = False) -> Floats:
     """The mean of the claims' chances, or the least of them."""
     chosen = min if least else lambda each: sum(each) / len(each)
     return np.array([chosen([by.probability(claim) for claim in each]) if len(each) else 1.0 for each in shared])
-
-
-def people(correct: Task, faithful: Task, data: Path, embedder: Embedder) -> str:
-    """How far NQ-301's and ExpertQA's people agree with each other, and with the words that stand there."""
-    rows = {row["id"]: row["human"]["annotators"] for row in recipe.rows(data / "nq301_correctness.jsonl")}
-    first, second = (np.array([float(rows[r.id][n] == "Yes") for r in correct.records]) for n in (0, 1))
-    alike = [max(likeness(r.question, r.answer or "", r.truths, embedder), key=astuple) for r in correct.records]
-    said, apart = np.array([one.run > 0 for one in alike]), np.array([one.either == 0 for one in alike])
-    wrong, right = int((correct.labels[said] == 0).sum()), int(correct.labels[apart].sum())
-    copied = np.array([len(each) > 0 and each[:, 0].mean() >= COPIED for each in by_claims(faithful, embedder)])
-    denied = int((faithful.labels[copied] == 0).sum())
-    second_to_first = shown(measured(replace(correct, labels=first), second))
-    return (
-        f"NQ-301's second annotator has an AUC of {second_to_first} against the first; of the {said.sum()} answers in "
-        f"which a reference stands people called {wrong} wrong, and of the {apart.sum()} that share no telling word "
-        f"with one they called {right} right. Of ExpertQA's {copied.sum()} claims whose words stand in the evidence "
-        f"side by side (at least {COPIED:.0%} of the word triples) its experts called {denied} unsupported, and of all "
-        f"its claims {(faithful.labels == 0).mean():.0%}."
-    )
 
 
 def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> Floats:
@@ -361,18 +297,6 @@ def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> 
 def besides(task: Task, sets: dict[str, Labelled]) -> list[Labelled]:
     """The sets that people judged, but the task's own."""
     return [each for name, each in sets.items() if name not in (task.name, "planted")]
-
-
-def unseen(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
-    """Faithfulness by heads that did not learn from the record's source, nor from its set."""
-    sets, lines = recipe.supported(data, embedder), []
-    for task in tasks:
-        shared = by_claims(task, embedder)
-        left = valued(shared, fit(support.NAMES, besides(task, sets), recipe.AGAINST))
-        ways = [crossed(task, shared, sets), left, valued(shared, head("support"))]
-        ways.append(valued(shared, head("support"), least=True))
-        lines.append("| " + " | ".join([task.name, *(shown(measured(task, way)) for way in ways)]) + " |")
-    return lines
 
 
 def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data: Path, embedder: Embedder) -> list[str]:
@@ -399,47 +323,9 @@ def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data:
     return lines
 
 
-def other_set(tasks: Sequence[Task], data: Path, embedder: Embedder) -> list[str]:
-    """Correctness by heads that learned from one set of EVOUNA alone."""
-    sets = recipe.equivalences(data, embedder)
-    lines = []
-    for task in tasks:
-        seen = recipe.correctness(_as_rows(task), {recipe.asked(r.question) for r in task.records}, embedder)
-        cells = []
-        for own in sets.values():
-            by = fit(head("equivalence").inputs, [own], recipe.AGAINST)
-            cells.append(shown(measured(task, np.array([by.probability(row) for row in seen.inputs]))))
-        lines.append("| " + " | ".join([task.name, *cells]) + " |")
-    return lines
-
-
-def _as_rows(task: Task) -> list[dict[str, Any]]:
-    each = zip(task.records, task.labels, strict=True)
-    return [
-        {"question": r.question, "answer": r.answer, "answers": r.truths, "human": {"correct": bool(label)}}
-        for r, label in each
-    ]
-
-
-def whole(task: Task, embedder: Embedder) -> list[str]:
-    """A summary of several sentences: right where each is. Mean against least of its claims."""
-    texts: dict[str, list[int]] = {}
-    for place, record in enumerate(task.records):
-        texts.setdefault(record.id.rpartition("-")[0], []).append(place)
-    several = {name: places for name, places in texts.items() if len(places) > 1}
-    shared = by_claims(task, embedder)
-    joined = [np.vstack([shared[place] for place in places]) for places in several.values()]
-    labels = np.array([float(all(task.labels[place] for place in places)) for places in several.values()])
-    summaries = replace(task, labels=labels, groups=list(several))
-    each = [shown(measured(summaries, valued(joined, head("support"), least=way))) for way in (False, True)]
-    return [f"| {task.name}, {len(labels)} summaries | {each[0]} | {each[1]} |"]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--llm", type=Path, help="a folder")
-    parser.add_argument("--sample", type=int, default=40)
     parser.add_argument("--verified", nargs="+", metavar="VERIFIER", help="nothing but the judge that asks these")
     given = parser.parse_args()
     embedder, builder = Static(), Builder(read())
@@ -464,30 +350,11 @@ def main() -> None:
     command = f"python benchmarks/judges.py {' '.join(sys.argv[1:])}"
     print(f"# Judges without a language model, beside people\n\n    {command}\n")
     print(f"{time.strftime('%Y-%m-%d')}, {platform.machine()}, Python {platform.python_version()}.\n")
-    print(NOTES.format(people=people(tasks[2], tasks[4], given.data, embedder)))
+    print(NOTES)
     columns = "| set | measure | judge | token F1 | ROUGE-1 | cosine | records | left out | ms a record |"
     print(f"{columns}\n|{' --- |' * 9}")
     for task in tasks:
         print(line(task, judges[task.metric], embedder), flush=True)
-    if given.llm:
-        samples = [drawn(task, given.sample) for task in tasks]
-        said = asked_model(samples, builder.llm, given.sample, given.llm)
-        print(f"\nBeside {builder.llm.name}, on the same records:\n")
-        print(
-            f"| set | measure | llm | judge | token F1 | ROUGE-1 | cosine | records | of one value |\n|{' --- |' * 9}"
-        )
-        for task, model in zip(samples, said, strict=True):
-            print(beside_model(task, model, judges[task.metric], embedder), flush=True)
-    print("\nFaithfulness, by heads that have not seen it:\n")
-    print("| set | its other sources seen | set not seen | as shipped | as shipped, least claim |\n|" + " --- |" * 5)
-    print("\n".join(unseen(tasks[3:6], given.data, embedder)))
-    print(
-        "\nCorrectness, by heads of one set alone:\n\n| set | head of evouna_nq | head of evouna_tqa |\n|"
-        + " --- |" * 3
-    )
-    print("\n".join(other_set(tasks[:3], given.data, embedder)))
-    print("\nAn answer's value, by its claims:\n\n| set | mean | least |\n|" + " --- |" * 3)
-    print("\n".join(whole(next(task for task in tasks if task.name == "qags"), embedder)))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import sys
 from argparse import Namespace
 from collections import Counter
@@ -72,18 +71,6 @@ def test_the_halves_are_alike_in_kinds_and_languages() -> None:
         } == {}
 
 
-def test_splitting_again_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = "known.toml", "held_out.toml", "harmless.toml"
-    for name in names:
-        shutil.copy(injections.HERE / name, tmp_path)
-    before = {name: (tmp_path / name).read_bytes() for name in names}
-    monkeypatch.setattr(injections, "HERE", tmp_path)
-    injections.table.cache_clear()
-    injections.split()
-    injections.table.cache_clear()
-    assert {name: (tmp_path / name).read_bytes() for name in names} == before
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.subject)
 def test_an_injection_is_filled_to_its_last_placeholder(case: object) -> None:
     for injection in WRITTEN:
@@ -148,13 +135,13 @@ def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipelin
 
 def test_of_the_half_that_is_held_out_only_totals_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     given = {"evaluator": "lexical", "generator": "obedient", "data": None, "sample": 2, "cases": 1, "seed": 1}
-    arguments = Namespace(**given, half="held_out", set=[], unscreened=False, misses=None)
+    arguments = Namespace(**given, half="held_out", set=[], misses=None)
     injections.run(arguments)
     told = capsys.readouterr().out
     assert "**not answered**" in told
     assert "By kind" not in told
     with pytest.raises(SystemExit, match="nobody is told"):
-        injections.run(Namespace(**given, half="held_out", set=[], unscreened=False, misses=Path("misses.txt")))
+        injections.run(Namespace(**given, half="held_out", set=[], misses=Path("misses.txt")))
 
 
 def test_sentences_of_harmless_text_are_counted_and_the_blanked_ones_too() -> None:

@@ -67,7 +67,7 @@ def study(
         found = run(builder.evaluator, files, written, folder, told, depth, builder.thresholds, others, about)
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
-    err.say(f"report in {folder / report.PAGE} and {folder / report.TEXT}", "dim")
+    err.say(f"report in {folder / report.TEXT}", "dim")
 
 
 def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evaluator]:
@@ -87,6 +87,6 @@ def _show(found: Study) -> None:
         cells: tuple[Any, ...] = (report.signed(one.effect), f"{one.effect.of:,}", f"{one.questions:,}")
         table.add_row(plain(one.claim.id), one.verdict, *cells)
     out.print(table)
-    for said in found.conclusions:
-        out.say(f"{said.conclusion.says} {said.verdict.upper()}, {said.because}")
+    for one in found.conclusions:
+        out.say(f"{one.conclusion.says} {one.verdict.upper()}, {one.because}")
     out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

@@ -1,30 +1,23 @@
-"""The report of a study, in words, tables and pictures."""
+"""The report of a study: Markdown, and all values as JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from surefoot.run.store import to_json, write_text
 from surefoot.stats.figures import Figure, Share
 from surefoot.stats.text import NONE, number, percent
-from surefoot.types import Action
-from surefoot_lab.study import document, pictures
-from surefoot_lab.study.document import Block, Bullets, Heading, Paragraph, Picture, Preformatted, Table
-from surefoot_lab.study.examination import SUITE
+from surefoot_lab.markdown import bullets, fenced, plain, table
 from surefoot_lab.study.hypotheses import Hypothesis
-from surefoot_lab.study.kinds import KINDS
-from surefoot_lab.study.pictures import ForestRow, Line
 from surefoot_lab.study.run import Study
-from surefoot_lab.study.tables import ALL, FaithRow
+from surefoot_lab.study.tables import ALL
 
-PAGE, TEXT, DATA = "report.html", "report.md", "report.json"
-"""The files of a report in the run's folder, beside the pictures that the Markdown file shows."""
+TEXT, DATA = "report.md", "report.json"
+"""The files of a report, in the run's folder."""
 T = TypeVar("T")
-_ACTIONS = [action.value for action in Action]
-_SCALE = "standard deviations of the score"
 _HOW = {
     "another seed": "another seed alone",
     "filler": "a word that says nothing where a word was",
@@ -34,44 +27,35 @@ _HOW = {
 }
 _LIMITS = (
     "A value says what the evaluator does, not what is true; most texts with words missing are such as nobody writes.",
-    "What a question is about, and where its answer stands, is found by rules; a name in other words counts as "
-    "another word.",
-    "The sample has as many pairs of each action as were asked for, and not as many as retrieval brings: means over "
-    "all pairs are means over this sample.",
+    "The subject of a question and the place of its answer are found by rules; a name in other words counts as another "
+    "word.",
+    "The sample has as many pairs of each action as were asked for, not as many as retrieval brings.",
     "A percentile bootstrap over few questions is too sure of itself, by a little.",
 )
 
 
 def write(study: Study, folder: Path, about: dict[str, Any]) -> None:
-    """The report as Markdown with its pictures, as one HTML page, and as values. `about`: what is on record of it."""
-    blocks = list(told(study, about))
-    for block in blocks:
-        if isinstance(block, Picture):
-            write_text(folder / block.file, block.svg)
-    write_text(folder / TEXT, document.markdown(blocks))
-    write_text(folder / PAGE, document.page(blocks))
+    """Write both files. `about`: the run's record."""
+    write_text(folder / TEXT, "\n\n".join(blocks(study, about)) + "\n")
     write_text(folder / DATA, json.dumps(to_json(study), indent=1, allow_nan=False) + "\n")
 
 
-def told(study: Study, about: dict[str, Any]) -> Iterator[Block]:
-    """The report, block by block."""
+def blocks(study: Study, about: dict[str, Any]) -> Iterator[str]:
+    """The report's blocks of Markdown."""
     names = ", ".join(PurePath(file.path).name for file in study.files)
-    yield Heading(1, f"What {study.evaluator} goes by, on {names}")
+    yield f"# {plain(f'What {study.evaluator} goes by, on {names}')}"
     yield from _verdicts(study)
     yield from _sample(study)
     yield from _kinds(study)
     yield from _changes(study)
-    yield Heading(2, "Are these the right words?")
-    yield from _faithful(study)
-    yield from _alike(study)
-    yield Bullets(tuple(_precise(study)))
-    yield Heading(2, "What this does not show")
-    yield Bullets(_LIMITS)
-    yield Heading(2, "The hypotheses, as registered")
-    yield Paragraph(f"SHA-256 {study.hypotheses.sha256}, on record before the evaluator was asked anything.")
-    yield Preformatted(study.hypotheses.text)
-    yield Heading(2, "What was run")
-    yield Preformatted(json.dumps(about, indent=1, ensure_ascii=False))
+    yield from _trust(study)
+    yield "## What this does not show"
+    yield bullets(_LIMITS)
+    yield "## The hypotheses, as registered"
+    yield f"SHA-256 {study.hypotheses.sha256}, on record before the evaluator was asked anything."
+    yield fenced(study.hypotheses.text)
+    yield "## What was run"
+    yield fenced(json.dumps(about, indent=1, ensure_ascii=False))
 
 
 def signed(figure: Figure) -> str:
@@ -82,14 +66,14 @@ def signed(figure: Figure) -> str:
     return f"{_sign(figure.value)}{interval}"
 
 
-def _verdicts(study: Study) -> Iterator[Block]:
-    yield Paragraph(
+def _verdicts(study: Study) -> Iterator[str]:
+    yield (
         f"{study.examined:,} real pairs of {study.questions:,} questions, taken apart word by word. Effects are in "
         f"standard deviations of the evaluator's scores ({study.spread:.3g}), with 95 % intervals from a bootstrap "
         "over questions; p-values are one-sided, and after Holm's correction over all claims that could be tested."
     )
     for one in study.conclusions:
-        yield Paragraph(f"{one.conclusion.says} {one.verdict.capitalize()} ({one.because}).")
+        yield plain(f"{one.conclusion.says} {one.verdict.capitalize()} ({one.because}).")
     yield _table(
         study.findings,
         2,
@@ -102,14 +86,9 @@ def _verdicts(study: Study) -> Iterator[Block]:
         ("p for", lambda one: _chance(one.supports_holm)),
         ("p against", lambda one: _chance(one.refutes_holm)),
     )
-    if rows := [ForestRow(one.claim.id, (one.effect,)) for one in study.findings if one.effect.value is not None]:
-        yield _forest("claims.svg", "Effects of the claims", ["effect"], rows)
-    yield Bullets(
-        tuple(
-            f"{one.claim.id}: {one.claim.says} {one.verdict.capitalize()}: {one.because.rstrip('.')}. "
-            f"{_expects(one.claim)}"
-            for one in study.findings
-        )
+    yield bullets(
+        f"{one.claim.id}: {one.claim.says} {one.verdict.capitalize()}: {one.because.rstrip('.')}. {_expects(one.claim)}"
+        for one in study.findings
     )
 
 
@@ -121,16 +100,15 @@ def _expects(claim: Hypothesis) -> str:
     return f"It claims {some} effect of {size}. Refuted if: {claim.refuted_by}"
 
 
-def _sample(study: Study) -> Iterator[Block]:
+def _sample(study: Study) -> Iterator[str]:
     wanted = study.settings.per_action
-    yield Heading(2, "Which pairs")
-    yield Paragraph(
+    yield "## Which pairs"
+    yield (
         f"{study.graded:,} pairs were graded and labelled by the thresholds τ+ {study.thresholds.upper:.4g} and τ− "
         f"{study.thresholds.lower:.4g}, each passage alone. Left out were {study.too_long:,} with a passage of more "
         f"than {study.settings.longest} words and {study.ungraded:,} that could not be graded. {wanted} of each "
-        f"action were drawn by seed {study.settings.seed}, dealt out evenly over passages with and without an "
-        f"answer, over what is asked for, and over questions. {study.named:,} of them are of a question that names "
-        "what it is about."
+        f"action, or all there are, were drawn by seed {study.settings.seed}, dealt out evenly over passages with and "
+        f"without an answer, relations and questions. {study.named:,} of them are of a question that names its subject."
     )
     yield _table(
         study.strata,
@@ -142,22 +120,14 @@ def _sample(study: Study) -> Iterator[Block]:
         ("questions", lambda row: f"{row.questions:,}"),
         ("relations", lambda row: f"{row.relations:,}"),
     )
-    taken = {action: sum(s.taken for s in study.strata if s.action == action) for action in Action}
-    if few := [f"{action.upper()} {count}" for action, count in taken.items() if count < wanted]:
-        yield Paragraph(f"Fewer than the {wanted} that were asked for, as there are no more: {', '.join(few)}.")
 
 
-def _kinds(study: Study) -> Iterator[Block]:
-    yield Heading(2, "Words by kind")
-    yield Paragraph(
-        "The mean value of a word: the mean over pairs of its mean in each. What stands between question and "
-        "passage is the evaluator's own and is never taken out, so separators have no row. The share is of the "
-        "sizes of all values in a pair."
+def _kinds(study: Study) -> Iterator[str]:
+    yield "## Words by kind"
+    yield (
+        "The mean value of a word: the mean over pairs of its mean in each. Separators between question and passage "
+        "are never taken out and have no row. The share is of the sizes of all values in a pair."
     )
-    there = {row.kind for row in study.tables.kinds if row.words}
-    kinds = [kind for kind in KINDS if kind in there]
-    figures = {(row.kind, row.action): row.value for row in study.tables.kinds}
-    yield _by_action("words.svg", "What a word is worth", kinds, figures)
     yield _table(
         [row for row in study.tables.kinds if row.words],
         2,
@@ -167,26 +137,15 @@ def _kinds(study: Study) -> Iterator[Block]:
         ("value of a word", lambda row: signed(row.value)),
         ("share of the whole", lambda row: percent(row.share.value, 0)),
         ("IDF", lambda row: number(row.idf, ".1f")),
-        ("letters", lambda row: number(row.length, ".1f")),
     )
-    yield Paragraph(
-        "Rarity and length being equal: what a word is worth beyond an ordinary one of the same pair, from a "
-        "regression of values on kind, IDF and the logarithm of length."
-    )
-    adjusted = {(row.kind, row.action): signed(row.value) for row in study.tables.adjusted}
-    groups = (*_ACTIONS, ALL)
-    rest = [(kind, *[adjusted.get((kind, action), NONE) for action in groups]) for kind in kinds if kind != "other"]
-    yield Table(1, ("kind", *map(str.upper, groups)), tuple(rest))
 
 
-def _changes(study: Study) -> Iterator[Block]:
-    yield Heading(2, "One thing changed")
-    yield Paragraph(
+def _changes(study: Study) -> Iterator[str]:
+    yield "## One thing changed"
+    yield (
         "Each change was made to every pair that it applies to. Flips: pairs that fell below a threshold ↓ or rose "
         "to it ↑, with McNemar's exact p; a pair counts as one trial there, though pairs of one question are alike."
     )
-    figures = {(row.probe, row.action): row.change for row in study.tables.changes}
-    yield _by_action("changes.svg", "What a change does to the score", [probe.name for probe in SUITE], figures)
     yield _table(
         [row for row in study.tables.changes if row.change.of],
         2,
@@ -201,49 +160,31 @@ def _changes(study: Study) -> Iterator[Block]:
         ("p", lambda row: _chance(row.lower.p)),
     )
     left = {row.probe: row.left_out for row in study.tables.changes if row.action == ALL and row.left_out}
-    yield Bullets(
-        tuple(
-            f"{probe} does not apply to {sum(reasons.values()):,}: "
-            + "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
-            for probe, reasons in left.items()
-        )
+    yield bullets(
+        f"{probe} does not apply to {sum(reasons.values()):,}: "
+        + "; ".join(f"{reason} ({count:,})" for reason, count in reasons.items())
+        for probe, reasons in left.items()
     )
 
 
-def _faithful(study: Study) -> Iterator[Block]:
-    yield Paragraph(
-        "Units are taken out, or left alone, from the one with the highest value down, and for comparison from the "
-        "rarest down and by chance. Taken out (comprehensiveness), the right ones cost much; left alone "
-        "(sufficiency), they cost little. The gain is that of the attribution's order over the other, as a mean "
-        "over all shares."
+def _trust(study: Study) -> Iterator[str]:
+    known, shares = study.tables.precision, [f"{share:.0%}" for share in study.fractions]
+    yield "## Are these the right words?"
+    yield (
+        "Units are taken out, or left alone, from the highest value down, and for comparison from the rarest down and "
+        "by chance. Taken out (comprehensiveness), the right ones cost much; left alone (sufficiency), they cost "
+        "little. The gain is that of the attribution's order over the other, as a mean over all shares."
     )
-    faith = study.tables.faith
-    panels: list[tuple[str, list[Line]]] = [
-        ("taken out: the score lost", [(row.order, row.without) for row in faith]),
-        ("left alone: the score lost", [(row.order, row.alone) for row in faith]),
-    ]
-    title = "What the first words of an order carry"
-    drawn = pictures.curves(title, f"{_SCALE}; bands: 95 % intervals", study.fractions, panels)
-    yield Picture("order.svg", drawn, title)
-    shares = [f"{share:.0%}" for share in study.fractions]
     headings = "order", *[f"without {n}" for n in shares], "gain", *[f"only {n}" for n in shares], "gain"
-
-    def cells(row: FaithRow, side: Iterable[Figure], gain: Figure) -> list[str]:
-        return [*(_sign(one.value) for one in side), "" if row.order == "attribution" else signed(gain)]
-
     rows = [
-        (row.order, *cells(row, row.without, row.without_gain), *cells(row, row.alone, row.alone_gain)) for row in faith
+        [row.order, *_cells(row.without), signed(row.without_gain), *_cells(row.alone), signed(row.alone_gain)]
+        for row in study.tables.faith
     ]
-    yield Table(1, headings, tuple(rows))
-
-
-def _alike(study: Study) -> Iterator[Block]:
-    yield Paragraph(
-        "The same pairs explained in another way, each by another seed, so that no error is shared: how the units' "
-        "values (Pearson) and their ranks (Spearman) correlate, as a mean over pairs, and what a word of the name "
-        "is worth over a word as rare. Ranks agree little where most words are worth next to nothing. Controls must "
-        "agree with nothing: an explanation that looks the same for them is not one of this evaluator. That it "
-        "looks different does not show that it is right."
+    yield table(1, headings, rows)
+    yield (
+        "The same pairs explained in another way, each by another seed: how values (Pearson) and ranks (Spearman) "
+        "correlate, as a mean over pairs. Controls must agree with nothing: an explanation that looks the same for "
+        "them is not one of this evaluator."
     )
     yield _table(
         study.tables.again,
@@ -254,40 +195,27 @@ def _alike(study: Study) -> Iterator[Block]:
         ("name over words as rare", lambda row: signed(row.entity_over_as_rare)),
         ("pairs", lambda row: f"{row.rank_correlation.of:,}"),
     )
-
-
-def _precise(study: Study) -> Iterator[str]:
-    known = study.tables.precision
-    yield (
+    notes = [
         f"{known.evaluations:,} evaluations, {known.units:g} units in the median pair; {_share(known.reached)} reached "
         f"the tolerance of {study.settings.tolerance:g}; the largest standard error is {known.error:.0%} of the "
-        "largest value in the median pair. Means over pairs are unbiased by that, single values are not to be read "
-        "one by one."
-    )
-    yield f"Values and the score of no words sum up to the score within {known.gap:.1e}."
-    yield f"In {_share(known.tied)} some units have the same value, other than 0."
+        "largest value in the median pair. Means over pairs are unbiased by that, single values are not.",
+        f"Values and the score of no words sum up to the score within {known.gap:.1e}.",
+    ]
     if study.noted:
-        yield f"In {study.noted:,} pairs there was something to note, as: {study.note}."
+        notes.append(f"In {study.noted:,} pairs there was something to note, as: {study.note}.")
+    yield bullets(notes)
 
 
 def _share(share: Share) -> str:
     return f"{share.count:,} of {share.of:,} pairs"
 
 
-def _table(rows: Iterable[T], words: int, *columns: tuple[str, Callable[[T], str]]) -> Table:
-    """A row each; the first `words` columns hold words, the others figures."""
-    cells = tuple(tuple(written(row) for _, written in columns) for row in rows)
-    return Table(words, tuple(heading for heading, _ in columns), cells)
+def _cells(figures: Iterable[Figure]) -> list[str]:
+    return [_sign(one.value) for one in figures]
 
 
-def _by_action(file: str, title: str, names: Iterable[str], figures: Mapping[tuple[str, str], Figure]) -> Picture:
-    """A forest with a row a name, and a series an action."""
-    rows = [ForestRow(name, tuple(figures[name, action] for action in _ACTIONS)) for name in names]
-    return _forest(file, title, [action.upper() for action in _ACTIONS], rows)
-
-
-def _forest(file: str, title: str, series: list[str], rows: list[ForestRow]) -> Picture:
-    return Picture(file, pictures.forest(title, f"{_SCALE}; whiskers: 95 % intervals", series, rows), title)
+def _table(rows: Iterable[T], texts: int, *columns: tuple[str, Callable[[T], str]]) -> str:
+    return table(texts, [heading for heading, _ in columns], ([cell(row) for _, cell in columns] for row in rows))
 
 
 def _chance(p: float | None) -> str:

@@ -38,18 +38,6 @@ class KindRow:
     """Of the sum of all absolute values in a pair."""
     idf: float | None
     """Mean over its units."""
-    length: float | None
-    """Mean letters of a word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Adjusted:
-    """A kind's value beyond an ordinary word ("other") of the same pair, of equal rarity and length."""
-
-    kind: str
-    action: str
-    value: Figure
-    """Its coefficient in a regression, within pairs, of words' values on kind, IDF and log length; `of`: units."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +66,6 @@ class FaithRow:
     """The score less that without them, for each fraction (comprehensiveness): large where the order is right."""
     alone: tuple[Figure, ...]
     """The score less that of them alone (sufficiency): small where the order is right."""
-    without_mean: Figure
-    """Over the fractions."""
-    alone_mean: Figure
     without_gain: Figure
     """The attribution's order less this one; above 0: the attribution knows more."""
     alone_gain: Figure
@@ -110,8 +95,6 @@ class Precision:
     """The median over pairs of the largest standard error, as a share of the largest value."""
     gap: float
     """The largest gap of additivity over all pairs."""
-    tied: Share
-    """Pairs in which units have the same value, 0 apart."""
     units: float
     """Median of a pair."""
     evaluations: int
@@ -120,10 +103,9 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """All of them."""
+    """The descriptions of a study."""
 
     kinds: tuple[KindRow, ...]
-    adjusted: tuple[Adjusted, ...]
     changes: tuple[ChangeRow, ...]
     faith: tuple[FaithRow, ...]
     again: tuple[AgainRow, ...]
@@ -131,12 +113,11 @@ class Tables:
 
 
 def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, thresholds: Thresholds) -> Tables:
-    """All tables of these pairs. `spread`: the unit, above 0."""
+    """The tables of these pairs. `spread`: the unit, above 0."""
     look = _Look(drawn, spread)
     groups = [(name, [one for one in pairs if name in (ALL, one.action.value)]) for name in GROUPS]
     return Tables(
         tuple(look.kind(kind, name, mine) for kind in KINDS for name, mine in groups),
-        tuple(row for name, mine in groups for row in look.adjusted(name, mine)),
         tuple(look.change(probe.name, name, mine, thresholds) for probe in SUITE for name, mine in groups),
         look.faith(pairs),
         look.again([one for one in pairs if one.again]),
@@ -175,38 +156,14 @@ class _Look:
             for n, name in enumerate(one.kinds)
             if name == kind
         ]
-        words = [word for text, _ in units for word in text.split()]
         return KindRow(
             kind,
             action,
-            len(words),
+            sum(len(text.split()) for text, _ in units),
             self.mean(pairs, lambda one: per_word(one, (kind,)), self.spread),
             self.mean(pairs, lambda one: _share(one, kind)),
             sum(idf for _, idf in units) / len(units) if units else None,
-            sum(map(len, words)) / len(words) if words else None,
         )
-
-    def adjusted(self, action: str, pairs: Sequence[Examined]) -> list[Adjusted]:
-        """Least squares, from what each question adds to both of their sides, so that a resample is a sum."""
-        there = [kind for kind in KINDS if kind != "other" and any(kind in one.kinds for one in pairs)]
-        width = len(there) + 2
-        squares = np.zeros((len(self.drawn.numbers), width, width))
-        products = np.zeros((len(self.drawn.numbers), width))
-        for one in pairs:
-            rows, values = _rows(one, there)
-            number = self.drawn.numbers[one.question_id]
-            squares[number] += rows.T @ rows
-            products[number] += rows.T @ (values / self.spread)
-        best = np.linalg.pinv(squares.sum(axis=0), hermitian=True) @ products.sum(axis=0)
-        weights = self.drawn.draws[: figures.RESAMPLES].astype(float)
-        left = np.linalg.pinv(np.tensordot(weights, squares, axes=1), hermitian=True)
-        again = np.einsum("bij,bj->bi", left, weights @ products)
-        low, high = np.quantile(again, [0.025, 0.975], axis=0)
-        units = Counter(kind for one in pairs for kind in one.kinds)
-        return [
-            Adjusted(kind, action, Figure(float(best[n]), float(low[n]), float(high[n]), units[kind]))
-            for n, kind in enumerate(there)
-        ]
 
     def change(self, probe: str, action: str, pairs: Sequence[Examined], thresholds: Thresholds) -> ChangeRow:
         moved = [(one, found + one.score) for one in pairs if (found := change(one, probe)) is not None]
@@ -243,8 +200,6 @@ class _Look:
             order,
             tuple(figure("without", cut) for cut in cuts),
             tuple(figure("alone", cut) for cut in cuts),
-            figure("without"),
-            figure("alone"),
             gain("without", first, order),
             gain("alone", order, first),
         )
@@ -280,16 +235,6 @@ def _share(one: Examined, kind: str) -> float | None:
     return mine / total if total else None
 
 
-def _rows(one: Examined, there: Sequence[str]) -> tuple[figures.Floats, figures.Floats]:
-    """A row a unit: its kind, IDF and length; and its value for a word. Both less their means in the pair."""
-    counts = [max(1, len(unit.words.split())) for unit in one.attribution.units]
-    values = np.array(one.attribution.values) / counts
-    lengths = [np.log(len(unit.words) / count) for unit, count in zip(one.attribution.units, counts, strict=True)]
-    rows = np.array([[float(kind == name) for name in there] for kind in one.kinds]).reshape(len(values), len(there))
-    rows = np.column_stack([rows, one.idf, lengths])
-    return rows - rows.mean(axis=0), values - values.mean()
-
-
 def _ranks(values: figures.Floats) -> figures.Floats:
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
@@ -302,7 +247,6 @@ def _precision(pairs: Sequence[Examined]) -> Precision:
         counted(sum(one.reached for one in found), len(found)),
         median(_error(one.errors, one.values) for one in found),
         max(abs(one.gap) for one in found),
-        counted(sum(any(one.values[group[0]] for group in one.ties) for one in found), len(found)),
         median(len(one.units) for one in found),
         sum(one.evaluations for one in found),
     )
