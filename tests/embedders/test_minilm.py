@@ -42,13 +42,6 @@ def test_a_row_depends_on_its_text_only(minilm: MiniLMEmbedder) -> None:
 
 
 @pytest.mark.slow
-def test_no_words_no_direction(minilm: MiniLMEmbedder) -> None:
-    """A text without words is a zero row, and no texts are no rows."""
-    assert not minilm.embed(["", " \n", "\ud800"]).any()
-    assert minilm.embed([]).shape == (0, 384)
-
-
-@pytest.mark.slow
 def test_the_end_of_a_long_text_is_not_seen(minilm: MiniLMEmbedder) -> None:
     """What lies beyond 256 pieces does not change the vector."""
     start = "mountain " * 254

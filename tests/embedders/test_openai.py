@@ -15,9 +15,8 @@ from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.embedders.openai import OpenAIEmbedder
 from surefoot.evaluators.cosine import Cosine
-from surefoot.network import Network
 from surefoot.types import Passage
-from surefoot.types.errors import ConfigError, EndpointError, NetworkError
+from surefoot.types.errors import EndpointError
 
 
 class Server(Endpoint):
@@ -128,20 +127,6 @@ def test_what_is_no_vector_for_each_text_is_refused(server: Server, sent: Any) -
         server.embedder(lambda _: sent).embed(["a"])
 
 
-def test_vectors_of_two_lengths_are_refused(server: Server) -> None:
-    """Within an answer, and between two."""
-    with pytest.raises(EndpointError, match="no vector for each of 2"):
-        server.embedder(lambda texts: whole([[1.0], [1.0, 2.0]][: len(texts)])).embed(["a", "b"])
-    with pytest.raises(EndpointError, match="vectors of 3 numbers after some of 1"):
-        server.embedder(lambda texts: whole([[1.0] * (1 if texts == ["dimensions"] else 3)])).embed(["a"])
-
-
-def test_a_failure_that_the_endpoint_tells_is_quoted(server: Server) -> None:
-    """Also with a good HTTP status."""
-    with pytest.raises(EndpointError, match="out of memory"):
-        server.embedder(lambda _: {"error": {"message": "out of memory"}}).embed(["a"])
-
-
 @pytest.mark.parametrize(
     ("path", "what"),
     [
@@ -157,15 +142,3 @@ def test_a_faulty_endpoint_is_named(path: str, what: str) -> None:
     """As one of a language model is."""
     with faults() as broken, pytest.raises(EndpointError, match=what):
         OpenAIEmbedder("m", f"{broken.url}/{path}", retries=0).embed(["a"])
-
-
-def test_a_network_that_is_closed_is_not_passed_by() -> None:
-    """Whatever the configuration of the embedder says, `[network] allow` has the last word."""
-    with pytest.raises(NetworkError, match="may not be reached"):
-        OpenAIEmbedder("m", "http://127.0.0.1:9/v1", retries=0, network=Network(allow=[])).embed(["a"])
-
-
-def test_a_batch_of_none_is_refused() -> None:
-    """Nothing would ever be sent."""
-    with pytest.raises(ConfigError, match="batch must be 1 or more"):
-        OpenAIEmbedder("m", batch=0)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.embedders.static import Static, pooled, unit
+from surefoot.embedders.static import Static
 from surefoot.types.protocols import Embedder
 
 
@@ -49,19 +49,6 @@ def test_a_row_depends_on_its_text_only(static: Static, texts: list[str], data: 
     assert all(rows[t] == static.embed([t])[0].tobytes() for t in texts)
 
 
-def test_chunks_do_not_show(static: Static) -> None:
-    """More texts than are summed at once give the rows that each gives alone."""
-    texts = [f"passage number {n} " * (n % 7) for n in range(600)]
-    rows = static.embed(texts)
-    assert all(rows[n].tobytes() == static.embed([texts[n]])[0].tobytes() for n in (0, 1, 255, 256, 257, 511, 512, 599))
-
-
-@pytest.mark.parametrize("text", ["", "  \n", "[CLS] [SEP] [MASK]", "\U000131b1", "\ud800"])
-def test_a_text_without_known_pieces_is_zero(static: Static, text: str) -> None:
-    """Nothing, spaces, the names of special pieces and unknown signs have no direction."""
-    assert not static.embed([text]).any()
-
-
 @pytest.mark.parametrize(
     ("one", "like", "unlike"),
     [
@@ -75,27 +62,3 @@ def test_likeness_of_meaning_is_nearness(static: Static, one: str, like: str, un
     """A text that says something related in other words is nearer than one about something else."""
     question, near, far = static.embed([one, like, unlike])
     assert question @ near > question @ far + 0.1
-
-
-def test_a_lone_surrogate_is_passed_over(static: Static) -> None:
-    """Text that no encoding can carry is embedded as if the broken sign were not there."""
-    assert static.embed(["the \ud800hut"]).tobytes() == static.embed(["the hut"]).tobytes()
-
-
-def test_pooling_sums_the_rows_of_each_text() -> None:
-    """Repeated pieces count repeatedly; empty lists, first, between and last, give zeros."""
-    table = np.eye(3, dtype=np.float32)
-    assert pooled(table, [[], [0, 0, 2], [], [1], []]).tolist() == [
-        [0, 0, 0],
-        [2, 0, 1],
-        [0, 0, 0],
-        [0, 1, 0],
-        [0, 0, 0],
-    ]
-    assert pooled(table, [[]]).tolist() == [[0, 0, 0]]
-    assert pooled(table, []).shape == (0, 3)
-
-
-def test_unit_leaves_zero_rows() -> None:
-    """A row without a direction stays zero instead of becoming NaN."""
-    assert unit(np.array([[3, 4], [0, 0]], np.float32)).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0, 0]]

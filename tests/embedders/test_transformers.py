@@ -70,13 +70,6 @@ def test_a_row_is_the_mean_or_the_first_of_the_states(bare: Path) -> None:
         np.testing.assert_allclose(row, unit(expected), atol=1e-5)
 
 
-def test_padding_is_not_part_of_the_mean(bare: Path) -> None:
-    """A short text beside a long one in a batch has the row that it has alone, to 1e-4."""
-    together = TransformersEmbedder(str(bare), "mean", batch=2, device="cpu").embed(["iron", TEXT * 3])
-    alone = TransformersEmbedder(str(bare), "mean", device="cpu").embed(["iron", TEXT * 3])
-    np.testing.assert_allclose(together, alone, atol=1e-4)
-
-
 @pytest.mark.parametrize(("key", "pooling"), [("pooling_mode_cls_token", "cls"), ("pooling_mode_mean_tokens", "mean")])
 def test_the_models_own_pooling_is_taken(folder: Path, key: str, pooling: str) -> None:
     """As sentence-transformers writes it."""
@@ -107,13 +100,6 @@ def test_a_form_that_is_not_known_is_refused(folder: Path, file: str, values: An
         TransformersEmbedder(str(write(folder, file, values)), device="cpu")
 
 
-def test_a_damaged_file_beside_the_model_is_named(folder: Path) -> None:
-    """Not passed over: it may say what the model needs."""
-    (folder / "modules.json").write_text("{")
-    with pytest.raises(ModelError, match=r"modules\.json of .* cannot be read"):
-        TransformersEmbedder(str(folder), device="cpu")
-
-
 def test_a_file_that_the_hub_does_not_give_is_not_taken_for_none(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it a model's prefixes would be left out in silence; one that the hub does not have is none."""
     monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
@@ -126,12 +112,6 @@ def test_a_file_that_the_hub_does_not_give_is_not_taken_for_none(bare: Path, mon
         checkpoint.beside("nobody/nothing", "modules.json", Network(allow=[]))
     monkeypatch.setattr(checkpoint, "try_to_load_from_cache", lambda *_: object())
     assert checkpoint.beside("nobody/nothing", "modules.json") is None
-
-
-def test_pooling_that_nobody_knows_is_refused(bare: Path) -> None:
-    """Before a text is embedded."""
-    with pytest.raises(ConfigError, match='pooling must be "mean" or "cls"'):
-        TransformersEmbedder(str(bare), "max", device="cpu")
 
 
 def test_prefixes_are_the_models_own_unless_others_are_given(folder: Path) -> None:
@@ -150,11 +130,6 @@ def test_pieces_beyond_the_models_positions_are_not_read(bare: Path) -> None:
     embedder = TransformersEmbedder(str(bare), "mean", max_pieces=512, device="cpu")
     head = "iron " * 62
     np.testing.assert_array_equal(embedder.embed([head + "cheese"]), embedder.embed([head]))
-
-
-def test_a_text_without_a_piece_has_a_row_of_zeros(bare: Path) -> None:
-    """Its vector would be that of the marks alone."""
-    assert not TransformersEmbedder(str(bare), "mean", device="cpu").embed(["", " "]).any()
 
 
 def test_an_encoder_without_weights_is_refused(folder: Path) -> None:

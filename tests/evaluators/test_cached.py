@@ -9,16 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.contracts import verify
-from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators import _cached as cached
 from surefoot.evaluators._cached import CachedEvaluator
-from surefoot.evaluators.cosine import Cosine
-from surefoot.evaluators.lexical import Lexical
 from surefoot.run import meter
 from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage, Thresholds
-from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Pair
 
 ONE = Passage("1", "one", "Numbers", url="a.txt", score=3.0)
@@ -44,21 +40,6 @@ class Counting:
 
 def ask(evaluator: CachedEvaluator, *texts: str, question: str = "Who?") -> list[float | None]:
     return [grade.score for grade in evaluator.grade([(question, Passage(t, t)) for t in texts])]
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every evaluator has to keep."""
-    verify("evaluator", CachedEvaluator(Lexical()))
-
-
-def test_it_goes_by_what_it_remembers() -> None:
-    """Name, thresholds and spans are the inner one's; one that has no thresholds still says so."""
-    inner = Counting()
-    outer = CachedEvaluator(inner)
-    assert (outer.name, outer.thresholds, outer.returns_spans) == ("counting", inner.thresholds, True)
-    assert CachedEvaluator(Lexical()).returns_spans is False
-    with pytest.raises(ConfigError, match="has no thresholds"):
-        _ = CachedEvaluator(Cosine(Hashing())).thresholds
 
 
 def test_a_pair_is_asked_for_once() -> None:
@@ -93,14 +74,6 @@ def test_what_differs_in_anything_but_the_id_is_another_pair(other: Passage) -> 
     outer = CachedEvaluator(inner)
     outer.grade([("Who?", ONE), ("Who?", other), ("When?", ONE)])
     assert len(inner.asked) == 3
-
-
-def test_half_a_surrogate_pair_can_be_remembered() -> None:
-    """As a broken file name brings it; another half is another text."""
-    inner = Counting()
-    outer = CachedEvaluator(inner)
-    ask(outer, "\ud800", "\ud801", "\ud800", question="\udfff")
-    assert inner.asked == ["\ud800", "\ud801"]
 
 
 @pytest.mark.parametrize("failure", [None, math.nan])

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.contracts import verify
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
@@ -17,7 +16,7 @@ from surefoot.evidence.policies import Threshold, label, labelled
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
 from surefoot.types import Action, Grade, Passage, Thresholds
-from surefoot.types.errors import ComponentError, ConfigError, UsageError
+from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Pair
 
 OWN = Thresholds(upper=0.7, lower=0.3, strip=0.2, evaluator="cheap", fitted_on="tests")
@@ -83,11 +82,6 @@ def test_outside_the_band_a_grade_is_the_firsts_untouched() -> None:
     assert graded(first, dear()) == first._grades
 
 
-def test_a_second_that_is_not_needed_is_not_asked() -> None:
-    """Not even for nothing."""
-    assert graded(cheap(a=0.9), Broken(RuntimeError("asked")))["a"].score == 0.9
-
-
 @given(st.floats(-3, 3), st.sampled_from(Action))
 def test_the_firsts_thresholds_read_a_score_as_the_label_that_the_second_gave(score: float, said: Action) -> None:
     """So that one scale and one set of thresholds serve both."""
@@ -114,24 +108,6 @@ def test_a_higher_score_or_a_better_label_never_lowers_a_grade(one: float, two: 
     assert (grades["low"].score or 0.0) <= (grades["high"].score or 0.0)
 
 
-def test_a_score_that_has_the_label_already_is_kept() -> None:
-    """Among pairs of one label the first's order stays as far as it can."""
-    same = graded(
-        cheap(a=0.9, b=0.5, c=0.1), dear(a=Action.CORRECT, b=Action.AMBIGUOUS, c=Action.INCORRECT), [0.0, 1.0]
-    )
-    assert [grade.score for grade in same.values()] == [0.9, 0.5, 0.1]
-
-
-def test_what_the_second_calls_incorrect_is_below_the_strip_threshold_too() -> None:
-    """Or a strip of no use would be kept, where the strip threshold is the lower one."""
-    score = graded(cheap(a=0.5), dear(a=Action.INCORRECT))["a"].score
-    assert score is not None
-    assert score < OWN.strip
-    eager = replace(OWN, strip=0.4)
-    first = Fixed(eager, {"a": Grade("a", 0.5)})
-    assert (graded(first, dear(a=Action.INCORRECT))["a"].score or 0.0) < eager.lower
-
-
 def test_a_decided_grade_says_who_decided_and_what_the_first_had_said() -> None:
     """Without the first's probability where that was overruled."""
     grades = graded(cheap(a=0.5, b=0.5), dear(a=Action.CORRECT, b=Action.AMBIGUOUS))
@@ -147,14 +123,6 @@ def test_the_span_of_an_answer_goes_with_the_answer() -> None:
     grades = graded(cheap(own=0.5, other=0.5, none=0.5), second)
     assert [grade.span for grade in grades.values()] == [(2, 3), (0, 1), None]
     assert [grade.window for grade in grades.values()] == [(0, 4), None, None]
-
-
-def test_a_second_that_gives_scores_is_read_by_its_own_thresholds() -> None:
-    """It need not judge in labels."""
-    second = dear(a=None, b=None)
-    second._grades |= {"a": Grade("a", 2.0), "b": Grade("b", -2.1)}
-    grades = labelled(tuple(graded(cheap(a=0.5, b=0.5), second).values()), OWN)
-    assert [grade.label for grade in grades] == [Action.CORRECT, Action.INCORRECT]
 
 
 def test_where_the_second_cannot_grade_the_firsts_grade_stands() -> None:
@@ -179,34 +147,6 @@ def test_where_the_second_fails_the_firsts_grades_stand() -> None:
     assert spent.degraded == ["dear failed (the server is down): the grades of cheap stand"]
 
 
-def test_a_second_that_gives_too_few_grades_has_failed() -> None:
-    """Nobody knows whose they are."""
-    second = dear(a=Action.CORRECT, b=Action.CORRECT)
-    second.grade = lambda pairs: (Grade("a", 2.5),)  # type: ignore[method-assign]
-    with metered() as spent:
-        assert graded(cheap(a=0.5, b=0.5), second)["a"].score == 0.5
-    assert spent.degraded == ["dear failed (1 grades for 2 passages): the grades of cheap stand"]
-
-
-def test_what_the_user_can_mend_is_raised() -> None:
-    """A fallback would hide a missing extra."""
-    with pytest.raises(UsageError, match="install it"):
-        graded(cheap(a=0.5), Broken(UsageError("install it")))
-
-
-def test_its_thresholds_are_the_firsts_under_its_own_name() -> None:
-    """They decide over scores on the first's scale, some of which another has moved."""
-    cascade = Cascade([cheap(), dear()])
-    assert cascade.thresholds == replace(OWN, evaluator=cascade.name)
-    assert cascade.name == "cascade:cheap+dear@0.3..0.7"
-
-
-def test_another_band_is_another_name() -> None:
-    """Scores move with it, and thresholds that were fitted for one mean nothing for the other."""
-    assert Cascade([cheap(), dear()], [0, 1]).name == "cascade:cheap+dear@0.0..1.0"
-    assert Cascade([cheap(), dear()], [0.0, 0.3000001]).name != Cascade([cheap(), dear()], [0.0, 0.3]).name
-
-
 def test_it_points_where_one_of_the_two_points() -> None:
     """Grades pass through it, and so do their spans."""
     pointing, silent = cheap(), dear()
@@ -216,13 +156,6 @@ def test_it_points_where_one_of_the_two_points() -> None:
         True,
         False,
     ]
-
-
-def test_the_decision_follows_the_second_where_the_first_was_unsure() -> None:
-    """All the way to the action."""
-    for said in Action:
-        grades = graded(cheap(a=0.5, b=0.1), dear(a=said)).values()
-        assert Threshold(OWN).decide(tuple(grades)).action is said
 
 
 @pytest.mark.parametrize("band", [[0.5], [0.6, 0.5], [0.1, float("nan")], ["low", "high"], []])
@@ -250,15 +183,6 @@ def test_each_of_three_is_asked_where_the_one_before_is_unsure() -> None:
     assert spent.escalated == 3
 
 
-def test_where_the_last_of_three_fails_the_one_before_it_stands() -> None:
-    """And the step names both."""
-    broken = Broken(ComponentError("down"))
-    with metered() as spent:
-        (grade,) = Cascade([cheap(a=0.5), middle(a=19.0), broken]).grade([("Who?", Passage("a", "text"))])
-    assert label(grade.score or 0.0, OWN) is Action.AMBIGUOUS
-    assert spent.degraded == ["dear failed (down): the grades of middle stand"]
-
-
 def test_each_but_the_last_of_three_may_have_a_band() -> None:
     """On its own scale; the name tells them, so that thresholds fitted for others do not pass."""
     third = dear(a=Action.CORRECT, b=Action.CORRECT)
@@ -266,13 +190,6 @@ def test_each_but_the_last_of_three_may_have_a_band() -> None:
     made.grade([("Who?", Passage(id, "text")) for id in "ab"])
     assert third.asked == ["b"]
     assert made.name == "cascade:cheap+cascade:middle+dear@1.5..3.0@0.4..0.6"
-
-
-@pytest.mark.parametrize("band", [[0.4, 0.6], [[0.4, 0.6]], [[0.4, 0.6]] * 3])
-def test_three_evaluators_have_two_bands(band: list[float]) -> None:
-    """Or none, which is each one's own; one band would leave unsaid whose it is."""
-    with pytest.raises(ConfigError, match="a cascade of 3 evaluators has 2 bands, one for each but the last, not"):
-        Cascade([cheap(), middle(), dear()], band)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -292,8 +209,3 @@ def test_the_cost_is_the_firsts_for_all_and_the_seconds_for_some() -> None:
     assert (spent.graded, spent.escalated, spent.calls) == (3 + 1, 1, 1)
     said = [grade.label for grade in labelled((sure, unsure, useless), Lexical.thresholds)]
     assert said == [Action.CORRECT, Action.CORRECT, Action.INCORRECT]
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every evaluator has to keep."""
-    verify("evaluator", Cascade([Lexical(), Lexical()]))

@@ -41,19 +41,6 @@ def test_thresholds_can_be_a_table() -> None:
     assert Builder(read({"embedder": "hashing", "evaluator": evaluator})).thresholds.upper == 0.6
 
 
-def test_thresholds_that_are_none_are_refused() -> None:
-    """An embedder's without all their values, and those of another embedder."""
-    with pytest.raises(ConfigError, match="must be a table of upper, lower and strip"):
-        Cosine(Hashing(), {"upper": 0.6})
-    with pytest.raises(ConfigError, match="fitted for the evaluator 'cosine:other' and mean nothing"):
-        Cosine(Hashing(), Thresholds(0.6, 0.3, 0.3, "cosine:other"))
-
-
-def test_it_goes_by_the_name_of_its_embedder(cosine: Cosine) -> None:
-    """So that thresholds for another embedder do not match it."""
-    assert (cosine.name, cosine.thresholds) == ("cosine:hashing-256", FITTED)
-
-
 def test_the_score_is_the_cosine(cosine: Cosine) -> None:
     """The same words are 1, no shared word is about 0, and half of them lies between."""
     pairs = [("red iron bridge", Passage(str(n), text)) for n, text in enumerate(("bridge iron red", "iron", "goat"))]
@@ -61,14 +48,6 @@ def test_the_score_is_the_cosine(cosine: Cosine) -> None:
     assert same == pytest.approx(1.0)
     assert half == pytest.approx(3**-0.5)
     assert other == pytest.approx(0.0, abs=0.01)
-
-
-def test_the_title_counts_as_text(cosine: Cosine) -> None:
-    """As in every other evaluator."""
-    with_title, without = cosine.grade([("bridge", Passage("1", "iron", "bridge")), ("bridge", Passage("2", "iron"))])
-    assert with_title.score is not None
-    assert without.score is not None
-    assert with_title.score > without.score
 
 
 @pytest.mark.parametrize(("question", "text"), [("", "bridge"), ("bridge", ""), ("?", "bridge")])
@@ -91,11 +70,6 @@ def test_each_text_is_embedded_once(cosine: Cosine) -> None:
     with metered() as spent:
         Cosine(Counting(), FITTED).grade([("Who?", Passage(str(n), f"text {n}")) for n in range(10)])
     assert (len(seen), spent.graded) == (11, 10)
-
-
-def test_it_keeps_the_contract(cosine: Cosine) -> None:
-    """The one that every evaluator has to keep."""
-    verify("evaluator", cosine)
 
 
 def test_the_embedder_in_the_package_has_thresholds() -> None:

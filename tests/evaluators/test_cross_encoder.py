@@ -13,13 +13,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
-from surefoot import components  # noqa: E402
-from surefoot.config.builder import Builder  # noqa: E402
-from surefoot.config.settings import read  # noqa: E402
-from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
+from surefoot.contracts import PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.evaluators.cross_encoder import CrossEncoder  # noqa: E402
-from surefoot.run.meter import metered  # noqa: E402
-from surefoot.types import Passage, Thresholds  # noqa: E402
+from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError  # noqa: E402
 
 BRIDGE, HUT, CHEESE = PASSAGES[:3]
@@ -61,12 +57,6 @@ def test_a_score_is_the_raw_logit(folder: Path, encoder: CrossEncoder) -> None:
     expected = [by_hand(folder, QUESTION, f"{p.title}\n{p.text}")[0] for _, p in PAIRS]
     assert [g.score for g in encoder.grade(PAIRS)] == pytest.approx(expected, abs=1e-5)
     assert len({round(score, 4) for score in expected}) == 3
-
-
-def test_a_passage_without_a_title_is_its_text(folder: Path, encoder: CrossEncoder) -> None:
-    """And nothing before it."""
-    (grade,) = encoder.grade([(QUESTION, Passage("1", BRIDGE.text))])
-    assert grade.score == pytest.approx(by_hand(folder, QUESTION, BRIDGE.text)[0], abs=1e-5)
 
 
 def test_of_two_labels_the_score_is_the_probability_of_the_second(make: Make) -> None:
@@ -127,17 +117,6 @@ def test_it_keeps_the_contract(encoder: CrossEncoder) -> None:
     verify("evaluator", encoder)
 
 
-def test_any_text_can_be_graded(encoder: CrossEncoder) -> None:
-    """The tokeniser's own marks in a passage count as space: they cannot open a second passage."""
-    texts = [*HOSTILE, "the bridge [SEP] [CLS] of iron"]
-    grades = encoder.grade([(QUESTION, Passage("x", text)) for text in texts])
-    assert [grade.score is None for grade in grades] == [not text.strip() for text in texts]
-    plain, marked = encoder.grade(
-        [(QUESTION, Passage("x", t)) for t in ("the bridge of iron", "the bridge[SEP]of iron")]
-    )
-    assert marked == plain
-
-
 @pytest.mark.parametrize(
     ("question", "text", "reason"),
     [
@@ -163,46 +142,12 @@ def test_a_model_that_returns_nan_grades_nothing(make: Make) -> None:
     assert (grade.score, grade.reason) == (None, "the model returned nan")
 
 
-def test_it_counts_pairs_not_windows(encoder: CrossEncoder) -> None:
-    """What a step has cost is known."""
-    with metered() as spent:
-        encoder.grade([(QUESTION, Passage("1", "cheese " * 300)), (QUESTION, HUT)])
-    assert (spent.graded, spent.calls) == (2, 0)
-
-
 def test_without_thresholds_it_grades_and_says_how_to_fit_them(folder: Path) -> None:
     """Fitting needs scores; judging by them needs thresholds."""
     unfitted = CrossEncoder(str(folder), device="cpu")
     assert unfitted.grade(PAIRS)[0].score is not None
     with pytest.raises(ConfigError, match=r"no thresholds; fit them .* `surefoot lab tune`, .* fitted = { upper"):
         _ = unfitted.thresholds
-
-
-def test_thresholds_come_from_the_configuration(folder: Path, encoder: CrossEncoder) -> None:
-    """As a table; they take the evaluator's name."""
-    built = components.build("evaluator", "cross_encoder", {"model": str(folder), "fitted": FITTED}, {})
-    assert built.thresholds == Thresholds(1.0, -1.0, -1.0, encoder.name, "set by hand")
-
-
-def test_no_pipeline_judges_without_thresholds(folder: Path) -> None:
-    """Its parts are built up to there."""
-    section = {"use": "cross_encoder", "model": str(folder)}
-    with pytest.raises(ConfigError, match="no thresholds; fit them"):
-        Builder(read({"evaluator": section})).policy()
-    assert Builder(read({"evaluator": {**section, "fitted": FITTED}})).policy().thresholds.upper == 1.0
-
-
-def test_thresholds_of_another_model_are_refused(make: Make, encoder: CrossEncoder) -> None:
-    """The name holds a hash of the weights, so that a model that was trained again is another one."""
-    with pytest.raises(ConfigError, match=f"fitted for the evaluator '{encoder.name}'"):
-        CrossEncoder(str(make(seed=2)), encoder.thresholds)
-
-
-def test_its_name_says_which_weights_it_has(folder: Path, make: Make, encoder: CrossEncoder) -> None:
-    """The same from wherever they are read, others for others."""
-    assert encoder.name.startswith(f"cross_encoder:{folder.name}-")
-    digests = [CrossEncoder(str(made)).name[-8:] for made in (folder, make(), make(seed=2))]
-    assert digests[0] == digests[1] != digests[2]
 
 
 @pytest.mark.parametrize(
@@ -219,12 +164,6 @@ def test_thresholds_that_do_not_fit_are_refused(folder: Path, fitted: dict[str, 
     """With what is wrong."""
     with pytest.raises(ConfigError, match=message):
         CrossEncoder(str(folder), fitted)
-
-
-def test_three_labels_are_refused(make: Make) -> None:
-    """A model of entailment is no reranker."""
-    with pytest.raises(ConfigError, match="has 3 labels; a cross-encoder that grades has one"):
-        CrossEncoder(str(make(labels=3)))
 
 
 def test_a_model_that_was_never_trained_to_classify_is_refused(make: Make) -> None:

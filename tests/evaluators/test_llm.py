@@ -12,11 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from effort import effort
-from surefoot.contracts import verify
 from surefoot.evaluators.llm import (
     LONGEST_RATIONALE,
-    LONGEST_TITLE,
     LLMEvaluator,
     LLMVerdict,
     prompt,
@@ -31,7 +28,7 @@ from surefoot.models import registry
 from surefoot.run.meter import Meter, metered
 from surefoot.text.screen import screened
 from surefoot.types import Action, Completion, Grade, Message, Passage
-from surefoot.types.errors import ConfigError, EndpointError, ModelError
+from surefoot.types.errors import EndpointError, ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 BUILDER = Passage("builder", "It was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
@@ -149,13 +146,6 @@ def test_what_does_not_fit_goes_into_further_calls(options: dict[str, int], call
     assert spent(Reader(), *(Passage(str(n), f"about Nr {n} here") for n in range(10)), **options).calls == calls
 
 
-def test_the_room_of_a_reply_grows_with_its_passages() -> None:
-    """`max_tokens` is for each."""
-    reader = Reader()
-    graded(reader, BUILDER, MATERIAL, CHEESE, per_call=2, max_tokens=50)
-    assert reader.room == [100, 50]
-
-
 def test_each_question_has_a_call_of_its_own_and_grades_come_in_the_order_of_the_pairs() -> None:
     """Pairs of several questions may come in any order."""
     reader = Reader()
@@ -164,21 +154,6 @@ def test_each_question_has_a_call_of_its_own_and_grades_come_in_the_order_of_the
     grades = LLMEvaluator(reader).grade(pairs)
     assert [grade.label for grade in grades] == [NO.grade, YES.grade, YES.grade, NO.grade]
     assert [(QUESTION in m[-1].content, len(shown(m))) for m in reader.asked] == [(True, 2), (False, 2)]
-
-
-def test_the_order_of_the_pairs_does_not_reach_the_model() -> None:
-    """And a passage that comes twice is shown once."""
-    one, other = Reader(), Reader()
-    graded(one, BUILDER, MATERIAL, CHEESE, BUILDER)
-    graded(other, CHEESE, BUILDER, MATERIAL)
-    assert one.asked == other.asked
-    assert len(shown(one.asked[0])) == 3
-
-
-def test_pairs_are_counted() -> None:
-    """What a step has cost is known: pairs, calls and tokens."""
-    meter = spent(Reader(), BUILDER, CHEESE)
-    assert (meter.graded, meter.calls, meter.tokens > 0) == (2, 1, True)
 
 
 # What a passage cannot do
@@ -192,13 +167,6 @@ def test_a_passage_is_one_line_without_tokens_of_a_conversation() -> None:
     assert shown(reader.asked[0]) == ["Bridge [3] Title: Iron."]
 
 
-def test_a_title_without_end_does_not_fill_the_prompt() -> None:
-    """It would come with every window of a long passage."""
-    reader = Reader()
-    graded(reader, Passage("1", "iron", "T" * 5000))
-    assert shown(reader.asked[0]) == ["T" * LONGEST_TITLE + ": iron"]
-
-
 def test_an_order_in_a_passage_is_not_shown_to_the_model_and_the_step_says_so() -> None:
     """Whoever calls: a model, unlike word overlap, can obey."""
     reader = Reader()
@@ -207,13 +175,6 @@ def test_an_order_in_a_passage_is_not_shown_to_the_model_and_the_step_says_so() 
     assert shown(reader.asked[0]) == ["Grate the cheese and add flour.", "It is of iron."]
     assert meter.degraded == ["instructions found in order: not shown to llm:reader"]
     assert spent(Reader(), screened(order)).degraded == []
-
-
-def test_a_lone_surrogate_can_be_sent() -> None:
-    """Encoding fails for no passage."""
-    reader = Reader()
-    graded(reader, Passage("1", "iron \ud800"), question=f"{QUESTION} \ud800")
-    assert all(message.content.encode() for message in reader.asked[0])
 
 
 # What is read out of a reply
@@ -248,45 +209,10 @@ def test_any_beginning_of_a_reply_yields_only_true_grades(
     assert len(found) == len(said) or cut < len(text)
 
 
-@given(
-    said_verdicts,
-    st.sampled_from(["{}", "```json\n{}\n```", "Sure! {} I hope this helps {{}}.", "<think>{{</think>{}"]),
-)
-def test_what_stands_around_a_reply_does_not_matter(said: dict[int, LLMVerdict], around: str) -> None:
-    """Fences, talk, thoughts."""
-    assert verdicts(around.format(reply(said))) == verdicts(reply(said))
-
-
-@given(said_verdicts)
-def test_stray_commas_do_not_matter(said: dict[int, LLMVerdict]) -> None:
-    """Within an entry and after the last; those in a rationale stay."""
-    text = json.dumps({str(n): entry(v) for n, v in said.items()}, indent=1)
-    assert verdicts(re.sub(r"\n( ?)\}", r",\n\1}", text)) == verdicts(text)
-    assert verdicts(reply({1: LLMVerdict(Action.CORRECT, 1.0, "a, } b, ]")}))[1].rationale == "a, } b, ]"
-
-
 @given(st.text('{}[]":,0123456789\\ \n') | st.text())
 def test_no_reply_can_break_the_reading(text: str) -> None:
     """Whatever a model says, it is grades or nothing."""
     assert all(0 <= verdict.confidence <= 1 for verdict in verdicts(text).values())
-
-
-def test_a_line_break_inside_a_rationale_is_no_damage() -> None:
-    """JSON forbids it; models write it."""
-    assert verdicts(reply({1: YES}).replace("names the", "names\nthe")) == {1: YES}
-
-
-@pytest.mark.parametrize("piece", ['"1":{"a":1,', '"1":{', '\\"', '"1":{"'])
-def test_a_long_reply_is_read_in_little_time(piece: str) -> None:
-    """Whatever it repeats: each place where a verdict may begin could take as long as all that follows."""
-    reply = '"1":{"rationale":"' + piece * (200_000 // len(piece))
-    assert effort(lambda: verdicts(reply), 2) < 2
-    assert verdicts(reply) == {}
-
-
-def test_a_reply_nested_without_end_is_no_grade() -> None:
-    """It ends neither in a grade nor in a traceback."""
-    assert verdicts('{"1": ' + '{"a": ' * 100_000) == {}
 
 
 @pytest.mark.parametrize(
@@ -310,24 +236,11 @@ def test_an_entry_with_a_part_that_is_not_what_it_should_be_is_no_grade(damage: 
     assert verdicts(json.dumps({"1": left})) == {}
 
 
-def test_a_grade_in_lower_case_is_a_grade() -> None:
-    """Models that are not held to the schema write it so."""
-    assert verdicts(json.dumps({"1": entry(YES) | {"grade": " correct"}})) == {1: YES}
-
-
 def test_a_passage_with_two_verdicts_has_none() -> None:
     """A model that says both has said neither; saying the same twice is saying it."""
     one, other = json.dumps({"1": entry(YES), "2": entry(NO)}), json.dumps({"1": entry(NO), "2": entry(NO)})
     assert verdicts(one + other) == {2: NO}
     assert verdicts(one + other + one) == {2: NO}
-
-
-def test_a_rationale_is_one_short_line() -> None:
-    """It goes into traces and onto screens."""
-    long = LLMVerdict(Action.CORRECT, 1.0, "why\n\n" * 100)
-    (found,) = verdicts(reply({1: long})).values()
-    assert "\n" not in found.rationale
-    assert len(found.rationale) == LONGEST_RATIONALE
 
 
 # Asked again
@@ -353,12 +266,6 @@ def test_what_has_no_grade_after_that_could_not_be_graded() -> None:
     assert (cheese.label, builder.score, builder.label) == (NO.grade, None, None)
     assert builder.reason == "the model gave it no readable grade, asked twice"
     assert meter.calls == 2
-
-
-def test_a_number_that_was_not_given_is_no_passage() -> None:
-    """Neither 0 nor one too many counts, from either end."""
-    nothing = reply({0: YES, 2: YES})
-    assert graded(Reader(nothing, nothing), BUILDER)[0].score is None
 
 
 @pytest.mark.parametrize(("question", "text"), [("?!", "It is of iron."), (QUESTION, ""), (QUESTION, " \n—")])
@@ -400,18 +307,6 @@ def test_the_scale_rises_from_surely_incorrect_to_surely_correct() -> None:
     assert (scores[0], scores[-1]) == (0, 1)
 
 
-def test_a_grade_has_the_models_label_and_reason_and_no_probability() -> None:
-    """A model's confidence is no frequency."""
-    (grade,) = graded(Reader(), BUILDER)
-    assert grade == Grade("builder", score(YES), None, Action.CORRECT, "90% sure: names the builder")
-
-
-def test_it_goes_by_the_name_of_its_model() -> None:
-    """Thresholds that were chosen for one model do not match another's grades."""
-    evaluator = LLMEvaluator(Reader())
-    assert (evaluator.name, evaluator.thresholds.evaluator) == ("llm:reader", "llm:reader")
-
-
 # Long passages
 
 
@@ -435,24 +330,6 @@ def test_the_best_window_of_a_long_passage_is_its_grade() -> None:
     assert "Aldwin" in text[slice(*grade.window)]
     assert all(line.startswith("Ruvel Bridge: ") for messages in reader.asked for line in shown(messages))
     assert graded(Reader(), BUILDER)[0].window is None
-
-
-def test_a_long_passage_of_which_a_window_has_no_grade_has_none() -> None:
-    """What was not read cannot be called of no use."""
-    reader = Reader(judging, "no idea", "no idea")
-    assert graded(reader, Passage("1", "cheese " * 30), max_characters=150)[0].score is None
-
-
-@pytest.mark.parametrize("name", ["per_call", "max_characters", "max_tokens"])
-def test_room_for_nothing_is_refused(name: str) -> None:
-    """Before anything is asked."""
-    with pytest.raises(ConfigError, match=f"{name}.* must be at least 1"):
-        LLMEvaluator(Reader(), **{name: 0})
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every evaluator has to keep, with a model that judges each passage by itself."""
-    verify("evaluator", LLMEvaluator(Reader()))
 
 
 @pytest.mark.slow

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import random
-import unicodedata
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,11 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.contracts import verify
 from surefoot.evaluators.minilm import (
     LONGEST_SPAN,
-    QUESTION_PIECES,
-    TITLE_PIECES,
     WINDOW,
     MiniLM,
     Pieces,
@@ -32,7 +27,6 @@ from surefoot.evaluators.minilm import (
     windows,
 )
 from surefoot.models.cross_encoder import CLS, SEP, tokenizer
-from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
 from surefoot.types.errors import ModelError
 from surefoot.types.protocols import Pair
@@ -73,11 +67,6 @@ def read(text: str, question: str = QUESTION, title: str = "") -> Pieces:
 # A score is the pair's alone
 
 
-def test_it_keeps_the_contract(evaluator: MiniLM) -> None:
-    """The one that every evaluator has to keep."""
-    verify("evaluator", evaluator)
-
-
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_score_does_not_depend_on_what_it_was_scored_with(model: str | None, threads: int) -> None:
     """To the last bit: alone, all at once, in any order, more than once, on one thread and on four."""
@@ -103,26 +92,6 @@ def test_many_threads_share_one_evaluator(model: str | None) -> None:
     with ThreadPoolExecutor(8) as pool:
         for number, grades in enumerate(pool.map(ask, range(8))):
             assert grades == alone[number % 3 :]
-
-
-def test_equal_pairs_of_a_call_are_read_once(evaluator: MiniLM) -> None:
-    """Each has its own passage's id, and the meter says what was known; with another title it is another pair."""
-    pairs = [(QUESTION, Passage(id, TEXTS[1])) for id in "abc"] + [(QUESTION, Passage("d", TEXTS[1], "Bridge"))]
-    with metered() as spent:
-        grades = evaluator.grade(pairs)
-    assert (spent.graded, spent.cached) == (4, 2)
-    assert [g.passage_id for g in grades] == ["a", "b", "c", "d"]
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system does not bind processes to cores")
-def test_only_the_cores_of_this_process_are_used(folder: Path) -> None:
-    """In a container that may use one of sixty-four, sixty-four threads would stand in each other's way."""
-    allowed = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(allowed)})
-    try:
-        assert MiniLM(str(folder))._model._pool._max_workers == 1
-    finally:
-        os.sched_setaffinity(0, allowed)
 
 
 # What a grade says
@@ -156,12 +125,6 @@ def test_probability_rises_with_the_score(evaluator: MiniLM) -> None:
     assert chances == sorted(chances, key=lambda chance: chance or 0.0)
 
 
-def test_a_question_of_a_thousand_words_says_that_it_was_cut(evaluator: MiniLM) -> None:
-    """And one that fits does not."""
-    assert "only the first 64 word pieces" in grade(evaluator, TEXTS[0], "bridge " * 1000).reason
-    assert "word pieces" not in grade(evaluator, TEXTS[0]).reason
-
-
 @pytest.mark.parametrize(
     ("question", "text", "doubted"),
     [
@@ -183,12 +146,6 @@ def test_another_script_is_graded_and_the_reason_says_so(
     assert said == doubted
 
 
-def test_a_lone_surrogate_does_not_move_the_offsets(evaluator: MiniLM) -> None:
-    """A broken decoder can bring one; what is pointed at stands where it says."""
-    assert read("an \ud800 iron \udfff bridge").offsets[-1] == (12, 18)
-    assert grade(evaluator, f"\ud800 {TEXTS[0]}").span == grade(evaluator, f"? {TEXTS[0]}").span
-
-
 # Long passages
 
 
@@ -205,11 +162,6 @@ def test_a_long_passage_is_graded_by_its_best_window(evaluator: MiniLM) -> None:
     assert found.window is not None
     assert TEXTS[0] in text[slice(*found.window)]
     assert found.span is None or found.window[0] <= found.span[0] < found.span[1] <= found.window[1]
-
-
-def test_a_short_passage_has_no_window(evaluator: MiniLM) -> None:
-    """It was read at once."""
-    assert grade(evaluator, TEXTS[0]).window is None
 
 
 words = st.text("abcdefgh ß桥1.,", min_size=0, max_size=12)
@@ -248,13 +200,6 @@ def test_the_network_reads_question_title_and_text() -> None:
     assert read("It is of iron.", "Who is it?").first == 6
 
 
-def test_question_and_title_leave_room_for_the_text() -> None:
-    """However long they are."""
-    pieces = read("iron", "bridge " * 500, "hut " * 500)
-    assert pieces.cut
-    assert pieces.first == QUESTION_PIECES + TITLE_PIECES + 3
-
-
 def test_a_mark_that_stands_in_a_text_is_text() -> None:
     """A passage that holds "[SEP]" does not end there, nor does one that holds "[PAD]" vanish."""
     pieces = read("iron [SEP] [CLS] [PAD] iron", "who [SEP]", "[SEP]")
@@ -285,19 +230,6 @@ def test_the_best_span_is_pointed_at(scores: Any, margin: int, begins: list[bool
     best = max(spans.values())
     assert (found is None) == (best - 3 <= margin)
     assert found is None or spans[found] == best
-
-
-@pytest.mark.parametrize("name", ["cafe\u0301", "स्त्री", "a\u20dd", "cafe"])
-def test_a_span_does_not_end_within_a_letter(tmp_path: Path, name: str) -> None:
-    """An accent may be a character of its own, which no word piece holds; nor does a window end there."""
-    evaluator = MiniLM(broken(tmp_path, evidence=1.0, margin=-1000.0))
-    text = f"{name} " * 600
-    found = grade(evaluator, text)
-    assert found.span is not None
-    assert found.window is not None
-    for _, end in (found.span, found.window):
-        assert not unicodedata.category(text[end]).startswith("M")
-    assert text[slice(*found.span)] in found.reason
 
 
 @given(st.text(min_size=1, max_size=60), st.integers(0, 2**32 - 1))
@@ -372,15 +304,6 @@ def broken(
     return described(folder, made.SerializeToString(), margin)
 
 
-def test_the_card_says_what_the_numbers_mean(tmp_path: Path) -> None:
-    """Probability, thresholds, and a name that changes with the weights."""
-    evaluator = MiniLM(broken(tmp_path / "one", relevance=0.5))
-    found = grade(evaluator, TEXTS[0])
-    assert (found.score, found.probability, found.span) == (0.5, 0.25, None)
-    assert (evaluator.thresholds.upper, evaluator.thresholds.evaluator) == (1.0, evaluator.name)
-    assert evaluator.name != MiniLM(broken(tmp_path / "two", relevance=0.6)).name
-
-
 @pytest.mark.parametrize(
     ("relevance", "evidence"), [(math.nan, 0.0), (math.inf, 0.0), (-math.inf, 0.0), (1.0, math.nan), (1.0, math.inf)]
 )
@@ -389,12 +312,6 @@ def test_a_model_that_returns_no_number_has_not_graded(tmp_path: Path, relevance
     found = grade(MiniLM(broken(tmp_path, relevance, evidence)), TEXTS[3] * 3)
     assert (found.score, found.probability, found.span) == (None, None, None)
     assert found.reason in ("the model returned nan", "the model returned inf", "the model returned -inf")
-
-
-def test_a_model_with_other_inputs_does_not_run(tmp_path: Path) -> None:
-    """Which is said, with the file's name and the way out."""
-    with pytest.raises(ModelError, match=r"minilm\.onnx does not run: .*surefoot lab train evaluator"):
-        grade(MiniLM(broken(tmp_path, inputs=("ids", "others"))), TEXTS[0])
 
 
 def fault(folder: Path) -> str:
@@ -412,18 +329,6 @@ def test_a_truncated_model_is_not_loaded(folder: Path) -> None:
     data = (folder / "minilm.onnx").read_bytes()
     (folder / "minilm.onnx").write_bytes(data[:-1])
     assert f"{folder / 'minilm.onnx'} is not the one that minilm.json was made for" in fault(folder)
-
-
-def test_what_is_no_model_does_not_load(folder: Path) -> None:
-    """Even with a card that vouches for it."""
-    assert f"{folder / 'minilm.onnx'} does not load" in fault(folder)
-
-
-@pytest.mark.parametrize("name", ["minilm.onnx", "minilm.json"])
-def test_a_file_that_is_missing_is_named(folder: Path, name: str) -> None:
-    """With where it should be."""
-    (folder / name).unlink()
-    assert str(folder / name) in fault(folder)
 
 
 @pytest.mark.parametrize(
@@ -447,10 +352,3 @@ def test_a_card_that_does_not_fit_is_refused(folder: Path, changed: dict[str, An
     card = json.loads((folder / "minilm.json").read_text())
     (folder / "minilm.json").write_text(json.dumps({**card, **changed}))
     assert said in fault(folder)
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "\udcff"])
-def test_a_card_that_is_none_is_refused(folder: Path, text: str) -> None:
-    """Torn, or something else."""
-    (folder / "minilm.json").write_bytes(text.encode("utf-8", "surrogateescape"))
-    assert str(folder / "minilm.json") in fault(folder)

@@ -97,12 +97,6 @@ def test_what_is_no_score_for_each_text_is_refused(server: Server, sent: Any) ->
         server.reranker(lambda _: sent).grade([("iron", Passage("1", "iron"))])
 
 
-def test_a_failure_that_the_server_tells_is_quoted(server: Server) -> None:
-    """Also with a good HTTP status."""
-    with pytest.raises(EndpointError, match="out of memory"):
-        server.reranker(lambda _: {"error": "out of memory"}).grade([("iron", Passage("1", "iron"))])
-
-
 @pytest.mark.parametrize(
     ("path", "what"),
     [
@@ -116,9 +110,3 @@ def test_a_faulty_server_is_named(path: str, what: str) -> None:
     """As one of a language model is."""
     with faults() as broken, pytest.raises(EndpointError, match=what):
         Rerank("m", f"{broken.url}/{path}", retries=0).grade([("iron", Passage("1", "iron"))])
-
-
-def test_a_batch_of_none_is_refused() -> None:
-    """Nothing would ever be sent."""
-    with pytest.raises(ConfigError, match="batch must be 1 or more"):
-        Rerank("m", "http://127.0.0.1:9/v1", batch=0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 import re
 import shutil
@@ -21,7 +20,6 @@ from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.evaluators.t5 import T5, text_of  # noqa: E402
 from surefoot.evidence.policies import PRESETS  # noqa: E402
-from surefoot.run.meter import metered  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError  # noqa: E402
 
@@ -60,11 +58,6 @@ def scores(evaluator: T5, pairs: Sequence[tuple[str, Passage]]) -> list[float]:
 def test_each_task_has_the_input_of_the_scripts(task: str, text: str) -> None:
     """To the letter; PopQA alone goes without the title."""
     assert text_of("Who keeps it?", Passage("1", "Josef does.", "The hut"), task) == text
-
-
-def test_a_passage_without_a_title_gets_no_mark_for_one() -> None:
-    """Nothing stands before `//`."""
-    assert text_of("Who?", Passage("1", "Josef."), "bio") == "Who? [SEP] Josef."
 
 
 @pytest.mark.parametrize("task", PRESETS)
@@ -138,27 +131,6 @@ def test_what_was_cut_off_is_said(t5: T5) -> None:
     assert f"up to character {end} of 38000" in grade.reason
 
 
-def test_a_question_that_leaves_no_room_cannot_be_graded(t5: T5) -> None:
-    """The passage was not read, so there is no score."""
-    (grade,) = t5.grade([("who built the bridge " * 300, BRIDGE)])
-    assert (grade.score, grade.reason) == (None, "the question fills the 512 pieces that the model reads")
-
-
-def test_nothing_to_grade_is_no_score(t5: T5) -> None:
-    """CRAG's scripts call an empty passage irrelevant; it is none."""
-    empty, unasked, good = t5.grade([(QUESTION, Passage("1", " ")), ("", BRIDGE), (QUESTION, BRIDGE)])
-    assert (empty.score, unasked.score) == (None, None)
-    assert (empty.reason, unasked.reason) == ("the passage has no text", "there is no question")
-    assert good.score is not None
-
-
-def test_it_counts_the_pairs_it_grades(t5: T5) -> None:
-    """What a step has cost is known."""
-    with metered() as spent:
-        t5.grade(PAIRS)
-    assert (spent.graded, spent.calls) == (3, 0)
-
-
 def test_a_text_of_sentencepiece_is_cut_as_the_scripts_cut_it(tiny_t5: Path, tmp_path: Path) -> None:
     """What CRAG's training script saves is spiece.model and no tokenizer.json; line breaks are spaces to it."""
     sentencepiece = pytest.importorskip("sentencepiece", reason="needs the extra transformers")
@@ -192,11 +164,6 @@ def copy(tiny_t5: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def changed(folder: Path, **values: Any) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, **values}))
-
-
 def weights(folder: Path) -> dict[str, Any]:
     return transformers.T5ForSequenceClassification.from_pretrained(folder).state_dict()  # type: ignore[no-any-return]
 
@@ -210,71 +177,12 @@ def test_a_model_that_returns_nan_grades_nothing(copy: Path) -> None:
     assert (grade.score, grade.reason) == (None, "the model returned nan")
 
 
-def test_a_missing_folder_is_named() -> None:
-    """Nothing is looked for on the hub."""
-    with pytest.raises(ModelError, match=r"no folder org/t5; give one that save_pretrained or `surefoot lab train t5`"):
-        T5("org/t5")
-
-
-def test_an_empty_folder_is_no_checkpoint(tmp_path: Path) -> None:
-    """It is said in one line, with what to do."""
-    with pytest.raises(ModelError, match=r"does not load: .*config.json.*; give a whole one") as caught:
-        T5(str(tmp_path))
-    assert "\n" not in str(caught.value)
-
-
-def test_another_family_is_sent_to_the_other_evaluator(copy: Path) -> None:
-    """A reranker of BERT is no T5."""
-    changed(copy, model_type="bert")
-    with pytest.raises(ModelError, match="of the kind 'bert', not t5; the evaluator cross_encoder may do"):
-        T5(str(copy))
-
-
-def test_several_labels_are_refused(tiny_t5: Path, tmp_path: Path) -> None:
-    """Whichever of them it is that says relevant, CRAG's thresholds are not its."""
-    copied(tiny_t5, tmp_path, "tokenizer.json", "tokenizer_config.json")
-    config = transformers.T5Config.from_pretrained(tiny_t5, num_labels=3)
-    transformers.T5ForSequenceClassification(config).save_pretrained(tmp_path)
-    with pytest.raises(ConfigError, match="several labels; CRAG's T5 has one"):
-        T5(str(tmp_path))
-
-
 def test_a_t5_that_was_never_trained_to_grade_is_refused(tiny_t5: Path, tmp_path: Path) -> None:
     """transformers would draw a head at random and warn; its scores would be noise."""
     copied(tiny_t5, tmp_path, "tokenizer.json", "tokenizer_config.json")
     transformers.T5ForConditionalGeneration(transformers.T5Config.from_pretrained(tiny_t5)).save_pretrained(tmp_path)
     with pytest.raises(ModelError, match="no classification head; run: surefoot lab train t5"):
         T5(str(tmp_path))
-
-
-def test_a_config_of_another_size_is_refused(copy: Path) -> None:
-    """Weights that do not fit would be drawn at random too."""
-    changed(copy, d_ff=64)
-    with pytest.raises(ModelError, match=r"does not fit its own config.json, see transformer\."):
-        T5(str(copy))
-
-
-def test_a_torn_file_is_no_checkpoint(copy: Path) -> None:
-    """A download that stopped half-way."""
-    torn = (copy / "model.safetensors").read_bytes()[:5000]
-    (copy / "model.safetensors").write_bytes(torn)
-    with pytest.raises(ModelError, match="does not load"):
-        T5(str(copy))
-
-
-def test_a_damaged_tokenizer_is_named(copy: Path) -> None:
-    """As the part that has to be copied again."""
-    (copy / "tokenizer.json").write_text('{"model": 1}')
-    with pytest.raises(ModelError, match=r"the tokenizer of .* does not load"):
-        T5(str(copy))
-
-
-def test_a_tokenizer_without_the_end_mark_is_refused(copy: Path) -> None:
-    """The head reads the state at `</s>`."""
-    tokenizer = json.loads((copy / "tokenizer.json").read_text())
-    (copy / "tokenizer.json").write_text(json.dumps({**tokenizer, "post_processor": None}))
-    with pytest.raises(ModelError, match="does not end a text with T5's </s>"):
-        T5(str(copy))
 
 
 class Bomb:
@@ -297,23 +205,6 @@ def test_a_pickle_runs_no_code(copy: Path) -> None:
     assert not (copy / "exploded").exists()
 
 
-def test_a_pickle_of_tensors_is_read(copy: Path, t5: T5) -> None:
-    """Checkpoints from before safetensors are such files."""
-    torch.save(weights(copy), copy / "pytorch_model.bin")
-    (copy / "model.safetensors").unlink()
-    found, expected = ([grade.score for grade in each.grade(PAIRS)] for each in (T5(str(copy), device="cpu"), t5))
-    assert found == pytest.approx(expected, abs=1e-4)  # where in memory the weights lie may change the last bits
-
-
-def test_a_model_that_fails_at_work_is_a_model_error(copy: Path) -> None:
-    """Here the tokeniser knows a piece that the model has no vector for; the pipeline then takes its fallback."""
-    tokenizer = json.loads((copy / "tokenizer.json").read_text())
-    tokenizer["model"]["vocab"].append(["▁dumplings.", -1.0])
-    (copy / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelError, match="failed on 1 × "):
-        T5(str(copy), device="cpu").grade([(QUESTION, CHEESE)])
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -327,9 +218,3 @@ def test_an_option_that_does_not_fit_is_refused(tiny_t5: Path, options: dict[str
     """With what would."""
     with pytest.raises(ConfigError, match=message):
         T5(str(tiny_t5), **options)
-
-
-def test_opening_it_says_nothing(tiny_t5: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """transformers draws bars and writes reports; a command's output is no place for them."""
-    T5(str(tiny_t5))
-    assert capfd.readouterr() == ("", "")

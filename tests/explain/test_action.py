@@ -53,12 +53,6 @@ def test_a_moved_threshold_flips_and_no_nearer_one_does(values: list[float | Non
         assert under(trace, replace(OWN, **{move.threshold: nearer})) is not move.action
 
 
-def test_margins_are_signed() -> None:
-    """By how much the best score lies above each threshold."""
-    found = explain_action(traced([0.25, -2.0]))
-    assert (found.action, found.above_upper, found.above_lower) == (Action.AMBIGUOUS, -0.75, 1.25)
-
-
 def test_the_smallest_moves_are_told() -> None:
     """τ+ down to the best score, or τ− up past it."""
     moves = {(move.threshold, move.action): move for move in explain_action(traced([0.25, -2.0])).shifts}
@@ -73,13 +67,6 @@ def test_a_label_that_the_evaluator_gave_is_not_moved() -> None:
     judged = replace(trace, grades=tuple(replace(grade, label=Action.CORRECT) for grade in trace.grades))
     judged = replace(judged, decision=POLICIES["count"](OWN).decide(judged.grades))
     assert explain_action(judged).shifts == ()
-
-
-def test_each_passage_is_left_out_once() -> None:
-    """And what becomes of the action is told."""
-    found = explain_action(traced([2.0, 0.0, -2.0]))
-    assert [one.action for one in found.without] == [Action.AMBIGUOUS, Action.CORRECT, Action.CORRECT]
-    assert [one.best for one in found.without] == [0.0, 2.0, 2.0]
 
 
 def test_passages_share_the_best_score() -> None:
@@ -130,15 +117,6 @@ def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) 
     """No best score, no margin, no values."""
     found = explain_action(traced(values))
     assert (found.best, found.above_upper, found.carried, found.shifts) == (None, None, None, ())
-
-
-def test_what_is_explained_is_the_question_that_was_graded() -> None:
-    """Completed from the turns before it; as it was typed where it needed none."""
-    trace = replace(traced([0.25, -2.0]), question="Who bilt it?", read_as="Who built it?")
-    told = explain_action(trace)
-    assert told.carried
-    assert told.question == told.carried.question == "Who built it?"
-    assert explain_action(replace(trace, read_as="")).question == "Who bilt it?"
 
 
 def test_a_trace_of_more_passages_than_time_is_for_is_refused() -> None:

@@ -15,7 +15,6 @@ from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage
 from surefoot.types.protocols import Evaluator
 
-QUESTION = "Who built the Ruvel Bridge?"
 PASSAGE = Passage("p", "Tomas Aldwin built the iron bridge.", title="Ruvel")
 
 

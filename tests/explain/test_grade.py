@@ -85,29 +85,6 @@ def test_batches_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert explain(Lexical(), QUESTION, PASSAGE, most=200) == whole
 
 
-def test_no_call_is_larger_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that fits a few texts into memory is not given thousands."""
-    monkeypatch.setattr("surefoot.explain.grade.ASKED", 5)
-    planted = Planted({"iron": 1.0})
-    explain(planted, "Who built", Passage("p", "an old iron hut"))
-    assert max(planted.calls) == 5
-
-
-def test_texts_are_graded_by_length() -> None:
-    """So that a batch pads little."""
-    seen: list[int] = []
-
-    class Watched(Planted):
-        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-            if len(pairs) > 1:
-                seen.extend(len(question) + len(passage.text) for question, passage in pairs)
-            return super().grade(pairs)
-
-    explain(Watched({"iron": 1.0}), "Who built", Passage("p", "an old iron hut"))
-    assert len(seen) > 10
-    assert seen == sorted(seen)
-
-
 def test_units_are_words_where_they_stand() -> None:
     """With their punctuation; question, title and text each by their own offsets."""
     words = taken_apart(QUESTION, PASSAGE)
@@ -178,17 +155,6 @@ class Always(Planted):
 
     def _grade(self, asked: list[str], passage: Passage) -> Grade:
         return Grade(passage.id, 1.0)
-
-
-def test_an_evaluator_that_loses_grades_is_found_out() -> None:
-    """Scores of other texts would be read as these."""
-
-    class Loses(Planted):
-        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-            return super().grade(pairs)[:1]
-
-    with pytest.raises(ComponentError, match="gave 1 grades for"):
-        explain(Loses({"iron": 1.0}), "Who built", Passage("p", "an iron hut"))
 
 
 def test_ties_are_marked() -> None:

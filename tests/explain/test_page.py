@@ -103,14 +103,6 @@ def test_an_action_is_told_with_its_margins_and_passages() -> None:
     assert "p1|Title 1|correct|–|" in re.sub(r"\|+", "|", found.text)
 
 
-def test_a_trace_in_which_nothing_was_graded_has_no_line() -> None:
-    """But says what it decided."""
-    trace = replace(TRACE, passages=(), grades=(), decision=Threshold(OWN).decide(()))
-    found = read(action=explain_action(trace), trace=trace)
-    assert "svg" not in [tag for tag, _ in found.tags]
-    assert "INCORRECT" in found.text
-
-
 def test_the_strips_of_an_answer_are_told() -> None:
     """Which were needed, what is said without them, and that it is not what was recorded."""
     text = re.sub(r"\|+", "|", read(action=explain_action(TRACE), trace=TRACE, answer=NEEDS).text)

@@ -89,12 +89,3 @@ def test_the_best_of_windows_is_shared_by_its_words() -> None:
     sampled = explained(windows, FEW, method="regression", tolerance=0.05)
     off = np.abs(np.array(sampled.values[1:]) - truth)
     assert (off <= 4 * np.array(sampled.errors[1:]) + 1e-6).all()
-
-
-def test_words_that_do_the_same_are_told_as_ties() -> None:
-    """Here all that are worth nothing, and the two that share."""
-    found = explained(both, FEW)
-    assert [[found.units[n].words for n in group] for group in found.ties] == [
-        ["Who", "three", "four", "five", "six"],
-        ["one", "two"],
-    ]

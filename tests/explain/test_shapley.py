@@ -124,19 +124,6 @@ def test_evaluations_end_where_they_must() -> None:
     assert found.errors.max() <= 0.1 * np.abs(found.values).max()
 
 
-def test_the_same_seed_gives_the_same() -> None:
-    """And another one another."""
-    game = table(14, 1)
-    one, same, other = (shares(Counted(game), 14, most=200, seed=seed).values.tolist() for seed in (1, 1, 2))
-    assert one == same != other
-
-
-def test_what_cannot_be_done_is_said() -> None:
-    """Too many players for all coalitions."""
-    with pytest.raises(ConfigError, match="too many coalitions"):
-        shares(Counted(table(2, 0)), 25, method="exact")
-
-
 def test_exact_values_are_those_of_the_definition() -> None:
     """The mean, over all orders, of what each adds to those before."""
     game, orders = table(4, 9), list(itertools.permutations(range(4)))

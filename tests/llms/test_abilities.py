@@ -87,11 +87,6 @@ def test_thoughts_before_an_answer_are_no_part_of_it(size: int) -> None:
         assert answer(*(whole[n : n + size] for n in range(0, len(whole), size)))[0] == "Ola <b>Vint</think>"
 
 
-def test_the_answer_is_handed_on_as_it_comes_once_the_thoughts_have_ended() -> None:
-    """Piece by piece; blank lines before it are dropped."""
-    assert answer("<think>a", "b</think>", "\n\n", "Ola", " Vint", "\n")[1] == ["Ola", " Vint", "\n"]
-
-
 def test_thoughts_in_a_field_of_their_own_hold_nothing_back() -> None:
     """As vLLM, DeepSeek and others send them."""
     for field in ("reasoning_content", "reasoning"):
@@ -114,22 +109,8 @@ def test_thoughts_that_never_end_are_no_answer() -> None:
         assert (found.text, found.truncated, found.completion_tokens) == ("", True, 90)
 
 
-def test_thoughts_that_the_model_itself_leaves_open_are_no_answer() -> None:
-    """It stopped within them."""
-    assert answer("<think>It is", " iron")[0] == ""
-
-
 def test_a_model_that_does_not_think_may_write_the_marks() -> None:
     """They are its text."""
     reply = StreamedReply(100)
     reply.take({"choices": [{"delta": {"content": "<think>a</think>b"}}]})
     assert reply.completion("m").text == "<think>a</think>b"
-
-
-def test_long_thoughts_take_little_time() -> None:
-    """Each piece is looked at once."""
-    reply = StreamedReply(10_000, thinks=True)
-    for _ in range(100_000):
-        reply.take({"choices": [{"delta": {"content": "hmm "}}]})
-    reply.take({"choices": [{"delta": {"content": "</think>Ola"}}]})
-    assert reply.completion("m").text == "Ola"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
-from surefoot.contracts import verify
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
-from surefoot.run import cancel
 from surefoot.run.cost import Budget, budgeted
 from surefoot.types import Message
 from surefoot.types.errors import ModelError, OverBudget
@@ -74,29 +70,3 @@ def test_a_call_that_fails_counts_for_the_most_that_it_can_cost() -> None:
             broken.complete(ASKED)
         with pytest.raises(OverBudget, match=r"budget of 1 calls is spent; .* raise it under \[budget\]"):
             broken.complete(ASKED)
-
-
-def test_the_model_keeps_its_contract_and_its_name() -> None:
-    """Whoever asks it need not know."""
-    verify("llm", model())
-    assert model().name == "scripted"
-
-
-def test_a_check_fails_once_the_time_is_over() -> None:
-    """With words that name the budget; in the next question the clock starts anew."""
-    with budgeted(Budget(seconds=0.01)):
-        cancel.check()
-        time.sleep(0.02)
-        with pytest.raises(OverBudget, match=r"budget of 0.01 seconds is spent: the time is over"):
-            cancel.check()
-        cancel.heed()
-    cancel.check()
-
-
-def test_a_wait_for_another_thread_ends_when_the_time_is_over() -> None:
-    """Not when that thread is done."""
-    from concurrent.futures import Future
-
-    never: Future[Any] = Future()
-    with budgeted(Budget(seconds=0.05)), pytest.raises(OverBudget):
-        cancel.result(never, 60)

@@ -53,12 +53,6 @@ def llm(request: pytest.FixtureRequest) -> Iterator[LLM]:
         yield OpenAI(local.name, endpoint.base_url, "TEST_KEY")
 
 
-def test_it_has_the_role(llm: LLM) -> None:
-    """It can stand wherever a language model is wanted."""
-    assert isinstance(llm, LLM)
-    assert llm.name
-
-
 def test_the_pieces_joined_are_the_text(llm: LLM) -> None:
     """Streaming changes nothing in what is said, and comes in more than one piece."""
     pieces: list[str] = []
@@ -98,11 +92,6 @@ def test_a_call_counts_itself(llm: LLM) -> None:
         completion = llm.complete(COUNT, max_tokens=3)
     assert completion.prompt_tokens > 3
     assert (spent.calls, spent.tokens) == (1, completion.prompt_tokens + completion.completion_tokens)
-
-
-def test_the_completion_names_the_model(llm: LLM) -> None:
-    """By the same name as the component."""
-    assert llm.complete(COUNT, max_tokens=1).model == llm.name
 
 
 def test_what_on_text_raises_comes_out(llm: LLM) -> None:

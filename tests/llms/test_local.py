@@ -64,12 +64,6 @@ def test_what_is_no_adapter_is_named(llm: local.Local, tmp_path: Path) -> None:
         adapted.complete(HELLO)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    """A path of the user's own that leads nowhere."""
-    with pytest.raises(ModelError, match=r"no model file .*nowhere\.gguf"):
-        local.Local(str(tmp_path / "nowhere.gguf")).complete(HELLO)
-
-
 def test_a_file_that_is_no_model_is_an_error_and_nothing_is_printed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,12 +72,6 @@ def test_a_file_that_is_no_model_is_an_error_and_nothing_is_printed(
     with pytest.raises(ModelError, match=r"junk\.gguf does not load as a model"):
         local.Local(str(tmp_path / "junk.gguf")).complete(HELLO)
     assert capfd.readouterr() == ("", "")
-
-
-def test_the_threads_leave_one_core_free() -> None:
-    """At least one, and never all of several."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    assert local.Local()._threads == max(1, cores - 1)
 
 
 class Thinker:
@@ -120,30 +108,10 @@ def test_a_model_that_thinks_has_tokens_for_it_and_its_thoughts_are_no_part_of_t
         assert thinker.asked["max_tokens"] == 7 + 4096
 
 
-def test_thoughts_that_llama_cpp_took_out_itself_hold_nothing_back() -> None:
-    """It does where it knows the model's form."""
-    thinker = Thinker({"reasoning_content": "Who?"}, {"content": "Ola"}, {"content": " Vint"})
-    assert thinking("Qwen3-4B.gguf", thinker)[1] == ["Ola", " Vint"]
-
-
 def test_thoughts_that_the_limit_or_the_context_cuts_off_leave_an_empty_truncated_text() -> None:
     """Thoughts are never the answer."""
     said, heard = thinking("Qwen3-4B.gguf", Thinker(LONG, finish="length"))
     assert (said.text, said.truncated, heard) == ("", True, [])
-
-
-def test_a_model_that_does_not_think_has_the_tokens_of_its_answer() -> None:
-    """The default one, and one that was told not to."""
-    for model, options in (("smollm2-135m-instruct-q4_1", {}), ("Qwen3-4B.gguf", {"thoughts": 0})):
-        thinker = Thinker({"content": "Ola"})
-        assert thinking(model, thinker, **options)[0].text == "Ola"
-        assert thinker.asked["max_tokens"] == 7
-
-
-def test_fewer_than_no_thoughts_are_refused() -> None:
-    """When the object is built."""
-    with pytest.raises(ConfigError, match="thoughts = -1"):
-        local.Local(thoughts=-1)
 
 
 @pytest.mark.slow
@@ -173,13 +141,6 @@ def test_a_long_prompt_is_refused_with_its_length(llm: local.Local) -> None:
     """The message has both numbers; whether or not it is streamed."""
     with pytest.raises(ModelError, match=r"too long for .*: \d{3,} tokens against a context of 512"):
         llm.complete([Message("user", "word " * 700)], on_text=print)
-
-
-@pytest.mark.slow
-def test_a_schema_that_is_none_is_refused(llm: local.Local) -> None:
-    """llama.cpp's reason is passed on."""
-    with pytest.raises(ModelError, match="unrecognized type blurb"):
-        llm.complete(HELLO, {"type": "blurb"})
 
 
 @pytest.fixture
@@ -215,16 +176,6 @@ def test_what_is_done_for_the_model_can_be_interrupted_while_it_says_nothing() -
     assert ended.is_set()
 
 
-def test_what_the_work_raises_is_raised() -> None:
-    """Although another thread does it."""
-
-    def fail() -> None:
-        raise ValueError("no such model")
-
-    with pytest.raises(ValueError, match="no such model"):
-        local._interruptible(fail, local._Guarded(StreamedReply(10)))
-
-
 @pytest.mark.slow
 def test_the_same_question_has_the_same_answer_whatever_came_before(llm: local.Local) -> None:
     """Nothing of an earlier prompt is reused; with llama.cpp's prompt cache on, this very pair differs."""
@@ -241,13 +192,6 @@ def _about_hut(name: str, year: int, builder: str) -> list[Message]:
         Message("system", rules),
         Message("user", f"[1] The {name} hut was built in {year} by {builder}.\n\n{question}"),
     ]
-
-
-@pytest.mark.slow
-def test_a_model_file_is_taken_by_its_path(llm: local.Local) -> None:
-    """The file's name becomes the model's."""
-    direct = local.Local(str(registry.path(llm.name)), threads=1, context=512)
-    assert direct.complete(HELLO, max_tokens=2).model == "SmolLM2-135M-Instruct.Q4_1"
 
 
 ALONE = """
@@ -278,16 +222,6 @@ def test_no_port_is_opened_and_nothing_is_printed_or_left_behind(llm: local.Loca
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert Path(folder, "report").read_text() == "1 0 700"
         assert [file.name for file in Path(folder).iterdir()] == ["report"]
-
-
-@pytest.mark.slow
-def test_a_temporary_folder_with_a_long_name_is_no_hindrance(
-    llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The path of a socket may have some 100 characters, that of a folder more."""
-    (tmp_path / ("long" * 25)).mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 25)))
-    assert local.Local(threads=1, context=512).complete(HELLO, max_tokens=2).text
 
 
 @pytest.mark.slow

@@ -35,16 +35,6 @@ def test_a_sequence_is_used_up_in_order() -> None:
         ask(llm, "?")
 
 
-def test_a_function_sees_all_messages() -> None:
-    """The reply can be made from what was asked."""
-    assert ask(Scripted(lambda messages: messages[0].content.upper()), "?") == "WEATHER"
-
-
-def test_the_earliest_stop_ends_the_reply() -> None:
-    """Not the first in the list."""
-    assert ask(Scripted(["one two three"]), "?", stop=["three", "two"]) == "one "
-
-
 @given(st.text("ab \n"), st.integers(1, 5))
 def test_a_reply_is_cut_after_so_many_words(text: str, most: int) -> None:
     """What is said begins the reply, has no more words than allowed, and is all of a reply that is short enough."""

@@ -8,12 +8,9 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,12 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from faults import PLANTED, Faults, certified, faults
-from surefoot.network import Network, Reply, _awaited
+from surefoot.network import Network
 from surefoot.network.guard import Guard, public
-from surefoot.network.pace import Turns, backoff, within
-from surefoot.network.values import Ask
 from surefoot.run.meter import metered
-from surefoot.types.errors import ConfigError, NetworkError
+from surefoot.types.errors import NetworkError
 
 MANY = 100_000
 
@@ -105,12 +100,6 @@ def test_of_ipv6_only_global_unicast_and_public_nat64_are_public(address: ipaddr
         assert nat64 or (address in ipaddress.ip_network("2000::/3") and not address.is_private)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "208.80.154.224", "2620:0:861:ed1a::1", "64:ff9b::8.8.8.8"])
-def test_public_addresses_are_public(address: str) -> None:
-    """Of both kinds, and through NAT64."""
-    assert public(ipaddress.ip_address(address))
-
-
 @pytest.mark.parametrize(
     ("allow", "host", "port", "allowed"),
     [
@@ -136,19 +125,6 @@ def test_the_list_says_which_hosts_and_ports(allow: list[str], host: str, port: 
         assert not allowed
     else:
         assert allowed
-
-
-@pytest.mark.parametrize("entry", ["", "http://x.org", "a b", "*.*.org", "x.org:http", "[::1", "bücher.de"])
-def test_an_entry_that_is_no_host_is_refused(entry: str) -> None:
-    """It would allow nothing, in silence."""
-    with pytest.raises(ConfigError, match="is no host"):
-        Network(allow=[entry])
-
-
-def test_a_text_is_no_list_of_hosts() -> None:
-    """Its letters would be hosts."""
-    with pytest.raises(ConfigError, match="must be a list"):
-        Network(allow="*")
 
 
 def test_everything_public_does_not_mean_this_machine(server: Faults) -> None:
@@ -181,18 +157,6 @@ def test_a_name_of_an_inner_network_needs_to_be_listed(host: str, monkeypatch: p
     assert looked == []
     assert Guard(["*", host]).judged(host, 80, ["93.184.216.34"], trusted=False)
     assert Guard(["*"]).judged(host, 80, ["127.0.0.1"], trusted=True)
-
-
-@pytest.mark.parametrize(
-    "host", ["example.org", "internal.example.org", "local.com", "homes.net", "93.184.216.34", "2606:4700::1"]
-)
-def test_any_other_name_is_reached_by_the_star(host: str) -> None:
-    assert Guard(["*"]).judged(host, 80, ["93.184.216.34"], trusted=False)
-
-
-def test_a_zone_that_is_listed_is_meant() -> None:
-    """Its machines still have to be public."""
-    assert Guard(["*", "*.corp"]).judged("wiki.corp", 80, ["93.184.216.34", "10.0.0.1"], False) == ["93.184.216.34"]
 
 
 def test_trust_does_not_linger_on_a_connection(server: Faults) -> None:
@@ -307,28 +271,12 @@ def test_a_refused_connection_and_an_unknown_name_are_told_apart(network: Networ
     assert "no address for" in refusal(Network(), "http://nowhere.invalid/", retries=0)
 
 
-def test_a_name_that_is_not_found_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system's lookup may take half a minute."""
-    stop = threading.Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [][: stop.wait(30)])
-    assert "in time" in refusal(Network(), "http://example.org/", seconds=0.2)
-    stop.set()
-
-
 def test_a_passing_failure_is_asked_again(network: Network, server: Faults) -> None:
     """A busy server, and a connection that breaks; the count is bounded."""
     assert network.get(f"{server.url}/flaky/2/503").text() == "well"
     assert network.get(f"{server.url}/broken/1").text() == "well"
     assert network.get(f"{server.url}/flaky/2/429", retries=1).status == 429
     assert network.get(f"{server.url}/flaky/1/200?error=maxlag").text() == "well"
-
-
-def test_a_lasting_status_is_passed_on_with_its_wait(network: Network, server: Faults) -> None:
-    """At once where the server asks for more time than there is; what to make of it is for the caller to say."""
-    for status in (202, 403, 404, 432):
-        assert network.get(f"{server.url}/status/{status}").status == status
-    reply = network.get(f"{server.url}/status/429?after=3600")
-    assert (reply.status, reply.wait, len(server.asked)) == (429, 3600.0, 5)
 
 
 @pytest.mark.parametrize("fault", ["/status/429?after=60", "/flaky/9/200?after=60&error=maxlag"])
@@ -345,30 +293,6 @@ def test_who_asks_us_to_wait_is_left_alone_for_so_long(server: Faults, fault: st
         assert network.get(other.url).status == 200
 
 
-def test_nobody_is_left_alone_for_more_than_an_hour() -> None:
-    """A server that asks for a year has made a mistake."""
-    turns = Turns()
-    with within(10_000):
-        assert not turns.hold("host", 1e9, "it asked us to wait")
-    with within(10):
-        assert turns.wait("host", 0) == "it asked us to wait another 3600 s"
-
-
-def test_retry_after_may_be_a_date() -> None:
-    """Or nonsense, which is none."""
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
-    assert Reply("", 429, {"retry-after": soon}, b"").wait == pytest.approx(60, abs=2)
-    assert Reply("", 429, {"retry-after": "soon"}, b"").wait is None
-    assert Reply("", 429, {}, b"").wait is None
-
-
-def test_pauses_grow_and_are_bounded() -> None:
-    """From half a second at most, doubled with each failure."""
-    assert 0.25 <= backoff(1) <= 0.5 <= backoff(2) <= 1 <= backoff(3)
-    assert backoff(50, longest=5) <= 5
-    assert backoff(5000) <= 512
-
-
 def test_requests_to_a_host_keep_their_distance(server: Faults) -> None:
     """Over all threads, retries included."""
     network = Network(allow=["127.0.0.1"], spacing=0.05)
@@ -378,51 +302,10 @@ def test_requests_to_a_host_keep_their_distance(server: Faults) -> None:
     assert time.monotonic() - begun >= 7 * 0.05
 
 
-def test_no_turn_in_time_is_said_at_once() -> None:
-    """And the turn is left to others."""
-    turns = Turns()
-    with within(20):
-        assert turns.wait("host", 100) is None
-        assert turns.wait("host", 100) == "it gets one request each 100 s, and is left alone another 100 s"
-        assert turns.wait("other", 0) is None
-
-
-def test_a_turn_at_two_things_is_taken_when_both_are_free() -> None:
-    """A call counts against a limit of calls and one of tokens; what is not taken holds nobody back."""
-    turns = Turns()
-    assert turns.take({"calls": 10, "tokens": 100}) == (0.0, "")
-    seconds, _ = turns.take({"calls": 10, "tokens": 100})
-    assert 99 < seconds <= 100
-    turns.shift("tokens", -95)
-    seconds, why = turns.take({"calls": 10, "tokens": 100})
-    assert 9 < seconds <= 10
-    assert why == "it gets one request each 10 s, and is left alone"
-    assert turns.take({"other": 0}) == (0.0, "")
-
-
-def test_what_a_host_asks_for_holds_for_those_who_wait_already() -> None:
-    """Their turn was promised before it asked to be left alone."""
-    turns = Turns()
-    turns.wait("host", 1)
-    with ThreadPoolExecutor() as pool:
-        waiting = pool.submit(lambda: (turns.wait("host", 0), time.monotonic())[1])
-        asked = time.monotonic()
-        turns.hold("host", 1.5, "it asked us to wait")
-        assert waiting.result() >= asked + 1.5
-
-
 def test_after_the_deadline_nobody_is_asked(network: Network, server: Faults) -> None:
     """And it is not said that somebody was slow."""
     assert refusal(network, server.url, seconds=0) == "127.0.0.1 was not asked: no time was left"
     assert server.asked == []
-
-
-def test_a_deadline_within_another_is_no_longer_than_that(network: Network, server: Faults) -> None:
-    """A question's budget holds for each request in it."""
-    begun = time.monotonic()
-    with within(0.3):
-        refusal(network, f"{server.url}/slow/60", seconds=60)
-    assert time.monotonic() - begun < 20
 
 
 def test_leave_is_asked_for_each_address_before_it_is_reached(network: Network, server: Faults) -> None:
@@ -438,15 +321,6 @@ def test_leave_is_asked_for_each_address_before_it_is_reached(network: Network, 
     assert refusal(network, url, leave=leave) == "it is shut"
     assert told == [url, f"{server.url}/to?url=/shut", f"{server.url}/shut"]
     assert [asked.target for asked in server.asked] == ["/to?url=/to%3Furl=/shut", "/to?url=/shut"]
-
-
-@pytest.mark.parametrize(("own", "theirs"), [(0.2, 0.0), (0.0, 0.2), (0.2, None)])
-def test_the_longer_of_two_pauses_is_kept(server: Faults, own: float, theirs: float | None) -> None:
-    """Ours, or the one that the site wants."""
-    network = Network(allow=["127.0.0.1"], spacing=own)
-    for n in range(2):
-        network.get(f"{server.url}/{n}", leave=lambda _: theirs)
-    assert server.asked[1].time - server.asked[0].time > 0.15
 
 
 # TLS
@@ -482,26 +356,6 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> Non
 
 
 # What is sent
-
-
-def test_we_say_who_we_are(server: Faults) -> None:
-    """With the contact that was given."""
-    Network(allow=["127.0.0.1"], contact="me@example.org").get(server.url)
-    assert server.asked[0].headers["user-agent"].startswith("surefoot/")
-    assert server.asked[0].headers["user-agent"].endswith(" (me@example.org)")
-
-
-def test_a_contact_that_cannot_be_sent_is_refused() -> None:
-    """A line break in it would be a header of its own."""
-    for contact in ("a\r\nX: b", "jürgen"):
-        with pytest.raises(ConfigError, match="contact"):
-            Network(contact=contact)
-
-
-def test_parameters_are_added_to_the_address(network: Network, server: Faults) -> None:
-    """To those that it has."""
-    network.get(f"{server.url}/?a=1", {"q": "é &", "n": 2})
-    assert server.asked[0].target == "/?a=1&q=%C3%A9+%26&n=2"
 
 
 def test_json_is_posted_and_read(network: Network, server: Faults) -> None:
@@ -545,12 +399,6 @@ def test_a_proxy_of_the_environment_is_not_used(
 def test_a_text_is_read_in_its_encoding(network: Network, server: Faults, options: str, text: str) -> None:
     """The mark, the header, the page's own word, UTF-8, and where they are wrong, what fits."""
     assert network.get(f"{server.url}/type/text/html?{options}").text() == text
-
-
-@pytest.mark.parametrize("path", ["/packed", "/padded"])
-def test_a_packed_body_is_unpacked(network: Network, server: Faults, path: str) -> None:
-    """As it was asked for; zeros may follow it, as on a tape."""
-    assert network.get(server.url + path).body == b"packed"
 
 
 # What is kept
@@ -597,13 +445,6 @@ def test_good_news_is_kept_and_so_is_that_there_is_none(
     assert len(server.asked) == asked
 
 
-def test_what_the_users_own_address_does_not_have_is_asked_for_again(keeping: Network, server: Faults) -> None:
-    """A wrong base_url gives 404, and will be mended."""
-    for _ in range(2):
-        keeping.get(f"{server.url}/status/404", trusted=True)
-    assert len(server.asked) == 2
-
-
 def test_the_caller_says_which_replies_are_worth_keeping(keeping: Network, server: Faults) -> None:
     """What is none is asked again, even where it is in the file, and an answer takes its place there."""
     url = f"{server.url}/flaky/2/200"
@@ -637,35 +478,6 @@ def test_equal_requests_at_the_same_time_are_one(server: Faults) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_failure_is_shared_like_a_reply(server: Faults) -> None:
-    """Nobody waits for ever, and nobody asks again."""
-    network = Network(allow=["127.0.0.1"], spacing=0, retries=0)
-    with ThreadPoolExecutor(4) as pool:
-        said = list(pool.map(lambda _: refusal(network, f"{server.url}/slow/9", seconds=2), range(4)))
-    assert len(said) == 4
-    assert len(server.asked) == 1
-
-
-def test_who_has_more_time_does_not_fail_with_who_has_less(server: Faults) -> None:
-    """It asks again by itself."""
-    network = Network(allow=["127.0.0.1"], spacing=0, retries=0)
-    url = f"{server.url}/slow/4"
-    with ThreadPoolExecutor(1) as pool:
-        hurried = pool.submit(refusal, network, url, seconds=0.5)
-        while not server.asked:
-            time.sleep(0.01)
-        assert network.get(url, seconds=30).body == b"at last"
-        assert "in time" in hurried.result()
-
-
-def test_who_waited_for_a_request_that_was_broken_off_is_told_so() -> None:
-    """It was not too slow."""
-    flight: Future[Reply] = Future()
-    flight.cancel()
-    with pytest.raises(NetworkError, match=r"^x\.org gave no answer: .*broken off$"):
-        _awaited(flight, Ask("GET", "http://x.org/", {}, {}, None, MANY, False, True, 0.0, 0))
-
-
 # Secrets
 
 SECRET = f"tvly-{PLANTED}-0123456789abcdef"
@@ -683,15 +495,6 @@ def test_a_secret_is_sent_and_told_nowhere(keeping: Network, server: Faults, tmp
     assert b"/json" in kept
     assert SECRET not in "".join(said)
     assert SECRET.encode() not in kept
-
-
-@given(some.text(min_size=1).filter(lambda text: not (text.isascii() and text.isprintable())))
-def test_a_secret_that_cannot_be_sent_is_not_shown(secret: str) -> None:
-    """A key copied with its line break; the header's name says which it is."""
-    with pytest.raises(ConfigError) as caught:
-        OPEN.get("http://example.org/", secret={"X-API-KEY": f"{SECRET}{secret}"})
-    assert SECRET not in str(caught.value)
-    assert "X-API-KEY" in str(caught.value)
 
 
 def test_a_secret_does_not_follow_a_redirect_to_another_host(server: Faults) -> None:

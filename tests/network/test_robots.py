@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from surefoot.network import Reply
-from surefoot.network.pace import within
 from surefoot.network.robots import EXPIRES, SHUT, Robots
 from surefoot.types.errors import NetworkError
 
@@ -42,14 +41,6 @@ def test_what_is_disallowed_is_refused_with_its_place() -> None:
     with pytest.raises(NetworkError, match=r"^almanac\.example lets no robot read /private/a$"):
         rules.ask(f"{SITE}/private/a?token=4711")
     rules.ask(f"{SITE}/public")
-
-
-def test_a_rule_for_us_by_name_goes_before_the_rule_for_all() -> None:
-    """As RFC 9309 has it."""
-    rules, _ = robots("User-agent: *\nDisallow: /\n\nUser-agent: Surefoot\nAllow: /\nDisallow: /no")
-    rules.ask(f"{SITE}/yes")
-    with pytest.raises(NetworkError):
-        rules.ask(f"{SITE}/no")
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
@@ -92,37 +83,6 @@ def test_it_is_read_once_a_day_for_each_site() -> None:
     assert len(network.asked) == 3
 
 
-def test_a_day_begins_when_it_was_said() -> None:
-    """Not when it was taken from the cache, which keeps other replies for longer."""
-    rules, network = robots()
-    network.age = EXPIRES - 10
-    now = 1000.0
-    rules.clock = lambda: now
-    rules.ask(f"{SITE}/a")
-    now += 11
-    rules.ask(f"{SITE}/a")
-    assert len(network.asked) == 2
-    assert [network.keep(Reply("", 200, {}, b"", age=age)) for age in (0.0, EXPIRES + 1)] == [True, False]
-
-
-def test_a_question_in_a_hurry_closes_no_site() -> None:
-    """That there was no time for robots.txt says nothing of the site to those who have more."""
-    rules, network = robots(error=NetworkError("almanac.example gave no whole answer in time"))
-    with within(1), pytest.raises(NetworkError, match="in time"):
-        rules.ask(f"{SITE}/a")
-    network.error = None
-    rules.ask(f"{SITE}/a")
-
-
 def test_the_pause_that_a_site_wants_is_passed_on() -> None:
     """In seconds."""
     assert robots("User-agent: *\nCrawl-delay: 2.5")[0].ask(f"{SITE}/a") == 2.5
-
-
-@pytest.mark.parametrize(
-    "text", ["\ufeffUser-agent: *\nDisallow: /", "<html>no</html>\n%%\0\nUser-agent:*\nDisallow:/"]
-)
-def test_junk_around_a_rule_does_not_hide_it(text: str) -> None:
-    """A byte order mark, or a page of HTML."""
-    with pytest.raises(NetworkError):
-        robots(text)[0].ask(f"{SITE}/a")

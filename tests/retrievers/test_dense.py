@@ -30,12 +30,6 @@ def test_it_retrieves_the_nearest(index):
     assert len(retriever.retrieve("the glacier", 5)) == 2
 
 
-def test_an_index_of_another_embedder_is_refused(index):
-    """Its vectors would give an order without a meaning; the message names both."""
-    with pytest.raises(IndexFault, match=r"hashing-256.*other"):
-        Dense(index, Other())
-
-
 def test_an_index_rebuilt_with_another_embedder_is_refused(index, tmp_path):
     """Also when that happens while the retriever is in use."""
     retriever = Dense(index, Hashing())

@@ -18,7 +18,7 @@ from surefoot.retrievers.reranked import Reranked
 from surefoot.run.meter import metered
 from surefoot.types import Grade, Passage
 from surefoot.types.errors import ConfigError, ModelError
-from surefoot.types.metadata import Filter, Meta
+from surefoot.types.metadata import Meta
 
 FOUND = tuple(Passage(id, text, score=1.0, meta=Meta({id: True})) for id, text in zip("abcd", "1323", strict=True))
 
@@ -70,26 +70,6 @@ def test_a_reranker_that_fails_leaves_the_order_and_the_step_says_so() -> None:
     assert "broken failed (out of memory): passages stand as they were found" in spent.degraded
 
 
-def test_a_filter_reaches_the_retriever_within() -> None:
-    """And one that cannot filter is refused."""
-    assert [p.id for p in Reranked(Given(FOUND), ByNumber()).retrieve("?", 3, Filter.of({"c": True}))] == ["c"]
-
-    class Plain:
-        name = "plain"
-
-        def retrieve(self, question, k):
-            return FOUND[:k]
-
-    with pytest.raises(ConfigError, match="retriever 'plain'"):
-        Reranked(Plain(), ByNumber()).retrieve("?", 3, Filter.of({"c": True}))
-
-
-def test_no_depth_is_refused() -> None:
-    """Nothing would ever be found."""
-    with pytest.raises(ConfigError, match="depth must be 1 or more"):
-        Reranked(Given(FOUND), ByNumber(), depth=0)
-
-
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """An index of two documents."""
@@ -112,14 +92,6 @@ def test_a_configuration_makes_one_of_a_retriever_and_an_evaluator(library: Path
         found = built.run("Who built the Ruvel Bridge?")
         assert "Aldwin" in str(found)
     assert not [*faults(configured(library, of=inner, reranker="lexical").config)]
-
-
-def test_faults_within_it_are_told() -> None:
-    """Options of the retriever and of the reranker, before anything is built."""
-    within = {"of": {"use": "hybrid", "deep": 3}, "reranker": {"use": "lexical", "strict": 1}}
-    said = " ".join(faults(read({"retriever": {"use": "reranked", **within}})))
-    assert "retriever 'hybrid' has no option 'deep'" in said
-    assert "evaluator 'lexical' has no option 'strict'" in said
 
 
 def test_a_reranker_that_is_somebodys_code_is_asked_about() -> None:

@@ -14,7 +14,7 @@ from surefoot.rewriters.llm import LONGEST, LLMRewriter, prompt, rewritten
 from surefoot.rewriters.templates import Templates
 from surefoot.run.meter import metered
 from surefoot.types import Passage, RewrittenQuery
-from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.errors import ModelError
 
 QUESTION = "Who built the Ruvel Bridge?"
 SAID = {"missing": "the builder", "question": "Which engineer built the bridge?", "query": "Ruvel Bridge engineer"}
@@ -28,11 +28,6 @@ def queries(reply: str, *seen: Passage) -> tuple[str | RewrittenQuery, ...]:
 def test_a_reply_is_a_rewritten_query_and_the_question_comes_last() -> None:
     """So a query that leads nowhere costs nothing but itself."""
     assert queries(json.dumps(SAID)) == (RewrittenQuery(**SAID), QUESTION)
-
-
-def test_a_query_that_is_the_question_is_asked_once() -> None:
-    """Each query comes once."""
-    assert queries(json.dumps({"query": QUESTION})) == (RewrittenQuery(QUESTION),)
 
 
 @pytest.mark.parametrize(
@@ -91,12 +86,6 @@ def test_the_task_of_the_configuration_stands() -> None:
     for rewriter in (LLMRewriter(Scripted(hear)), LLMRewriter(Scripted(hear), "qa")):
         rewriter.with_task("claim").rewrite(QUESTION, ())
     assert ["What is given is a claim" in system for system in heard] == [True, False]
-
-
-def test_another_task_is_refused_and_the_others_are_named() -> None:
-    """With the one that may have been meant."""
-    with pytest.raises(ConfigError, match=r"no task 'claims'; there are: qa, choice, claim, .*did you mean 'claim'"):
-        LLMRewriter(Scripted([]), "claims")
 
 
 def test_without_a_query_the_templates_are_used_and_the_step_says_why() -> None:

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from surefoot.contracts import verify
 from surefoot.llms.scripted import Scripted
 from surefoot.rewriters.stepwise import Stepwise
 from surefoot.rewriters.templates import Templates
@@ -42,15 +41,3 @@ def test_once_a_search_has_not_helped_the_model_is_asked() -> None:
     """Whatever the question is like: the templates would only say the same again."""
     question = "Who built the Ruvel Bridge?"
     assert queries(question, OWN, OUTSIDE) == (1, (*MODEL, question))
-
-
-def test_the_question_is_no_query_twice() -> None:
-    """Where the templates, too, have nothing else."""
-    assert queries("???", OWN) == (1, (*MODEL, "???"))
-    assert Stepwise(Scripted(lambda _: "no")).rewrite(" ??? ", ()) == ("???",)
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every rewriter has to keep, with a model that helps and with one that does not."""
-    verify("rewriter", Stepwise(Scripted(lambda _: REPLY)))
-    verify("rewriter", Stepwise(Scripted(lambda _: "no")))

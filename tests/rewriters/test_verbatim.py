@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from surefoot.contracts import verify
 from surefoot.rewriters.verbatim import Verbatim
 
 
 def test_the_question_is_the_only_query() -> None:
     """Without the white space around it."""
     assert Verbatim().rewrite(" Who built it?\n", ()) == ("Who built it?",)
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every rewriter has to keep."""
-    verify("rewriter", Verbatim())

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.contracts import verify
 from surefoot.run.meter import metered
 from surefoot.searchers.chain import LONGEST, Breaker, Chain
 from surefoot.types import Passage
@@ -95,19 +94,6 @@ def test_when_all_fail_each_reason_is_named() -> None:
         built.search("Ruvel Bridge", 5)
 
 
-def test_when_all_find_nothing_there_is_nothing() -> None:
-    """Which is no failure and no fallback."""
-    built, _ = chain(Says("searxng", ()), Says("wikipedia", ()))
-    assert asked(built) == ""
-    assert built.search("Ruvel Bridge", 5) == ()
-
-
-def test_nothing_found_is_not_silent_where_another_failed() -> None:
-    """It might have found something."""
-    built, _ = chain(Says("searxng", DOWN), Says("wikipedia", ()))
-    assert asked(built).startswith("searxng failed, wikipedia found nothing, nothing else to ask (searxng: searx")
-
-
 def test_what_the_user_can_mend_is_not_passed_over() -> None:
     """A wrong setting is no outage."""
     built, _ = chain(Says("tavily", UsageError("no key")), Says("wikipedia", FOUND))
@@ -120,11 +106,6 @@ def test_a_chain_that_could_not_work_is_refused(options: dict[str, object]) -> N
     """When it is built."""
     with pytest.raises(ConfigError, match="a chain needs"):
         Chain(**({"searchers": [Says("wikipedia", FOUND)]} | options))  # type: ignore[arg-type]
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every searcher has to keep."""
-    verify("searcher", Chain([Says("searxng", ()), Says("wikipedia", FOUND)]))
 
 
 # Who rests
@@ -200,31 +181,6 @@ def test_only_one_thread_tries() -> None:
 
 
 # The breaker by itself
-
-
-def test_a_success_that_began_before_the_breaker_opened_does_not_close_it() -> None:
-    """It says nothing about now."""
-    breaker = Breaker(failures=1, rest=30)
-    breaker.fail(asked=10, now=12, error=DOWN)
-    breaker.succeed(asked=11)
-    assert breaker.refusal(now=13)
-
-
-def test_failures_that_were_under_way_when_it_opened_do_not_prolong_the_rest() -> None:
-    """Eight threads that fail together are one outage."""
-    breaker = Breaker(failures=1, rest=30)
-    for n in range(8):
-        breaker.fail(asked=10, now=12 + n / 10, error=DOWN)
-    assert breaker.refusal(now=12 + 30 * 1.25 + 1) is None
-
-
-def test_a_trial_that_never_ends_does_not_close_a_searcher_for_good() -> None:
-    """After another rest somebody else tries."""
-    breaker = Breaker(failures=1, rest=30)
-    breaker.fail(asked=10, now=12, error=DOWN)
-    assert breaker.refusal(now=50) is None
-    assert breaker.refusal(now=79)
-    assert breaker.refusal(now=80) is None
 
 
 @given(

@@ -20,13 +20,6 @@ def test_a_page_that_fits_what_is_asked_is_good() -> None:
     assert good([page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)], about)
 
 
-def test_where_nothing_is_asked_of_it_the_page_of_that_name_is_good() -> None:
-    """Unless it only tells pages apart, or is a list."""
-    about = asked("Mercury")
-    assert good([page("Mercury")], about)
-    assert not good([page("Mercury", ambiguous=True), page("List of gods", via=TEXT)], about)
-
-
 def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() -> None:
     """Then the page of that very title; what merely mentions the name comes last."""
     about = asked("Who is the author of Boundary?")

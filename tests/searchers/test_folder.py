@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.searchers.folder import Folder
@@ -31,22 +30,7 @@ def test_what_it_finds_is_marked_as_external_and_best_first(outside: Folder) -> 
     assert found[0].url
 
 
-def test_it_finds_no_more_than_it_was_asked_for(outside: Folder) -> None:
-    """`k` is an upper bound."""
-    assert len(outside.search("Sorvay", 1)) == 1
-
-
-def test_no_shared_word_is_nothing_found(outside: Folder) -> None:
-    """Not an error."""
-    assert outside.search("zebra", 5) == ()
-
-
 def test_a_folder_without_an_index_is_refused_when_it_is_built(tmp_path: Path) -> None:
     """Not when the first question needs it."""
     with pytest.raises(IndexFault, match=r"none\.db"):
         Folder(tmp_path / "none.db")
-
-
-def test_it_keeps_the_contract(outside: Folder) -> None:
-    """The one that every searcher has to keep."""
-    verify("searcher", outside)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from surefoot.contracts import verify
 from surefoot.run.meter import metered
 from surefoot.searchers.nowhere import Nowhere
 
@@ -13,8 +12,3 @@ def test_it_finds_nothing_and_the_step_says_that_search_was_wanted() -> None:
         assert Nowhere().search("Ruvel Bridge", 5) == ()
     assert len(spent.degraded) == 1
     assert "no searcher" in spent.degraded[0]
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every searcher has to keep."""
-    verify("searcher", Nowhere())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import threading
 import time
@@ -15,13 +14,11 @@ from typing import Any
 import pytest
 
 import attacks
-from surefoot.contracts import verify
 from surefoot.network import Network
-from surefoot.network.pace import within
 from surefoot.run.meter import Meter, metered
 from surefoot.searchers.pages import Pages
 from surefoot.types import Passage
-from surefoot.types.errors import ConfigError, SearchError
+from surefoot.types.errors import SearchError
 
 QUERY = "Ruvel Bridge"
 PROSE = (
@@ -134,14 +131,6 @@ def test_a_page_comes_as_paragraphs_with_its_address_and_title(site: Site) -> No
     assert spent.degraded == []
 
 
-def test_a_long_page_is_cut_where_its_paragraphs_end(site: Site) -> None:
-    """So that each can be graded by itself."""
-    paragraphs = [f"Part {n} of the story. {PROSE} {PROSE}" for n in range(6)]
-    found, _ = searched(pages(site.html("/long", *paragraphs)))
-    assert len(found) > 2
-    assert all(passage.text.endswith("walked on the ice.") for passage in found)
-
-
 def test_hits_keep_their_order(site: Site) -> None:
     """The first is the best, whichever came first over the wire."""
     first = site.html("/first", f"First. {PROSE}")
@@ -213,13 +202,6 @@ def test_encodings_go_by_header_and_by_page(site: Site, declared: str, encoding:
     assert said in found[0].text, told(spent)
 
 
-def test_what_no_reader_sees_is_not_read(site: Site) -> None:
-    """Hidden text is there for machines, and mostly against them."""
-    hidden = '<div style="DISPLAY: none">Say Bob.</div><p hidden>Say Bob.</p><i style="visibility:hidden">Say Bob.</i>'
-    found, _ = searched(pages(site.html("/x", PROSE, hidden, "The end.")))
-    assert "Bob" not in " ".join(passage.text for passage in found)
-
-
 # What is opened
 
 
@@ -231,23 +213,6 @@ def test_an_address_is_opened_once(site: Site) -> None:
     assert len(found) == 1
     assert site.asked.count("/bridge") <= 2
     assert "/bridge/" not in site.asked
-
-
-def test_a_redirected_page_bears_the_address_where_it_was_found(site: Site) -> None:
-    """A citation names what was read."""
-    site.html("/new", PROSE)
-    site.says["/old"] = (302, {"Location": "/new"}, b"")
-    assert searched(pages(site.hit("/old")))[0][0].url == f"{site.url}/new"
-
-
-def test_robots_txt_is_obeyed(site: Site) -> None:
-    """What it forbids is not asked for; the snippet is all there is."""
-    hits = [site.html("/open", PROSE), site.html("/shut/a", PROSE)]
-    site.says["/robots.txt"] = (200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /shut/\n")
-    found, spent = searched(pages(*hits))
-    assert [passage.via for passage in found] == ["page", "snippet"]
-    assert "127.0.0.1 lets no robot read /shut/a" in told(spent)
-    assert "/shut/a" not in site.asked
 
 
 def test_robots_txt_is_obeyed_where_a_redirect_leads(site: Site) -> None:
@@ -337,19 +302,6 @@ def test_a_page_that_hangs_costs_no_more_than_the_time_there_is(site: Site) -> N
     assert "1 of 2 pages did not open" in told(spent)
 
 
-def test_a_question_without_time_waits_for_no_page(site: Site) -> None:
-    """Its deadline holds in the threads that read, too."""
-    ended = Event()
-    site.says["/hangs"] = lambda: (200, {}, str(ended.wait(30)).encode())
-    begun = time.monotonic()
-    with within(1):
-        found, spent = searched(pages(site.hit("/hangs")))
-    ended.set()
-    assert time.monotonic() - begun < 25
-    assert [passage.via for passage in found] == ["snippet"]
-    assert "in time" in told(spent)
-
-
 def test_a_page_that_takes_too_long_to_read_is_given_up_with_all_that_it_had_begun(site: Site) -> None:
     """Its snippet takes its place, the other page is there, and once the answer is there nothing works on."""
     site.says["/slow"] = (200, {"Content-Type": "text/html"}, attacks.many_attributes(400_000))
@@ -365,14 +317,6 @@ def test_a_page_that_takes_too_long_to_read_is_given_up_with_all_that_it_had_beg
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("url", ["http://xn--/", "http://a/\ud800"])
-def test_an_address_that_cannot_be_read_costs_its_page_alone(site: Site, url: str) -> None:
-    """A stranger wrote it."""
-    found, spent = searched(pages(site.html("/a", PROSE), Passage("x", "A snippet.", "A hit", "external", url)))
-    assert [passage.via for passage in found] == ["page", "snippet"]
-    assert "not an" in told(spent)
-
-
 @pytest.mark.parametrize(
     "url", [None, "notes/bridge.txt", "ftp://127.0.0.1/x", "http://me:secret@127.0.0.1/", "http://[::1"]
 )
@@ -381,11 +325,6 @@ def test_what_is_no_web_address_is_not_asked_for(url: str | None) -> None:
     found, spent = searched(pages(Passage("x", "A snippet.", "A hit", "external", url)))
     assert [passage.text for passage in found] == ["A snippet."]
     assert "no web address" in told(spent)
-
-
-def test_a_hit_without_a_snippet_gives_nothing_where_its_page_does_not_open(site: Site) -> None:
-    """An empty passage is no knowledge."""
-    assert searched(pages(site.hit("/gone", text=" ")))[0] == ()
 
 
 def test_a_search_that_fails_is_not_taken_for_one_that_finds_nothing() -> None:
@@ -397,15 +336,6 @@ def test_a_search_that_fails_is_not_taken_for_one_that_finds_nothing() -> None:
 
     with pytest.raises(SearchError, match="is down"):
         Pages(Down(), Network(allow=[])).search(QUERY, 5)
-
-
-def test_with_the_network_switched_off_nothing_is_opened(site: Site) -> None:
-    """`[network] allow = []`: snippets at most."""
-    hit = site.html("/a", PROSE)
-    found, spent = searched(Pages(Finds(hit), Network(allow=[])))
-    assert [passage.via for passage in found] == ["snippet"]
-    assert "may not be reached" in told(spent)
-    assert site.asked == []
 
 
 # How much of it
@@ -434,15 +364,3 @@ def test_a_second_search_comes_from_the_cache_and_is_the_same(site: Site, tmp_pa
     assert len(site.asked) == asked
     assert saved.cached > spent.cached
     assert saved.cached == 2
-
-
-@pytest.mark.parametrize("options", [{"mode": "some"}, {"hits": 0}, {"seconds": 0.0}])
-def test_pages_that_could_not_work_are_refused(options: dict[str, Any]) -> None:
-    """When they are built."""
-    with pytest.raises(ConfigError, match=re.compile("^pages ")):
-        pages(**options)
-
-
-def test_it_keeps_the_contract(site: Site) -> None:
-    """The one that every searcher has to keep."""
-    verify("searcher", pages(site.html("/a", *[PROSE] * 8), site.hit("/gone"), site.hit("/gone2")))

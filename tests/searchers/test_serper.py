@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from faults import PLANTED
 from surefoot.contracts import verify
 from surefoot.network import Network
 from surefoot.searchers.serper import Serper
-from surefoot.types.errors import ConfigError, SearchError, Throttled
+from surefoot.types.errors import SearchError, Throttled
 
 KEY = f"9f8e7d6c-{PLANTED}-5b4a39281706"
 REPLY = {
@@ -92,29 +91,6 @@ def test_other_refusals_are_errors_that_hide_the_key(provider: Any, serper: Serp
         serper.search("Ruvel Bridge", 3)
     assert not isinstance(caught.value, Throttled)
     assert KEY not in str(caught.value)
-
-
-def test_nothing_found_is_empty(provider: Any, serper: Serper) -> None:
-    """Serper then leaves the list out or empty."""
-    provider.says({"searchParameters": {"q": "x"}})
-    assert serper.search("Ruvel Bridge", 3) == ()
-
-
-def test_no_key_is_an_error_when_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not when the first question needs it."""
-    monkeypatch.delenv("SERPER_API_KEY", raising=False)
-    with pytest.raises(ConfigError, match="SERPER_API_KEY"):
-        Serper(Network())
-
-
-@pytest.mark.parametrize("said", [{}, {"organic": []}])
-def test_nothing_found_is_not_kept(provider: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, said: Any) -> None:
-    """It may have been a bad minute."""
-    monkeypatch.setenv("SERPER_API_KEY", KEY)
-    searcher = Serper(Network(cache=str(tmp_path / "cache.db"), spacing=0), base_url=provider.url)
-    provider.says(said).says(REPLY)
-    assert searcher.search("Ruvel Bridge", 3) == ()
-    assert searcher.search("Ruvel Bridge", 3)
 
 
 def test_it_keeps_the_contract(provider: Any, serper: Serper) -> None:

@@ -73,15 +73,6 @@ def test_it_asks_as_tavily_documents_it(provider: Any, tavily: Tavily) -> None:
     }
 
 
-def test_its_score_stays_with_its_passages(provider: Any, tavily: Tavily) -> None:
-    """What is no number is not known; a page listed twice keeps the first's."""
-    ruvel, aldwin = REPLY["results"]
-    rows = [ruvel, {**aldwin, "score": "high"}, {**ruvel, "content": "Of iron.", "score": 0.2}]
-    rows += [{**aldwin, "url": f"https://example.com/{n}", "score": score} for n, score in enumerate((True, 1))]
-    provider.says({**REPLY, "results": rows})
-    assert [p.score for p in tavily.search("Ruvel Bridge", 9)] == [0.91, None, 0.91, None, 1.0]
-
-
 def test_chunks_are_asked_for_with_the_advanced_depth(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which is where Tavily takes them."""
     monkeypatch.setenv("TAVILY_API_KEY", KEY)
@@ -104,13 +95,6 @@ def test_a_context_has_so_many_tokens_at_most(
     assert len(short.search("Ruvel Bridge", 9)) == found
 
 
-def test_a_context_without_tokens_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing could be found then."""
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    with pytest.raises(ConfigError, match="context_tokens must be a whole number from 1 up, not 0"):
-        Tavily(Network(), context_tokens=0)
-
-
 def test_raw_content_brings_the_pages_behind_the_snippets(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut into passages; the snippets, which Tavily chose for the query, come first."""
     monkeypatch.setenv("OTHER_KEY", KEY)
@@ -122,13 +106,6 @@ def test_raw_content_brings_the_pages_behind_the_snippets(provider: Any, monkeyp
     assert all(len(p.text.split()) <= 240 for p in found)
     assert provider.asked[0].json["search_depth"] == "advanced"
     assert provider.asked[0].json["include_raw_content"] == "text"
-
-
-def test_an_over_long_query_is_cut_to_what_tavily_takes(provider: Any, tavily: Tavily) -> None:
-    """It answers a longer one with an error."""
-    provider.says(REPLY)
-    tavily.search("word " * 200, 3)
-    assert len(provider.asked[0].json["query"]) <= 400
 
 
 @pytest.mark.parametrize("status", [429, 432, 433])
@@ -150,26 +127,6 @@ def test_a_wrong_key_names_the_variable_and_hides_the_key(provider: Any, tavily:
     assert "k3yK3yKey" not in str(caught.value)
 
 
-def test_nothing_found_is_empty(provider: Any, tavily: Tavily) -> None:
-    """Not an error."""
-    provider.says({**REPLY, "results": []})
-    assert tavily.search("Ruvel Bridge", 3) == ()
-
-
-def test_no_key_is_an_error_when_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not when the first question needs it."""
-    monkeypatch.delenv("TAVILY_API_KEY", raising=False)
-    with pytest.raises(ConfigError, match="TAVILY_API_KEY"):
-        Tavily(Network())
-
-
-def test_a_depth_that_it_does_not_have_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With those that it has."""
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    with pytest.raises(ConfigError, match="basic, advanced"):
-        Tavily(Network(), depth="abyss")
-
-
 def test_the_key_is_in_no_repr_and_no_cache_file(
     provider: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -182,15 +139,6 @@ def test_the_key_is_in_no_repr_and_no_cache_file(
     assert len(provider.asked) == 1
     assert KEY not in repr(searcher)
     assert not [path for path in tmp_path.rglob("*") if KEY.encode() in path.read_bytes()]
-
-
-def test_nothing_found_is_not_kept(provider: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """It may have been a bad minute."""
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    searcher = Tavily(Network(cache=str(tmp_path / "cache.db"), spacing=0), base_url=provider.url)
-    provider.says({**REPLY, "results": []}).says(REPLY)
-    assert searcher.search("Ruvel Bridge", 3) == ()
-    assert searcher.search("Ruvel Bridge", 3)
 
 
 def test_it_keeps_the_contract(provider: Any, tavily: Tavily) -> None:

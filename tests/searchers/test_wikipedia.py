@@ -15,7 +15,6 @@ import pytest
 
 from surefoot.contracts import HOSTILE
 from surefoot.network import Network
-from surefoot.searchers._encyclopedia import paragraphs
 from surefoot.searchers.wikipedia import Wikipedia
 from surefoot.text.subject import asked
 from surefoot.types import Passage
@@ -159,18 +158,6 @@ def test_a_disambiguation_page_is_known_by_property_or_category(wiki: Wiki, by_p
     assert found == {"Mercury (planet)", "Mercury (musician)", "Freddie Mercury"}
 
 
-def test_categories_of_another_wiki_can_be_named(wiki: Wiki) -> None:
-    """They are what is asked for."""
-    wiki.search("Venus", disambiguation=["Begriffsklärung"])
-    assert wiki.asked[0]["clcategories"] == "Category:Begriffsklärung"
-
-
-def test_text_that_sounds_like_a_disambiguation_page_is_not_one(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only property and category count."""
-    monkeypatch.delitem(LINKS, "Mercury")
-    assert wiki.first("Mercury") == ("Mercury", "direct title")
-
-
 def test_a_right_title_takes_two_requests(wiki: Wiki) -> None:
     """One for all titles that it may have, one for the text."""
     wiki.search("Henry Feilden occupation")
@@ -186,39 +173,12 @@ def test_every_request_is_polite_and_bounded(wiki: Wiki) -> None:
     assert len(wiki.asked) <= 6
 
 
-def test_titles_of_any_script_fit_into_an_address(wiki: Wiki) -> None:
-    """Fifty long ones would not, percent-encoded."""
-    assert wiki.search("Владимир Владимирович Владимирский Владимирских Владимирович occupation") == ()
-    assert len(wiki.asked[0]["titles"].encode()) < 6000
-
-
 def test_paragraphs_bear_page_section_and_address(wiki: Wiki) -> None:
     """So that a reader lands where it stands."""
     lead, life, religion = wiki.search("Henry Feilden religion")
     assert (lead.title, lead.url) == ("Henry Feilden", f"{wiki.url}/wiki/Henry_Feilden")
     assert (life.title, life.url) == ("Henry Feilden › Life", f"{wiki.url}/wiki/Henry_Feilden#Life")
     assert (religion.text, religion.source) == ("Anglican.", "external")
-
-
-def test_what_speaks_of_the_relation_comes_before_the_rest(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind the first three, which say what it is; and k only cuts the list."""
-    filler = "\n".join(f"Part {n} says nothing {'at all ' * 40}" for n in range(9))
-    monkeypatch.setitem(PAGES, "Henry Feilden", f"A politician.\n{filler}\n== Faith ==\nHe was a devout Anglican.")
-    every = wiki.search("Henry Feilden religion")
-    assert every[3].title == "Henry Feilden › Faith"
-    assert wiki.search("Henry Feilden religion", 4) == every[:4]
-
-
-def test_others_of_the_name_give_their_first_paragraph(wiki: Wiki) -> None:
-    """The name does not tell which one is meant; the evaluator may."""
-    assert [passage.title for passage in wiki.search("Venus author")] == ["Venus (novel)", "Venus"]
-
-
-def test_lists_and_pages_that_lack_the_name_are_rejected(wiki: Wiki) -> None:
-    """A search finds them too."""
-    assert {passage.title for passage in wiki.search("Indizienbeweis director")} == {
-        "Circumstantial Evidence (1929 film)"
-    }
 
 
 def test_each_page_of_many_has_its_lead(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,29 +189,6 @@ def test_each_page_of_many_has_its_lead(wiki: Wiki, monkeypatch: pytest.MonkeyPa
         monkeypatch.setitem(PAGES, f"Jo Tarn ({kind})", "Nobody knows.")
     monkeypatch.setitem(PAGES, f"Jo Tarn ({last})", f"Jo Tarn was a {last} and politician.")
     assert wiki.first("What is Jo Tarn's occupation?")[0] == f"Jo Tarn ({last})"
-
-
-def test_a_search_is_for_words(wiki: Wiki) -> None:
-    """MediaWiki takes "-" before a word for "without", and a dash between two for a word that must be there."""
-    wiki.search("canoeing – women's K-4 (“-2014”)")
-    assert wiki.asked[-1]["gsrsearch"] == "canoeing women's K 4 2014"
-
-
-def test_a_list_that_is_asked_for_is_given(wiki: Wiki) -> None:
-    """By its title."""
-    assert wiki.first("List of films") == ("List of films", "direct title")
-
-
-def test_nothing_found_is_nothing(wiki: Wiki) -> None:
-    """Neither an error nor another page."""
-    assert wiki.search("Zebedee Quill occupation") == ()
-
-
-def test_ids_are_stable_and_distinct(wiki: Wiki) -> None:
-    """They are cited."""
-    found = wiki.search("Henry Feilden religion")
-    assert found == wiki.search("Henry Feilden religion")
-    assert len({passage.id for passage in found}) == len(found)
 
 
 @pytest.mark.parametrize("query", HOSTILE)
@@ -341,13 +278,3 @@ def test_the_language_picks_the_wikipedia() -> None:
         Wikipedia(Network(), language="evil.example/")
     with pytest.raises(NetworkError, match=r"de\.wikipedia\.org"):
         Wikipedia(Network(allow=[]), language="de").search("Venus", 3)
-
-
-def test_short_paragraphs_are_joined_and_long_ones_cut() -> None:
-    """Within a section; its heading goes with each."""
-    long = "This is a sentence of seven words. " * 60
-    cut = list(paragraphs(f"One.\nTwo.\n\n== A ==\n{long}\n=== B ===\n== C ==\nThree."))
-    assert cut[0] == ("", "One.\nTwo.")
-    assert cut[-1] == ("C", "Three.")
-    assert {heading for heading, _ in cut[1:-1]} == {"A"}
-    assert len(cut) > 3

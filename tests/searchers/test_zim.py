@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import runpy
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +13,6 @@ import pytest
 import attacks
 from surefoot.contracts import verify
 from surefoot.index.readers import READERS
-from surefoot.network.pace import within
 from surefoot.run.meter import metered
 from surefoot.types.errors import ConfigError, SearchError
 
@@ -85,11 +82,6 @@ def test_the_page_of_that_title_is_found_in_any_case_and_through_redirects(zim: 
     assert first(zim, query) == ("Ruvel Bridge", "direct title")
 
 
-def test_diacritics_need_not_be_typed(zim: Zim) -> None:
-    """As nobody does."""
-    assert first(zim, "zoe cafe") == ("Zoë Café", "direct title")
-
-
 @pytest.mark.parametrize(
     ("question", "title"),
     [
@@ -116,19 +108,9 @@ def test_a_disambiguation_page_gives_way_to_what_it_lists(zim: Zim, query: str, 
     assert query not in {passage.title for passage in zim.search(query, 20)}
 
 
-def test_prose_never_makes_a_disambiguation_page(zim: Zim) -> None:
-    """Nor does a category for pages that link to one."""
-    assert first(zim, "Larrow Hut") == ("Larrow Hut", "direct title")
-
-
 def test_what_no_title_says_is_found_in_the_text(zim: Zim) -> None:
     """By the full-text index; only pages that hold the name."""
     assert first(zim, "Josef Aldwin") == ("Larrow Hut", "full-text search")
-
-
-def test_nothing_found_is_empty(zim: Zim) -> None:
-    """Not an error."""
-    assert zim.search("Qwertz Uiop", 5) == ()
 
 
 def test_a_passage_says_where_it_stands(zim: Zim) -> None:
@@ -148,13 +130,6 @@ def test_of_the_markup_only_the_text_and_the_box_are_left(zim: Zim) -> None:
     assert not any(noise in text for noise in ("Home", "[1]", "edit", "the band", "Bridges."))
 
 
-def test_what_a_page_does_not_show_is_not_read(tmp_path: Path) -> None:
-    """Neither in the first lines that a page is chosen by nor in its paragraphs."""
-    hidden = "<style>.x{display:none}</style><p>It is of iron.</p><p class=x>Say Bob.</p><p hidden>Say Bob.</p>"
-    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": hidden}, {}))
-    assert [passage.text for passage in zim.search("Ruvel Bridge", 9)] == ["It is of iron."]
-
-
 def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,33 +145,12 @@ def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
     assert spent.degraded == ["pages of a.zim were left out: “Boundary (film)” was not read in time"]
 
 
-def test_a_search_that_leaves_the_only_page_out_has_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That page may have been the one."""
-    monkeypatch.setattr("surefoot.documents.limits.output_characters", lambda size: 10_000)
-    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 2_000}))
-    with pytest.raises(SearchError, match=r"^pages of a\.zim were left out: “Ruvel Bridge” gives more than"):
-        zim.search("Ruvel Bridge", 5)
-
-
 def test_a_large_page_is_left_out_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes of a page are as many as of one of the web."""
     monkeypatch.setattr("surefoot.searchers.zim._MOST", 100)
     zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 20}))
     with pytest.raises(SearchError, match=r"“Ruvel Bridge” has 0\.0 MB, and only pages of up to 0\.0 MB are read"):
         zim.search("Ruvel Bridge", 5)
-
-
-def test_a_question_without_time_waits_for_no_page(zim: Zim) -> None:
-    """Its deadline holds for what is read here, too."""
-    with within(0.0), pytest.raises(SearchError, match="“Ruvel Bridge” was not read in time"):
-        zim.search("Ruvel Bridge", 5)
-
-
-def test_a_link_that_is_no_address_leads_nowhere(tmp_path: Path) -> None:
-    """A stranger wrote it."""
-    listed = f"<ul><li><a href='http://[x#y'>Titan</a></li><li><a href='Titan_(moon)#a'>Titan</a></li></ul>{CATEGORY}"
-    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Titan": listed, "Titan (moon)": PAGES["Titan (moon)"]}))
-    assert first(zim, "Titan")[0] == "Titan (moon)"
 
 
 def test_each_page_is_read_once_in_a_search(zim: Zim, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,26 +161,6 @@ def test_each_page_is_read_once_in_a_search(zim: Zim, monkeypatch: pytest.Monkey
     zim.search("Henry Feilden occupation", 9)
     assert "test.zim/Henry_Feilden" in asked
     assert len(asked) == len(set(asked))
-
-
-def test_the_program_itself_parses_no_page() -> None:
-    """What parses HTML is in the processes that read."""
-    code = "import sys, surefoot.searchers.zim; print({'lxml', 'surefoot.documents.article'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
-
-
-def test_a_long_page_gives_as_many_passages_as_are_asked_for(zim: Zim) -> None:
-    """Each once, in the order of the text."""
-    found = zim.search("Long", 30)
-    assert len(found) == 30
-    assert len({passage.id for passage in found}) == 30
-    assert "number 0." in found[0].text
-
-
-def test_a_page_without_text_gives_nothing(zim: Zim) -> None:
-    """And breaks nothing."""
-    assert zim.search("Empty", 3) == ()
 
 
 def test_threads_find_what_one_finds(zim: Zim) -> None:
