@@ -30,7 +30,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from surefoot import components
-from surefoot.cli import app
+from surefoot.cli import COMMANDS, app
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
@@ -39,6 +39,7 @@ from surefoot.evidence.policies import PRESETS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
 from surefoot.types.errors import MissingExtra
+from surefoot_lab.cli import COMMANDS as LAB
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -58,6 +59,8 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _FILE = re.compile(r"`([\w/]+\.py)`")
+_PROGRAM = re.compile(r"\bpython3? ((?:lab|docs|examples)/[\w/]+\.py)")
+_COMMAND = re.compile(r"^(?:    )?(?:\$ )?surefoot ((?:lab )?[a-z]\w*)|`surefoot ((?:lab )?[a-z]\w*)", re.MULTILINE)
 _DOTTED = re.compile(r"\bsurefoot(?!\.toml\b)(?:\.\w+)+")
 
 
@@ -240,6 +243,11 @@ def broken(page: Path) -> Iterator[str]:
     for file in sorted(set(_FILE.findall(prose))):
         if not any(f"/{path}".endswith(f"/{file}") for path in _sources()):
             yield f"{name}: there is no file {file}"
+    for program in sorted(set(_PROGRAM.findall(text))):
+        if not (ROOT / program).exists():
+            yield f"{name}: there is no {program}"
+    for command in sorted({first or second for first, second in _COMMAND.findall(text)} - _named_commands()):
+        yield f"{name}: there is no command 'surefoot {command}'"
     for dotted in sorted(set(_DOTTED.findall(prose)) | _imported(text)):
         if not (_is_there(dotted) or dotted in components.GROUPS.values()):
             yield f"{name}: there is no {dotted}"
@@ -259,6 +267,12 @@ def broken(page: Path) -> Iterator[str]:
 def _sources() -> tuple[str, ...]:
     folders = (ROOT / name for name in ("src", "tests", "lab", "examples", "docs"))
     return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
+
+
+@cache
+def _named_commands() -> frozenset[str]:
+    """Return the commands of the product, and those of the lab behind "lab"."""
+    return frozenset({"lab", *COMMANDS, *(f"lab {name}" for name in LAB)})
 
 
 def _imported(text: str) -> set[str]:
