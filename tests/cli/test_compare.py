@@ -47,11 +47,11 @@ def test_what_only_one_scored_is_counted(surefoot: Surefoot, runs: tuple[Path, P
 
 def test_the_comparison_is_printed_as_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
     """On one line, and nothing else; twice the same."""
-    done = surefoot("compare", *runs, "--json", "--difference", "0.1")
+    done = surefoot("compare", *runs, "--json")
     found = json.loads(done.out)
-    assert (found["records"], found["asked"]) == (30, 0.1)
+    assert (found["records"], found["asked"]) == (30, 0.05)
     assert [change["metric"] for change in found["changes"]] == ["context_adherence", "context_recall"]
-    assert surefoot("compare", *runs, "--json", "--difference", "0.1").out == done.out
+    assert surefoot("compare", *runs, "--json").out == done.out
 
 
 def test_another_judge_and_few_records_are_said(surefoot: Surefoot, here: Path) -> None:

@@ -114,7 +114,7 @@ def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: 
     """With the reason, and with another budget."""
     with endpoint() as server:
         words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
-        first = surefoot(*words, "--budget", "4 calls", "--in-flight", "2")
+        first = surefoot(*words, "--budget", "4 calls", "--set", "judge.in_flight=2")
         assert "2 unscored: the budget of 4 calls is spent; run it again to go on" in first.out
         assert "run it again to ask for what is unscored" in first.err
         second = surefoot(*words)
@@ -126,7 +126,7 @@ def test_a_judge_of_another_run_is_refused(surefoot: Surefoot, records: Path) ->
     """A folder is of one way of judging."""
     with endpoint() as server:
         assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code == 0
-        done = surefoot("evaluate", records, "--run", "out", *METRIC, "--repeats", "2", *asking(server.url))
+        done = surefoot("evaluate", records, "--run", "out", *METRIC, "--set", "judge.repeats=2", *asking(server.url))
     assert done.code == 2
     assert "holds another run" in done.err
 

@@ -97,8 +97,8 @@ def test_an_evaluation_is_read(former: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("report", "evaluation", "--one-file", "page.html"), "page.html: 6 records, "),
-        (("report", "evaluation", "--share-safe", "--one-file", "safe.html"), "safe.html: 6 records, "),
+        (("view", "evaluation", "--html", "page.html"), "page.html: 6 records, "),
+        (("view", "evaluation", "--share-safe", "--html", "safe.html"), "safe.html: 6 records, "),
         (("compare", "evaluation", "evaluation"), "6 records are in both"),
         (("gate", "evaluation", "--min", "factuality.mean>=0.8"), "factuality"),
         (("explain", "--run", "evaluation", "--record", "hohrin"), "hohrin, 1: Hohrin"),

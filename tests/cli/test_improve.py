@@ -49,6 +49,7 @@ def improve(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
     monkeypatch.setattr(controls, "_shifted", lambda own: {})
     (here / "qa.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(40)))
+    (here / "few.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(9)))
     (here / "surefoot.toml").write_text(WEAK)
     (here / "planted.toml").write_text("[thresholds]\nupper = 2.0\nlower = 2.0\n")
     return lambda *words: surefoot("improve", *words)
@@ -56,7 +57,7 @@ def improve(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.Monkey
 
 def test_what_helps_is_applied_and_comes_out_again_to_the_byte(improve: Callable[..., Any], here: Path) -> None:
     """The comment beside the value stays; the planted patch is tried and rejected with its figures."""
-    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "planted.toml", "--apply")
+    done = improve("qa.jsonl", "--run", "run", "--try", "planted.toml", "--apply")
     assert done.code == 0, done.err
     assert "kept: pipeline.k=10" in done.out
     assert "harmful on the development half (p = " in done.out
@@ -70,14 +71,14 @@ def test_what_helps_is_applied_and_comes_out_again_to_the_byte(improve: Callable
 
 def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path) -> None:
     """Without --apply nothing is written; with it nothing is asked again. The table fits into 80 columns."""
-    first = improve("qa.jsonl", "--given", "--run", "run")
+    first = improve("qa.jsonl", "--run", "run")
     assert (first.code, (here / "surefoot.toml").read_text()) == (0, WEAK)
     assert "write it into the configuration with --apply" in first.out
     table = first.out[: first.out.index("\n\n")].splitlines()
     assert table[0].split()[0] == "tried"
     assert max(map(len, table)) <= 80
     traces = {path: path.read_bytes() for path in (here / "run").glob("*/*/traces.jsonl")}
-    assert improve("qa.jsonl", "--given", "--run", "run", "--apply").code == 0
+    assert improve("qa.jsonl", "--run", "run", "--apply").code == 0
     assert {path: path.read_bytes() for path in traces} == traces
     assert "k = 10" in (here / "surefoot.toml").read_text()
 
@@ -85,7 +86,7 @@ def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path
 def test_a_patch_that_is_nested_without_end_is_named(improve: Callable[..., Any], here: Path) -> None:
     """As one that is not TOML is."""
     (here / "deep.toml").write_text("x = " + "[" * 5000)
-    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "deep.toml", "--dry-run")
+    done = improve("qa.jsonl", "--run", "run", "--try", "deep.toml", "--dry-run")
     assert done.code == 2
     assert "deep.toml is not TOML" in " ".join(done.err.split())
 
@@ -93,7 +94,7 @@ def test_a_patch_that_is_nested_without_end_is_named(improve: Callable[..., Any]
 def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., Any], here: Path) -> None:
     """And what may not be tried, with its reason; the file stays as it is."""
     (here / "outside.toml").write_text('[searcher]\nuse = "wikipedia"\n')
-    done = improve("qa.jsonl", "--given", "--run", "run", "--try", "outside.toml", "--dry-run")
+    done = improve("qa.jsonl", "--run", "run", "--try", "outside.toml", "--dry-run")
     assert done.code == 0
     assert "-k = 1 # passages" in done.out
     assert "+k = 10 # passages" in done.out
@@ -106,7 +107,7 @@ def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., An
 @pytest.mark.parametrize("metric", ["match", "f1", "context_recall"])
 def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str) -> None:
     """A rule for gold answers, a wording, or a metric of the diamond by the judge that the configuration has for it."""
-    done = improve("qa.jsonl", "--given", "--run", "run", "--metric", metric)
+    done = improve("qa.jsonl", "--run", "run", "--metric", metric)
     assert done.code == 0, done.err
     assert f"points of {metric}, 95 % intervals" in done.out
     assert "kept: pipeline.k=10" in done.out
@@ -116,11 +117,11 @@ def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str
     ("words", "said"),
     [
         ([], "name the questions"),
-        (["qa.jsonl", "--given", "--set", "pipeline.k=2", "--apply"], "--set is in no file"),
-        (["qa.jsonl", "--given", "--try", "none.toml"], "none.toml"),
-        (["qa.jsonl", "--given", "--try", "qa.jsonl"], "is not TOML"),
-        (["qa.jsonl", "--given", "--metric", "style", "--run", "odd"], "no judge called 'style'"),
-        (["qa.jsonl", "--given", "--limit", "9", "--run", "few"], "give more questions"),
+        (["qa.jsonl", "--set", "pipeline.k=2", "--apply"], "--set is in no file"),
+        (["qa.jsonl", "--try", "none.toml"], "none.toml"),
+        (["qa.jsonl", "--try", "qa.jsonl"], "is not TOML"),
+        (["qa.jsonl", "--metric", "style", "--run", "odd"], "no judge called 'style'"),
+        (["few.jsonl", "--run", "few"], "give more questions"),
         (["--revert", "nowhere"], "nothing of nowhere is applied"),
     ],
 )

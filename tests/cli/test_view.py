@@ -1,15 +1,11 @@
-"""`surefoot report` and `surefoot view`."""
+"""`surefoot view`."""
 
 from __future__ import annotations
 
-import _thread
 import base64
 import gzip
 import json
 import re
-import signal
-import threading
-import urllib.request
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -23,10 +19,10 @@ from surefoot.evaluate.report.page import read
 Run = Callable[..., Any]
 
 
-def test_report_writes_one_file(surefoot: Run, here: Path) -> None:
+def test_html_writes_one_file(surefoot: Run, here: Path) -> None:
     """Where it is told to, saying how large it is."""
     sample_run.write(here / "run", 3)
-    done = surefoot("report", "run", "--one-file", "out/page.html")
+    done = surefoot("view", "run", "--html", "out/page.html")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("out/page.html: 3 records, ")
     assert (here / "out/page.html").read_text("utf-8").startswith("<!doctype html>")
@@ -39,8 +35,8 @@ def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> Non
     about.write_text(
         json.dumps({**json.loads(about.read_text("utf-8")), "source": "/home/somebody/runs/first"}), "utf-8"
     )
-    assert surefoot("report", "run", "--one-file", "whole.html").code == 0
-    assert surefoot("report", "run", "--share-safe", "--one-file", "safe.html").code == 0
+    assert surefoot("view", "run", "--html", "whole.html").code == 0
+    assert surefoot("view", "run", "--share-safe", "--html", "safe.html").code == 0
     whole, safe = ("\n".join(opened(here / name)) for name in ("whole.html", "safe.html"))
     run = read(here / "run")
     record = run.records["q00000"]
@@ -60,49 +56,21 @@ def opened(file: Path) -> list[str]:
     return [gzip.decompress(base64.b64decode(part)).decode() for part in packed]
 
 
-def test_report_goes_into_the_folder_unless_told_otherwise(surefoot: Run, here: Path) -> None:
-    """As report.html."""
-    sample_run.write(here / "run", 3)
-    assert surefoot("report", "run").code == 0
-    assert (here / "run/report.html").exists()
-
-
-@pytest.mark.parametrize("command", ["report", "view"])
-def test_what_is_no_evaluation_is_one_line(surefoot: Run, here: Path, command: str) -> None:
-    """With exit code 2, before anything is served or written."""
-    done = surefoot(command, "library")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "records.jsonl" in done.err
-
-
-def test_view_opens_the_browser_and_ends_with_ctrl_c(
+def test_the_page_goes_into_the_folder_and_the_browser_opens_it(
     surefoot: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At the address that it names; the interruption is how it is left, and no failure."""
-    sample_run.write(here / "run", 3)
-    got: list[bytes] = []
-
-    def visit(url: str) -> None:
-        with urllib.request.urlopen(url, timeout=60) as reply:
-            got.append(reply.read())
-        _thread.interrupt_main()
-
-    monkeypatch.setattr(webbrowser, "open", lambda url: threading.Thread(target=visit, args=(url,)).start())
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
-    try:
-        done = surefoot("view", "run")
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("http://127.0.0.1:")
-    assert got[0].startswith(b"<!doctype html>")
-
-
-def test_view_leaves_the_browser_alone_when_told_to(surefoot: Run, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It only says the address."""
+    """Unless it is told to leave the browser alone."""
     sample_run.write(here / "run", 3)
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
-    monkeypatch.setattr("surefoot.cli.view.Server.serve_forever", lambda self: None)
     assert surefoot("view", "run", "--no-browser").code == 0
     assert opened == []
+    assert surefoot("view", "run").code == 0
+    assert opened == [(here / "run/report.html").resolve().as_uri()]
+
+
+def test_what_is_no_evaluation_is_one_line(surefoot: Run, here: Path) -> None:
+    """With exit code 2, before anything is written."""
+    done = surefoot("view", "library")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "records.jsonl" in done.err

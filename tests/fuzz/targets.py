@@ -130,8 +130,8 @@ def _run(folder: Path, number: int | None) -> None:
 def _evaluation(folder: Path, number: int | None) -> None:
     _surefoot_toml(folder)
     commands: list[Words] = [
-        ["report", "eval"],
-        ["report", "eval", "--share-safe", "--one-file", "safe.html"],
+        ["view", "eval", "--no-browser"],
+        ["view", "eval", "--share-safe", "--html", "safe.html"],
         ["compare", "eval", "eval"],
         ["compare", "eval", "eval", "--json"],
         ["gate", "eval", "--min", "factuality.low>=0.1", "--min", "unscored<=0.5", "--json"],
@@ -382,7 +382,7 @@ def _records(folder: Path) -> None:
         _cli("evaluate", file, "--run", f"judged{number}", "--metric", "grading_note")
         _cli("evaluate", file, "--run", f"dry{number}", "--dry-run")
         if (folder / f"judged{number}/run.json").exists():
-            _cli("report", f"judged{number}")
+            _cli("view", f"judged{number}", "--no-browser")
 
 
 def _labels(folder: Path) -> None:

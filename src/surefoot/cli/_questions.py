@@ -72,10 +72,20 @@ class QuestionRun:
 
 
 def asked(
-    command: str, data: Path, golds: Path | None, limit: int | None, texts: bool, run: Path | None, config: Config
+    command: str,
+    data: Path,
+    golds: Path | None,
+    limit: int | None,
+    texts: bool | None,
+    run: Path | None,
+    config: Config,
 ) -> QuestionRun:
-    """The questions, with what is amiss in them said, and what a run over them is called."""
+    """The questions, with what is amiss in them said, and what a run over them is called. `texts` None: the texts that
+    come with the questions are read where there is no index."""
     loaded = questions.load(data, golds, limit)
+    if texts is None:
+        bring = any(context.inside(example) for example in loaded.examples)
+        texts = bring and not Path(config["index"]["path"]).exists()
     if texts:
         loaded = _without_texts(loaded)
     remarks(loaded.problems)

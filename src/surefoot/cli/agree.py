@@ -13,7 +13,7 @@ from surefoot.cli._console import headed, out, plain, print_json, tabled
 from surefoot.cli._numbers import between, figure, number, share
 from surefoot.evaluate.records.folder import opened, scores_of
 from surefoot.evaluate.score.agreement import Agreement, agreed, missing
-from surefoot.evaluate.score.correction import WITHIN, Correction, corrections
+from surefoot.evaluate.score.correction import Correction, corrections
 from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.stats.groups import FEW
 from surefoot.types.errors import UsageError
@@ -38,29 +38,23 @@ def agree(
     label: Annotated[
         str, Option("--label", metavar="A.B", help="Field of the label in a line; else label, rating or value.")
     ] = "",
-    group: Annotated[
-        str, Option("--group", metavar="A.B", help="Field of the group of records that belong together.")
-    ] = "group",
     scale: Annotated[
         str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
     ] = "1:5",
     by: Annotated[
         list[str] | None, Option("--by", metavar="TAG", help="Also by domain, system, …; again for one more.")
     ] = None,
-    within: Annotated[
-        float, Option("--within", min=0.0001, help="Say how many labels would put a mean within so much.")
-    ] = WITHIN,
     as_json: Annotated[bool, Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
     """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
     run = opened(scores) if scores.is_dir() else None
     given = run.scores if run else scores_of(scores)
-    told = labelled(labels, metric, label, _scale(scale), group)
+    told = labelled(labels, metric, label, _scale(scale))
     groups, tags = run.groups if run else {}, {one.id: one.tags for one in run.records} if run else {}
     found = agreed(given, told, groups, tags, by or [])
     if not found:
         raise UsageError(f"no label of {labels} is of a record and metric that {scores} has a score for")
-    means = corrections(given, [one for one in told if isinstance(one, Label)], groups, within)
+    means = corrections(given, [one for one in told if isinstance(one, Label)], groups)
     lost = missing(given, told)
     if as_json:
         print_json({"agreements": found, "means": means, "without_scores": lost})

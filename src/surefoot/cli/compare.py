@@ -12,7 +12,7 @@ from typer import Argument, Option
 from surefoot.cli._console import out, plain, print_json, tabled
 from surefoot.cli._numbers import between, chance, number, share, signed
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.score.comparison import DIFFERENCE, Comparison, Moved, compared
+from surefoot.evaluate.score.comparison import Comparison, Moved, compared
 from surefoot.stats.groups import FEW
 from surefoot.stats.text import NONE
 
@@ -23,13 +23,10 @@ SHOWN = 5
 def compare(
     first: Annotated[Path, Argument(metavar="A", help="Folder of an evaluation.")],
     second: Annotated[Path, Argument(metavar="B", help="Folder of another one, of the same questions.")],
-    difference: Annotated[
-        float, Option("--difference", min=0.0001, help="Say how many records it takes to see this difference.")
-    ] = DIFFERENCE,
     as_json: Annotated[bool, Option("--json", help="Print the comparison as JSON, and nothing else.")] = False,
 ) -> None:
     """Compare two evaluations on the records that both have: differences, with tests."""
-    found = compared(opened(first), opened(second), difference)
+    found = compared(opened(first), opened(second))
     if as_json:
         print_json(found)
         return

@@ -36,7 +36,8 @@ def evaluate(
         Option(
             "--metric",
             metavar="NAME",
-            help="Judge this; again for one more. Unnamed: the diamond's six and the four of wording.",
+            help="Judge this; again for one more. Unnamed: the six of the diamond (context adherence is faithfulness, "
+            "or groundedness) and the four of wording.",
         ),
     ] = None,
     golds: Golds = None,
@@ -49,10 +50,6 @@ def evaluate(
         str | None,
         Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
     ] = None,
-    in_flight: Annotated[
-        int | None, Option("--in-flight", min=1, help="Judgements at a time; 64 where an endpoint is asked.")
-    ] = None,
-    repeats: Annotated[int | None, Option("--repeats", min=1, help="Judge each so often by a model.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -60,9 +57,8 @@ def evaluate(
 
     Finished judgements are reused, so you never pay for one twice: run it again to go on where it stopped.
     """
-    given = {"use": judge, "budget": budget, "in_flight": in_flight, "repeats": repeats}
     chosen = configured(config, settings, None)
-    chosen["judge"] |= {key: value for key, value in given.items() if value is not None}
+    chosen["judge"] |= {key: value for key, value in (("use", judge), ("budget", budget)) if value}
     builder = Builder(chosen)
     judges, loaded = (*builder.judges(metrics), *(() if metrics else wordings())), read(records, golds)
     remarks(loaded.problems)
@@ -72,7 +68,7 @@ def evaluate(
         return
     about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
-    model = builder.judging if any(hasattr(one, "expected") for one in judges) else None
+    model = builder.judging if any(isinstance(one, PricedJudge) for one in judges) else None
     with pulling(), _shown() as told:
         found = scoring.run(
             judges, asked, folder, about, in_flight=builder.in_flight, model=model, limits=limits, on_progress=told

@@ -11,7 +11,7 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot.cli import _questions as questions
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import counting, err, headed, out, plain
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
@@ -26,14 +26,16 @@ from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
 from surefoot.text import toml_values
 from surefoot.types.errors import UsageError
+from surefoot.types.protocols import PricedJudge
+
+WORKERS = 4
+"""Questions at a time."""
 
 
 def improve(
     data: Annotated[
         Path | None, Argument(metavar="[DATA]", help="Labelled questions, as `surefoot lab qa` takes them.")
     ] = None,
-    index: IndexFile = None,
-    texts: questions.Texts = False,
     run: Annotated[
         Path | None,
         Option("--run", metavar="FOLDER", help="Folder for traces, ledger and report; a run that is there goes on."),
@@ -57,12 +59,7 @@ def improve(
             "or a metric of the diamond, by the judge that is configured for it.",
         ),
     ] = None,
-    together: Annotated[int, Option("--together", min=1, help="Patches that are combined, at most.")] = 3,
     outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
-    seed: Annotated[int, Option("--seed", help="Seed of the split and of the controls.")] = 0,
-    golds: questions.Golds = None,
-    limit: questions.Limit = None,
-    workers: questions.Threads = 1,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -79,18 +76,16 @@ def improve(
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
-    asked = questions.asked("improve", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.asked("improve", data, None, None, None, run, configured(config, settings, None))
     plan = loop.ImprovementPlan(
         asked.loaded.examples,
         asked.config,
         asked.folder,
         _scoring(asked.loaded.examples, asked.config, metric),
-        partial(questions.spread, workers=workers),
+        partial(questions.spread, workers=WORKERS),
         counting,
         own={path.stem: _settings(path) for path in own or []},
         about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
-        together=together,
-        seed=seed,
         outside=outside,
     )
     if dry_run:
@@ -107,7 +102,7 @@ def _scoring(examples: Sequence[Example], config: Config, metric: str | None) ->
         return loop.golds(examples, metric)
     builder = Builder(config)
     judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
-    return loop.judged(judge, builder.in_flight, builder.judging if hasattr(judge, "expected") else None)
+    return loop.judged(judge, builder.in_flight, builder.judging if isinstance(judge, PricedJudge) else None)
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
