@@ -22,7 +22,7 @@ TRAIN: Listing = {
 }
 COMMANDS: Listing = {
     "evaluator": (
-        "surefoot_lab.cli.grading:evaluator",
+        "surefoot_lab.cli.evaluator:evaluator",
         "Grade labelled pairs and count: AUC, accuracy, calibration, actions, speed.",
     ),
     "verifier": (
@@ -30,7 +30,7 @@ COMMANDS: Listing = {
         "Hold labelled sentences against their evidence: AUC, precision, words, speed.",
     ),
     "tune": (
-        "surefoot_lab.cli.grading:tune",
+        "surefoot_lab.cli.tune:tune",
         "Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none.",
     ),
     "qa": (

@@ -20,8 +20,7 @@ from surefoot.stats.figures import Share
 from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
 from surefoot_lab import error_analysis as bench_errors
-from surefoot_lab.heatmap import by_type_and_action
-from surefoot_lab.svg import drawing, write_picture
+from surefoot_lab.pictures import drawing, types_and_actions
 
 DataFile = Annotated[
     Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
@@ -52,7 +51,7 @@ def errors(
     reports = [_report(folder, data, golds, rule) for folder in folders]
     write_json(json_file, to_json(reports))
     if picture:
-        write_picture(picture, by_type_and_action(reports[0]))
+        types_and_actions(reports[0], picture)
     for report in reports:
         _show(report)
 

@@ -15,10 +15,9 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import headed, out, plain, write_json
 from surefoot.cli._numbers import number, percent, points
 from surefoot.cli._questions import Golds
-from surefoot_lab import curves, degradation, methods
+from surefoot_lab import degradation, methods, pictures
 from surefoot_lab.cli import _options as options
 from surefoot_lab.degradation import DegradationReport, Gap
-from surefoot_lab.svg import drawing, write_picture
 
 
 def robustness(
@@ -45,7 +44,7 @@ def robustness(
     workers: questions.Threads = 1,
     ray: options.Ray = None,
     json_file: options.JsonFile = None,
-    picture: Annotated[Path | None, drawing("the robustness curves")] = None,
+    picture: Annotated[Path | None, pictures.drawing("the robustness curves")] = None,
     run: options.RunFolder = None,
     config: ConfigFile = None,
     settings: Settings = None,
@@ -64,7 +63,7 @@ def robustness(
     report = degradation.report(compared, examples, traces, kinds, steps)
     write_json(json_file, degradation.as_json(report, asked.report))
     if picture:
-        write_picture(picture, curves.robustness(report, str(data)))
+        pictures.robustness(report, str(data), picture)
     _show(report)
     questions.kept_in(asked.folder)
 

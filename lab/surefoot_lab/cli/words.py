@@ -15,8 +15,7 @@ from surefoot.explain.grade import Baseline, explain
 from surefoot.run.store import recorded, runs, to_json
 from surefoot.types import Action
 from surefoot.types.errors import UsageError
-from surefoot_lab import samples, word_pictures
-from surefoot_lab.svg import write_picture
+from surefoot_lab import pictures, samples
 
 
 def words(
@@ -26,7 +25,7 @@ def words(
     ],
     to: Annotated[Path, Option("--to", metavar="FOLDER", help="Folder for pictures and values.")],
     each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
-    png: Annotated[bool, Option("--png", help="Draw PNG too, with the extra png.")] = False,
+    png: Annotated[bool, Option("--png", help="Draw PNG too.")] = False,
     baseline: Annotated[Baseline, Option(help="Replacement for words that are taken out.")] = "delete",
     tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
     most: Annotated[int, Option(min=1, help="Texts graded for a question, at most.")] = 4000,
@@ -45,9 +44,9 @@ def words(
     kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
     about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
     write_json(to / "words.json", about)
-    for name, drawing in (("bars", word_pictures.of_several(explained)), ("heatmap", word_pictures.heatmap(explained))):
-        for suffix in (".svg", ".png") if png else (".svg",):
-            write_picture(to / f"{name}{suffix}", drawing)
+    for suffix in (".svg", ".png") if png else (".svg",):
+        pictures.words(explained, to / f"bars{suffix}")
+        pictures.heatmap(explained, to / f"heatmap{suffix}")
     for action in Action:
         if (count := sum(sample.action is action for sample in drawn)) < each:
             err.say(f"{source} has {count} of {each} questions that came out {action.value}", "yellow")

@@ -58,7 +58,7 @@ def test_robustness_is_shown_written_drawn_and_kept(bench: Callable[..., Any], h
 
 def test_a_picture_that_cannot_be_is_refused_before_a_question_is_asked(bench: Callable[..., Any], here: Path) -> None:
     """By its name."""
-    assert "r.jpg is neither" in bench("robustness", "--run", "run", "--figure", "r.jpg").err
+    assert "r.jpg is none of these" in bench("robustness", "--run", "run", "--figure", "r.jpg").err
     assert not (here / "run").exists()
 
 

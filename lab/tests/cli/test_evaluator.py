@@ -13,7 +13,6 @@ from surefoot.cli._numbers import share
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
-from surefoot_lab.cli import _evaluators as evaluators
 
 ROWS = [
     {
@@ -243,9 +242,3 @@ def test_a_wrong_file_or_name_is_told_before_work_begins(surefoot: Any, files: l
 def test_figures_are_short(value: float | None, shown: str) -> None:
     """Three decimals, no leading zero; what is undefined is no 0."""
     assert share(value) == shown
-
-
-@pytest.mark.parametrize(("speed", "shown"), [(12345.6, "12,346"), (9.87, "9.9"), (0.19, "0.2"), (None, "–")])
-def test_slow_evaluators_have_a_decimal(speed: float | None, shown: str) -> None:
-    """A pair in five seconds is not 0 pairs a second."""
-    assert evaluators._speed(speed) == shown

@@ -42,7 +42,6 @@ def test_thresholds_are_fitted_shown_and_written(surefoot: Any, data: Path, here
     assert (preset["evaluator"], report["limit"], report["config"]["evaluator"]["use"]) == ("lexical", None, "lexical")
     assert f"CORRECT ≥ {preset['upper']:.4g}" in done.out
     assert "0 lack evidence" in done.out
-    assert "▲" in done.out
     assert "to decide by them: --set thresholds.file=tuned.toml" in done.err
     assert ElementTree.fromstring((here / "curve.svg").read_text()).tag.endswith("svg")
     assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
