@@ -20,7 +20,7 @@ class AnswerPolicy:
 
     check: Check = "refuse"
     fallback: Fallback = "refuse"
-    risk: float = 0.29
+    risk: float = 0.25
     """The accepted share of wrong answers among those that are given plainly; the passages come before all others."""
 
     def __post_init__(self) -> None:

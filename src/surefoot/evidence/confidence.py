@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,36 +15,20 @@ from importlib.resources import files
 
 from surefoot.evidence.ranking import repeats
 from surefoot.stats.heads import Head
-from surefoot.text.words import STOP_WORDS, content_words, stem, words
+from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Answer, Citation, Factor, Grade, Passage, Strip
 
-KINDS = {
-    "asks how to, or why": r"how\s+(?:do|does|can|to|should|would|could)\b|.*\b(?:how\s+to|why)\b",
-    "asks for an amount": r".*\b(?:how\s+(?:many|much|long|old|large|big|far|often|fast|tall|high|deep)"
-    r"|default|maximum|minimum|limit|size|number|percentage|total)\b",
-    "asks when": r"(?:when|.*\b(?:what|which)\s+(?:year|date|month|day|time))\b",
-    "asks yes or no": r"(?:is|are|was|were|do|does|did|can|could|may|will|would|should|must|has|have|had)\b",
-    "asks who": r".*\b(?:who|whose|whom)\b",
-    "asks what it is": r"(?:what\s+(?:is|are|does|do)|define|explain|describe)\b",
-    "is no question": r"(?!.*\b(?:which|what|where)\b)(?!.*\?\Z)",
-}
-"""Kinds of question, each by a pattern at the beginning of its lower-case words; the first that fits counts."""
-_KINDS = {name: re.compile(pattern, re.DOTALL) for name, pattern in KINDS.items()}
-
 FOR = (
-    "score of the quoted strip",
-    "share of the question's words that it holds",
-    "it holds the words that the evaluator points at",
+    "grade of the quoted passage",
+    "the quotation holds the words that the evaluator points at",
     "passages that point at the same words",
 )
-"""Facts that may only raise the confidence. "It" is what the answer quotes."""
+"""Facts that may only raise the confidence."""
 AGAINST = ("place of its passage in retrieval", "passages that point at other words")
 """Facts that may only lower it; "its passage" is that of the first citation, and its place counts by its logarithm."""
-FREE = tuple(f"the question {kind}" for kind in KINDS)
-"""Facts that may do either; one of them holds, or none."""
-OTHER = "the question is of another kind"
-NAMES = (*FOR, *AGAINST, *FREE)
-"""All facts, in the order in which `facts` gives them."""
+NAMES = (*FOR, *AGAINST)
+"""All facts, in the order in which `facts` gives them. Over families of questions that were held out, the kind of
+question and the share of its words that are quoted tell nothing beside these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +52,9 @@ class ConfidenceFit:
 @cache
 def shipped() -> ConfidenceFit:
     """The package's own."""
-    told = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
-    risks = tuple((confidence, wrong) for confidence, wrong in told["risks"])
-    return ConfidenceFit(Head.of(told), tuple(told["middle"]), told["evaluator"], risks)
+    content = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
+    risks = tuple((confidence, wrong) for confidence, wrong in content["risks"])
+    return ConfidenceFit(Head.of(content), tuple(content["middle"]), content["evaluator"], risks)
 
 
 def judged(
@@ -94,12 +77,8 @@ def judged(
 
 
 def _factors(own: ConfidenceFit, found: Sequence[float]) -> tuple[Factor, ...]:
-    """One a fact; the kinds of question are one together."""
     adds = [w * (x - m) for w, x, m in zip(own.head.weights, found, own.middle, strict=True)]
-    each = [Factor(*one) for one in zip(NAMES, found, adds, strict=True)]
-    single, kinds = each[: -len(FREE)], each[-len(FREE) :]
-    kind = next((one.name for one in kinds if one.value), OTHER)
-    return (*single, Factor(kind, 1.0, sum(one.adds for one in kinds)))
+    return tuple(Factor(*one) for one in zip(NAMES, found, adds, strict=True))
 
 
 def facts(
@@ -112,28 +91,19 @@ def facts(
         return None
     first = cited[0][1]
     place = origin[first.passage_id]
-    asked = set(words(question))
-    titles = {passages[origin[strip.passage_id]].title for _, strip in cited}
-    same, others = _votes(place, asked, passages, grades)
+    same, others = _votes(place, set(words(question)), passages, grades)
     return (
         first.score or 0.0,
-        _share(question, " ".join((*titles, *(citation.quote for citation, _ in cited)))),
         float(_holds(cited, first.passage_id, grades[place].span)),
         math.log1p(same),
         math.log(_rank(place, passages)),
         math.log1p(others),
-        *_kind(question),
     )
 
 
 def _rank(place: int, passages: Sequence[Passage]) -> int:
     """From 1, among the passages of the same source."""
     return sum(passage.source == passages[place].source for passage in passages[: place + 1])
-
-
-def _share(question: str, text: str) -> float:
-    asked, there = set(map(stem, content_words(question))), set(map(stem, words(text)))
-    return len(asked & there) / max(1, len(asked))
 
 
 def _holds(cited: Sequence[tuple[Citation, Strip]], passage: str, span: tuple[int, int] | None) -> bool:
@@ -147,10 +117,10 @@ def _votes(place: int, asked: set[str], passages: Sequence[Passage], grades: Seq
     pointed = [_pointed(passage, grade) for passage, grade in zip(passages, grades, strict=True)]
     mine, same, others = pointed[place] - asked, 0.0, 0.0
     heard = [passages[place].text]
-    for n, (said, grade) in enumerate(zip(pointed, grades, strict=True)):
-        if n != place and said and not repeats(passages[n].text, heard):
+    for n, (text, grade) in enumerate(zip(pointed, grades, strict=True)):
+        if n != place and text and not repeats(passages[n].text, heard):
             heard.append(passages[n].text)
-            new = said - asked
+            new = text - asked
             if mine and new and (mine <= new or new <= mine):
                 same += grade.probability or 0.0
             else:
@@ -160,9 +130,3 @@ def _votes(place: int, asked: set[str], passages: Sequence[Passage], grades: Seq
 
 def _pointed(passage: Passage, grade: Grade) -> set[str]:
     return set(words(passage.text[slice(*grade.span)])) - STOP_WORDS if grade.span else set()
-
-
-def _kind(question: str) -> tuple[float, ...]:
-    asked = " ".join(question.lower().split())
-    kind = next((name for name, pattern in _KINDS.items() if pattern.match(asked)), "")
-    return tuple(float(name == kind) for name in KINDS)
