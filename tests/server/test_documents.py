@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server.conftest import BRIDGE, HUT, events, finished, upload
+from server.conftest import BRIDGE, HUT, finished, upload
 from surefoot.config.settings import Config
 from surefoot.server.app import assembled, create_app
 from surefoot.server.service import Service
@@ -124,14 +124,6 @@ def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: 
     assert reply.status_code == 400
     assert said in reply.json()["error"]["message"]
     assert client.get("/documents").json()["documents"] == []
-
-
-def test_a_job_can_be_watched(client: TestClient) -> None:
-    """Its events end with its end."""
-    files = [("file", ("bridge.md", BRIDGE.encode()))]
-    job = client.post("/documents", files=files).json()["job"]
-    found = events(client.get(f"/jobs/{job}", headers={"Accept": "text/event-stream"}).text)
-    assert found[-1][1]["state"] == "done"
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def serve(
     On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys add NAME.
     """
     chosen, whole = _settings(config, settings, index, collection)
-    given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    chosen = replace(chosen, **given)
+    options = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
+    chosen = replace(chosen, **options)
     server = _server()
     server.check(chosen)
     url = f"http://{'localhost' if server.is_local(chosen) else chosen.host}:{chosen.port}"

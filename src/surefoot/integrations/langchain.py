@@ -47,12 +47,12 @@ def as_json(grade: Grade) -> dict[str, Any]:
 def passages(documents: Sequence[Document], source: Source = "corpus") -> tuple[Passage, ...]:
     """A passage for each document. Its id is its place, from 1, since documents need no id, and two may share one."""
     return tuple(
-        Passage(str(place), one.page_content, _said(one, "title"), source, _said(one, "source") or None)
+        Passage(str(place), one.page_content, _text(one, "title"), source, _text(one, "source") or None)
         for place, one in enumerate(documents, start=1)
     )
 
 
-def _said(one: Document, key: str) -> str:
+def _text(one: Document, key: str) -> str:
     value = one.metadata.get(key)
     return value if isinstance(value, str) else ""
 
@@ -63,8 +63,8 @@ def graded(documents: Sequence[Document], grades: Sequence[Grade]) -> list[Docum
     return [_with(one, one.page_content, as_json(grade)) for one, grade in pairs]
 
 
-def kept(documents: Sequence[Document], trace: Trace) -> list[Document]:
-    """What the trace keeps of the documents that `passages` made its passages of, the most helpful first.
+def kept_documents(documents: Sequence[Document], trace: Trace) -> list[Document]:
+    """The parts that the trace keeps of the documents from which `passages` made its passages, most helpful first.
 
     Each has its kept strips as text, a line each, and their offsets beside its grade, as `kept`.
     """
@@ -82,8 +82,8 @@ def kept(documents: Sequence[Document], trace: Trace) -> list[Document]:
     ]
 
 
-def _with(one: Document, text: str, told: dict[str, Any]) -> Document:
-    return Document(id=one.id, page_content=text, metadata={**one.metadata, KEY: told})
+def _with(one: Document, text: str, grade: dict[str, Any]) -> Document:
+    return Document(id=one.id, page_content=text, metadata={**one.metadata, KEY: grade})
 
 
 def sound(trace: Trace) -> Trace:
@@ -131,16 +131,16 @@ class SurefootCompressor(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Each document that helps, cut to the strips that do."""
-        return kept(documents, sound((self.pipeline or correction).correct(query, passages(documents))))
+        return kept_documents(documents, sound((self.pipeline or correction).correct(query, passages(documents))))
 
 
-class AskedQuestion(BaseModel):
+class QuestionInput(BaseModel):
     """A question that documents may answer."""
 
     question: str = Field(description="The question, complete in itself: no earlier message is known.")
 
 
-class AskedTexts(BaseModel):
+class TextsInput(BaseModel):
     """A question, and texts that may answer it."""
 
     question: str = Field(description="The question, complete in itself: no earlier message is known.")
@@ -160,7 +160,7 @@ class SurefootAskTool(BaseTool):
         "answer is checked against them; where they do not answer it, it is refused. Ask before you guess, and cite "
         "what it cites."
     )
-    args_schema: Any = AskedQuestion
+    args_schema: Any = QuestionInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: bool | str | Callable[[ToolException], str] | None = True
     pipeline: InstanceOf[Pipeline]
@@ -169,14 +169,14 @@ class SurefootAskTool(BaseTool):
         try:
             trace = self.pipeline.run(question)
         except SurefootError as error:
-            raise _told(error) from error
+            raise _tool_error(error) from error
         return in_words(trace), trace
 
     async def _arun(self, question: str) -> tuple[str, Trace]:
         try:
             trace = await self.pipeline.arun(question)
         except SurefootError as error:
-            raise _told(error) from error
+            raise _tool_error(error) from error
         return in_words(trace), trace
 
 
@@ -186,7 +186,7 @@ class SurefootGradeTool(BaseTool):
 
     name: str = "grade_texts"
     description: str = "Judge which of the given texts hold the answer to a question. Nothing is searched."
-    args_schema: Any = AskedTexts
+    args_schema: Any = TextsInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: bool | str | Callable[[ToolException], str] | None = True
     pipeline: InstanceOf[Pipeline] | None = None
@@ -197,12 +197,12 @@ class SurefootGradeTool(BaseTool):
         try:
             grades = (self.pipeline or correction).grade(question, texts)
         except SurefootError as error:
-            raise _told(error) from error
+            raise _tool_error(error) from error
         return "\n".join(map(_line, grades)), grades
 
 
-def _told(error: SurefootError) -> Exception:
-    """What a model is told of an error. Nobody waits for the end of a question that was cancelled."""
+def _tool_error(error: SurefootError) -> Exception:
+    """The error as a model reads it. Nobody waits for the end of a question that was cancelled."""
     return error if isinstance(error, Cancelled) else ToolException(str(error))
 
 
@@ -216,10 +216,10 @@ def in_words(trace: Trace) -> str:
     answer = trace.answer
     if answer is None:
         return f"The question ended without an answer: {trace.error}"
-    said = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
+    heading = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
     if answer.hedged:
-        said += f" It may not answer what was asked: {answer.because}."
-    return quoted(said, "\n".join([answer.text, *_sources(trace)]))
+        heading += f" It may not answer what was asked: {answer.because}."
+    return quoted(heading, "\n".join([answer.text, *_sources(trace)]))
 
 
 def _sources(trace: Trace) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Literal, TypedDict
 
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.merge import fresh
-from surefoot.integrations.langchain import Document, document, graded, kept, passages, sound
+from surefoot.integrations.langchain import Document, document, graded, kept_documents, passages, sound
 from surefoot.network.pace import left, within
 from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import Recorder
@@ -24,7 +24,7 @@ REFUSAL = "Nothing that was found answers this question."
 
 
 class CitedSource(TypedDict):
-    """What a [n] of the answer stands on."""
+    """The source of a [n] of the answer."""
 
     marker: int
     quote: str
@@ -34,18 +34,18 @@ class CitedSource(TypedDict):
 
 
 class Corrected(TypedDict, total=False):
-    """What the nodes write; a key is missing until a node has written it."""
+    """The values that the nodes write; a key is missing until a node has written it."""
 
     documents: list[Document]
-    """What was retrieved; after `grade` with its grades."""
+    """Retrieved documents; after `grade` with its grades."""
     web: list[Document]
-    """What `search` found, with its grades."""
+    """Documents that `search` found, with their grades."""
     kept: list[Document]
-    """What helps of both, cut to its strips: the sources of the answer."""
+    """The helpful parts of both, cut to their strips: the sources of the answer."""
     action: Route
-    """What corrective RAG does with `documents`."""
+    """The action of corrective RAG on `documents`."""
     because: str
-    """Why."""
+    """The reason of the action."""
     queries: list[str]
     """The searches to make next."""
     searched: list[str]
@@ -79,7 +79,7 @@ class CorrectiveNodes:
         assert decision  # a trace without an error has one  # noqa: S101  # nosec B101
         return {
             "documents": graded(documents, trace.grades),
-            "kept": kept(documents, trace),
+            "kept": kept_documents(documents, trace),
             "action": decision.action.value,
             "because": decision.because,
         }
@@ -93,8 +93,8 @@ class CorrectiveNodes:
         """Queries for the search, seeing all that was found so far; none that was made before. No query is left where
         the rewriter knows no other."""
         seen = (*passages(state.get("documents", [])), *passages(state.get("web", []), "external"))
-        said = self.pipeline.rewriter.rewrite(state["question"], seen)
-        queries = [one if isinstance(one, str) else one.query for one in said]
+        rewritten = self.pipeline.rewriter.rewrite(state["question"], seen)
+        queries = [one if isinstance(one, str) else one.query for one in rewritten]
         made = state.get("searched", [])
         return {"queries": [query for query in dict.fromkeys(queries) if query not in made]}
 
@@ -110,7 +110,7 @@ class CorrectiveNodes:
                 searched.append(query)
                 found, trace = self._weighed(state, fresh(hits, _known([*state.get("documents", []), *web])))
                 web += found
-                useful += kept(found, trace)
+                useful += kept_documents(found, trace)
                 if any(grade.label is Action.CORRECT for grade in trace.grades) or left() <= 0:
                     break
         return {"web": web, "kept": useful, "queries": [], "searched": searched}

@@ -45,7 +45,7 @@ class AccessMiddleware:
         self._local = settings.host in LOOPBACK
         self._hosts = LOOPBACK | {settings.name.casefold()} if settings.name else LOOPBACK if self._local else None
         self._unlocked = self._local
-        """Whether nobody needs a key; once there was one it stays needed, whatever becomes of the file."""
+        """True: nobody needs a key; once there was one it stays needed, whatever becomes of the file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the request in, or answer it with its problem."""

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
@@ -70,7 +70,7 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
         settings,
         collections,
         Workers(settings.workers, settings.waiting, settings.seconds),
-        Jobs(folder, settings.keep_days, collections.update, settings.waiting),
+        Jobs(collections.update, settings.waiting),
         Traces(Path(settings.runs) / "serve", settings.keep_days),
         Conversations(folder, settings.keep_days),
         Feedback(folder),
@@ -110,6 +110,7 @@ def create_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.state.routes = [route for router in ROUTERS for route in router.routes]
+    app.router.routes.append(Mount("/static", page_routes.PageFiles()))
     app.state.service, app.state.keys = service, keys_of(service.settings)
     app.state.tools, app.state.warmed = _tools(service), lambda: None
     if app.state.tools:
@@ -145,8 +146,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def warm(service: Service) -> None:
-    """Read the page's files, and load the models and the usual collection, before the first visitor and question."""
-    page_routes.page_files()
+    """Load the models and the usual collection before the first question."""
     collections = service.collections
     try:
         collections.grader()
@@ -164,6 +164,6 @@ async def _warm(app: FastAPI) -> None:
 async def _forget(service: Service) -> None:
     """Delete each hour everything that is older than the days for which it is stored."""
     while True:
-        for store in (service.traces, service.conversations, service.jobs):
+        for store in (service.traces, service.conversations):
             await asyncio.to_thread(store.forget)
         await asyncio.sleep(_HOUR)

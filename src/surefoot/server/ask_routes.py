@@ -71,7 +71,7 @@ def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionReque
 
 
 async def _events(ticket: Ticket[Trace], queue: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[ServerSentEvent]:
-    """All that happens, and then "end" or "error"."""
+    """The events of the question, and then "end" or "error"."""
     task = asyncio.ensure_future(ticket.result())
     task.add_done_callback(lambda _: queue.put_nowait(None))
     try:

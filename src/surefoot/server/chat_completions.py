@@ -6,12 +6,12 @@ Only checked text is streamed: nothing that is shown is ever taken back.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import time
 from typing import Any
+from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
@@ -19,11 +19,12 @@ from starlette.responses import JSONResponse, Response
 from surefoot.pipeline import checked
 from surefoot.server.messages import SOURCES, Content, last_question, model_collection, model_names, pieces, texts
 from surefoot.server.problems import problem_of
-from surefoot.server.questions import QuestionRequest, ask, ask_with_id
+from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
 from surefoot.server.sources import footer, locations, url_citations
+from surefoot.server.workers import Ticket
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1")
@@ -95,33 +96,34 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     """Answer the last user message of a conversation."""
     collection = model_collection(caller, body.model)
     question, history = last_question(texts((one.role, one.content) for one in body.messages))
-    asked = QuestionRequest(collection, checked(question), history)
+    question_request = QuestionRequest(collection, checked(question), history)
     base = str(request.base_url).rstrip("/")
+    opening = ChatReply(f"chatcmpl-{uuid4().hex[:12]}", body.model, int(time()), "", [], {})
 
     def replied(trace: Trace) -> ChatReply:
         cited = locations(trace, collection, base)
         text = trace.answer.text if trace.answer else ""
         text += footer(cited) if body.model.endswith(SOURCES) else ""
-        return ChatReply(f"chatcmpl-{trace.id}", body.model, int(time()), text, url_citations(cited), _usage(trace))
+        return replace(opening, text=text, annotations=url_citations(cited), usage=_usage(trace))
 
+    ticket = ask(caller.service, question_request)
     if not body.stream:
-        return JSONResponse(replied(await awaited(request, ask(caller.service, asked))).whole())
-    return stream(_streamed(*ask_with_id(caller.service, asked), replied, body))
+        return JSONResponse(replied(await awaited(request, ticket)).whole())
+    return stream(_streamed(ticket, replied, body, opening))
 
 
 async def _streamed(
-    result: asyncio.Task[Trace], begun: asyncio.Future[str], replied: Callable[[Trace], ChatReply], body: ChatBody
+    ticket: Ticket[Trace], replied: Callable[[Trace], ChatReply], body: ChatBody, opening: ChatReply
 ) -> AsyncIterator[str]:
     """The role at once, so that the client sees that it is heard; the text when it is checked."""
     try:
-        first = ChatReply(f"chatcmpl-{await begun}", body.model, int(time()), "", [], {})
-        yield json.dumps(first.opening())
-        reply = replied(await result)
+        yield json.dumps(opening.opening())
+        reply = replied(await ticket.result())
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
     finally:
-        result.cancel()
+        ticket.cancel()
     for chunk in reply.chunks(bool(body.stream_options and body.stream_options.include_usage)):
         yield json.dumps(chunk)
     yield "[DONE]"

@@ -65,7 +65,7 @@ class Collections:
         return (self.default, *sorted(name for name in found - {self.default} if COLLECTION.fullmatch(name)))
 
     def has(self, name: str) -> bool:
-        """Whether there is a collection of this name."""
+        """Say whether there is a collection of this name."""
         return name == self.default or name in self.names()  # the index need not be opened for most requests
 
     def index(self, name: str) -> Index | None:

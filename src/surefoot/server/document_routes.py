@@ -63,7 +63,7 @@ class DocumentLine:
     state: str
     """"ready", "unfinished" or "unread"."""
     because: str
-    """What was not read of it, and why; empty: nothing to say."""
+    """The parts that were not read, and why; empty: none."""
     uploaded: bool
     """False: it was indexed from a folder of the server's machine, and cannot be taken out here."""
 

@@ -1,4 +1,4 @@
-"""What users think of answers and passages, kept as labelled data.
+"""Users' opinions of answers and passages, stored as labelled data.
 
 The folder of a collection's feedback is a run's: `traces.jsonl` holds the answers that were judged, so that `surefoot
 evaluate` can score them; `ratings.jsonl` has the thumbs, as `surefoot agree` reads them; `pairs.jsonl` has the passages
@@ -30,7 +30,7 @@ class Mark:
     passage: str | None = None
     """None: the mark is about the answer."""
     answers: bool | None = None
-    """Whether that passage answers the question; None: taken back, or the mark is about the answer."""
+    """True: that passage answers the question; None: taken back, or the mark is about the answer."""
     reason: str = ""
     at: str = ""
     """UTC, ISO 8601."""
@@ -44,7 +44,7 @@ class Feedback:
         self._lock = Lock()
 
     def add(self, collection: str, trace: Trace, mark: Mark) -> None:
-        """Keep a mark; one made later about the same thing takes its place."""
+        """Store a mark; one made later about the same thing takes its place."""
         place = self.place(collection)
         with self._lock:
             if trace.id not in {row["key"] for _, row in _lines(place / "marks.jsonl")}:
@@ -55,7 +55,7 @@ class Feedback:
             _replace(place / "ratings.jsonl", trace.id, _rating(trace, own))
 
     def marks(self, collection: str, traces: AbstractSet[str]) -> list[Mark]:
-        """What holds of these answers and their passages, without what was taken back."""
+        """The last mark of each of these answers and passages, without those that were taken back."""
         last: dict[tuple[str, str | None], Mark] = {}
         for where, row in _lines(self.place(collection) / "marks.jsonl"):
             if row["key"] in traces:
@@ -74,8 +74,8 @@ def _lines(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 def _replace(path: Path, id: str, row: dict[str, Any] | None) -> None:
     """Put a row into a file of JSON lines, in place of the one with this id."""
-    kept = [other for _, other in _lines(path) if other["id"] != id] + ([row] if row else [])
-    write_text(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in kept))
+    lines = [other for _, other in _lines(path) if other["id"] != id] + ([row] if row else [])
+    write_text(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
 
 
 def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Condition, Thread
-from time import time_ns
 from typing import Any, Literal
 from uuid import uuid4
 
-from surefoot.run.store import from_json, to_json, write_text
 from surefoot.server.problems import LOG
-from surefoot.server.traces import DAY_NS, changed
 from surefoot.server.workers import busy, stopping
-from surefoot.text.json_values import parsed, spelled
-from surefoot.types.errors import TraceFault
 
+REMEMBERED = 1000
+"""Jobs that ended and can still be asked about, the latest ones."""
 _PAUSE = 5.0
 """Seconds after which a client for whom there is no place may come again."""
 
@@ -62,15 +58,11 @@ class _Stopped(Exception):
 class Jobs:
     """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
 
-    Jobs of one collection that wait together are done together. `<folder>/<collection>/jobs/<id>.json` holds a job from
-    before its id is told, and is written again when it ends. A job that a stop or a kill left undone is done after the
-    next start, under the same id, for the files are there.
+    Jobs of one collection that wait together are done together. They are known to this process alone: after a restart
+    every collection with uploads is brought up to date, and its documents say themselves what was not read of them.
     """
 
-    def __init__(
-        self, folder: Path, keep_days: int, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int
-    ) -> None:
-        self.folder, self.keep_days = folder, keep_days
+    def __init__(self, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int) -> None:
         self._update, self._most = update, waiting
         self._jobs: dict[str, Job] = {}
         self._changed = Condition()
@@ -79,9 +71,7 @@ class Jobs:
         self._thread = Thread(target=self._work, name="index", daemon=True)
 
     def start(self, collections: Sequence[str]) -> None:
-        """Load the stored jobs, have these collections brought up to date, and begin to work."""
-        stored = map(_read, sorted(self.folder.glob("*/jobs/*.json"), key=changed))
-        self._jobs = {job.id: job for job in stored if job}
+        """Have these collections brought up to date, and begin to work."""
         for collection in collections:
             self.add(collection, ())
         self._thread.start()
@@ -108,11 +98,12 @@ class Jobs:
                 self._arriving -= 1
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
-        """Have a collection brought up to date; `unread` are files that were refused before. Raises OSError where the
-        job cannot be stored; one without any files is nobody's, and is not."""
+        """Have a collection brought up to date; `unread` are files that were refused before."""
         job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
-        self._store(job)
         with self._changed:
+            over = [one.id for one in self._jobs.values() if one.state in ("done", "failed")]
+            for id in over[:-REMEMBERED]:
+                del self._jobs[id]
             self._jobs[job.id] = job
             self._changed.notify_all()
         return job
@@ -121,23 +112,6 @@ class Jobs:
         """The job with this id; None: there is none, or it was long ago."""
         with self._changed:
             return self._jobs.get(id)
-
-    def forget(self) -> None:
-        """Delete the jobs that ended more than `keep_days` ago."""
-        first = time_ns() - self.keep_days * DAY_NS
-        with self._changed:
-            over = [job for job in self._jobs.values() if job.state in ("done", "failed")]
-            for job in over:
-                if changed(self._file(job)) < first:
-                    del self._jobs[job.id]
-                    self._file(job).unlink(missing_ok=True)
-
-    def _store(self, job: Job) -> None:
-        if job.of:
-            write_text(self._file(job), spelled(to_json(job)) + "\n")
-
-    def _file(self, job: Job) -> Path:
-        return self.folder / job.collection / "jobs" / f"{job.id}.json"
 
     def _work(self) -> None:
         while jobs := self._next():
@@ -176,22 +150,15 @@ class Jobs:
         except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
             LOG.error("files could not be indexed", exc_info=error)
             for job in jobs:
-                self._end(job.id, state="failed", message="the files are kept, and could not be read in at present")
+                self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
             return
         for job in jobs:
             own = tuple(one for one in unread if one.file in job.files)
-            self._end(job.id, state="done", done=job.of, file="", unread=job.unread + own)
+            self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
 
     def _set(self, id: str, **fields: Any) -> None:
         with self._changed:
             self._jobs[id] = replace(self._jobs[id], **fields)
-
-    def _end(self, id: str, **fields: Any) -> None:
-        try:
-            self._store(replace(self._jobs[id], **fields))
-        except OSError as error:  # after a restart it is done once more
-            LOG.error("the end of a job could not be stored", exc_info=error)
-        self._set(id, **fields)
 
     def close(self) -> None:
         """Stop after the passages at hand, and wait for that."""
@@ -200,12 +167,3 @@ class Jobs:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
-
-
-def _read(place: Path) -> Job | None:
-    """The job in a file; None: it is damaged, or was just deleted."""
-    try:
-        return from_json(Job, parsed(place.read_bytes()), str(place))
-    except (OSError, ValueError, TraceFault) as error:
-        LOG.warning("a job cannot be read: %s", error)
-        return None

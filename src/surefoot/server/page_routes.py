@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
-from hashlib import sha256
+import os
 from importlib.resources import files
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.staticfiles import StaticFiles
 
 from surefoot.server.access import COOKIE, unknown_key
-from surefoot.server.problems import LOG, Problem, missing
+from surefoot.server.problems import LOG, Problem
 from surefoot.server.replies import HTML
 from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import RequestCaller
 from surefoot.types.errors import SurefootError
-from surefoot.web import served, static
+from surefoot.web import served
 
 router = APIRouter(route_class=JsonRoute, default_response_class=Response)
-_KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "svg": "image/svg+xml"}
 
 
 class SessionBody(Body):
@@ -33,30 +33,21 @@ async def get_page() -> Response:
     return Response(served(), media_type="text/html; charset=utf-8")
 
 
-@cache
-def page_files() -> dict[str, tuple[bytes, str, str]]:
-    """The page's own files by name: content, media type and tag. A request names one of them or none."""
-    names = [file.name for file in (files("surefoot") / "web").iterdir()]
-    return {name: _tagged(name) for name in names if name.rpartition(".")[2] in _KINDS}
+class PageFiles(StaticFiles):
+    """The page's own scripts, styles and pictures."""
 
+    def __init__(self) -> None:
+        super().__init__(directory=str(files("surefoot") / "web"))
 
-def _tagged(name: str) -> tuple[bytes, str, str]:
-    content = static(name).encode()
-    return content, _KINDS[name.rpartition(".")[2]], f'"{sha256(content).hexdigest()[:32]}"'
+    def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
+        """Find a file of the page; templates and modules of Python are none."""
+        return super().lookup_path(path) if path.endswith((".js", ".css", ".svg")) else ("", None)
 
-
-@router.get(
-    "/static/{name}", responses={200: {"content": {"text/javascript": {}, "text/css": {}, "image/svg+xml": {}}}}
-)
-async def get_static(name: str, request: Request) -> Response:
-    """Return a file of the page."""
-    if name not in page_files():
-        raise missing("file")
-    content, kind, tag = page_files()[name]
-    headers = {"Cache-Control": "no-cache", "ETag": tag}
-    if request.headers.get("if-none-match") == tag:
-        return Response(status_code=304, headers=headers)
-    return Response(content, media_type=kind, headers=headers)
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """Return a file that the browser asks for again by its tag."""
+        response = super().file_response(*args, **kwargs)
+        response.headers["Cache-Control"] = "no-cache"
+        return response
 
 
 @router.post("/session", status_code=204)

@@ -1,4 +1,4 @@
-"""What goes wrong with a request: its status, a code for programs, and a sentence that says what to do.
+"""Problems of requests: a status, a code for programs, and a sentence that says what to do.
 
 No sentence tells of the inside of the server: no path, no address, no library, no other tenant. What an operator needs
 to know goes into the log.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -37,9 +36,9 @@ class QuestionRequest:
     trusted_client: bool = False
     """The client needs no key here, and may know where a part failed."""
     passages: int = 0
-    """How many graded passages are wanted in place of an answer; 0: an answer is wanted."""
+    """The number of graded passages that are wanted in place of an answer; 0: an answer is wanted."""
     store: bool = True
-    """Whether the trace is stored."""
+    """False: the trace is not stored."""
 
 
 def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id, name, value: None) -> Ticket[Trace]:
@@ -59,24 +58,6 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
         return trace
 
     return service.workers.start(work)
-
-
-def ask_with_id(service: Service, request: QuestionRequest) -> tuple[asyncio.Task[Trace], asyncio.Future[str]]:
-    """`ask`: the result, and the trace's id as soon as the question runs; it is empty where that never happens."""
-    loop = asyncio.get_running_loop()
-    begun: asyncio.Future[str] = loop.create_future()
-
-    def set_id(id: str = "") -> None:
-        if not begun.done():
-            begun.set_result(id)
-
-    def listen(id: str, name: str, value: Any) -> None:
-        if name == "begin":
-            loop.call_soon_threadsafe(set_id, id)
-
-    result = asyncio.create_task(ask(service, request, listen).result())
-    result.add_done_callback(lambda _: set_id())
-    return result, begun
 
 
 class _PublicEvents:

@@ -1,4 +1,4 @@
-"""How endpoints answer: JSON, events, and work that is given up when the client leaves."""
+"""Answers of endpoints: JSON, events, and work that is given up when the client leaves."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
 
 
 def wants_events(request: Request) -> bool:
-    """Whether the client accepts server-sent events."""
+    """Say whether the client accepts server-sent events."""
     return "text/event-stream" in request.headers.get("accept", "")
 
 

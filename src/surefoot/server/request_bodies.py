@@ -76,7 +76,7 @@ class BodyLimits:
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether the request brings files."""
+    """Say whether the request brings files."""
     kind = Headers(scope=scope).get("content-type", "")
     return scope["path"] == "/documents" and kind.startswith("multipart/form-data")
 

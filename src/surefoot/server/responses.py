@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
-from itertools import count
 from time import time
 from typing import Annotated, Any
 
@@ -20,11 +19,12 @@ from surefoot.server.chat_completions import trace_tokens
 from surefoot.server.conversations import Turn
 from surefoot.server.messages import PREFIX, SOURCES, Content, last_question, model_collection, pieces, texts
 from surefoot.server.problems import invalid, missing, problem_of
-from surefoot.server.questions import QuestionRequest, ask, ask_with_id
+from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.sources import file_citations, footer, locations
+from surefoot.server.workers import Ticket
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")
@@ -66,15 +66,16 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
     if body.previous_response_id is not None:
         _, trace, _ = await asyncio.to_thread(_stored, caller, body.previous_response_id)
         history = (Turn(trace.asked, trace.answer.text if trace.answer else "", trace.id), *history)
-    asked = QuestionRequest(collection, checked(question), history, store=body.store is not False)
+    question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
     base = str(request.base_url).rstrip("/")
 
     def replied(trace: Trace) -> Fields:
         return _response(trace, body, collection, base)
 
+    ticket = ask(caller.service, question_request)
     if not body.stream:
-        return JSONResponse(replied(await awaited(request, ask(caller.service, asked))))
-    return stream(_streamed(*ask_with_id(caller.service, asked), replied, body))
+        return JSONResponse(replied(await awaited(request, ticket)))
+    return stream(_streamed(ticket, replied, body))
 
 
 @router.get("/{id}")
@@ -172,32 +173,25 @@ def _usage(trace: Trace) -> Fields:
 
 
 async def _streamed(
-    result: asyncio.Task[Trace], begun: asyncio.Future[str], replied: Callable[[Trace], Fields], body: ResponsesBody
+    ticket: Ticket[Trace], replied: Callable[[Trace], Fields], body: ResponsesBody
 ) -> AsyncIterator[ServerSentEvent]:
-    numbers = count()
-
-    def event(kind: str, **fields: Any) -> ServerSentEvent:
-        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": next(numbers), **fields}), event=kind)
-
-    first = _head("", body, "in_progress", int(time()))
+    """Every event once the answer is checked: a response is named after its trace, which has no name before."""
     try:
-        first = _head(await begun, body, "in_progress", first["created_at"])
-        yield event("response.created", response=first)
-        yield event("response.in_progress", response=first)
-        whole = replied(await result)
+        events = _events(replied(await ticket.result()))
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         failure = {"code": "server_error", "message": problem_of(error).detail}
-        yield event("response.failed", response={**first, "status": "failed", "error": failure})
-        return
-    finally:
-        result.cancel()
-    for kind, fields in _events(whole):
-        yield event(kind, **fields)
+        failed = {**_head("", body, "failed", int(time())), "error": failure}
+        events = iter([("response.failed", {"response": failed})])
+    for number, (kind, fields) in enumerate(events):
+        yield ServerSentEvent(json.dumps({"type": kind, "sequence_number": number, **fields}), event=kind)
 
 
 def _events(whole: Fields) -> Iterator[tuple[str, Fields]]:
     """The events that lead to a whole response."""
     search, message = whole["output"]
+    first = {**whole, "status": "in_progress", "output": [], "usage": None}
+    yield "response.created", {"response": first}
+    yield "response.in_progress", {"response": first}
     at = {"output_index": 0, "item_id": search["id"]}
     begun = {**search, "status": "in_progress", "queries": [], "results": None}
     yield "response.output_item.added", {"output_index": 0, "item": begun}

@@ -28,7 +28,7 @@ system, behind each of which its thread waits once more; with Python's own 5 ms 
 
 
 def is_local(settings: ServerSettings) -> bool:
-    """Whether this machine alone can reach it."""
+    """Say whether this machine alone can reach it."""
     return settings.host in LOOPBACK
 
 

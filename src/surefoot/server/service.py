@@ -1,4 +1,4 @@
-"""All that the endpoints share, and what a request may see of it."""
+"""The parts that all endpoints share, and the part of them that a request may see."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Caller:
 
     @property
     def trusted_client(self) -> bool:
-        """Whether it is on this machine and needs no key: it may know where a part failed."""
+        """Say whether it needs no key here, and so may know where a part failed."""
         return self.key is None
 
     def collection(self, name: str | None = None, *, new: bool = False) -> str:

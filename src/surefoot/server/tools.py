@@ -30,8 +30,6 @@ T = TypeVar("T")
 BUDGET = 40.0
 """Seconds for a call, the wait for a place included: desktop clients give up after a minute."""
 SCHEME = "surefoot://"
-_NAMED = 3
-"""Passages that are named where the time ran out."""
 _TITLE = 200
 """Characters of a title, at most."""
 
@@ -55,7 +53,7 @@ class RetrieveInput(Question):
     """A question, or its keywords, that passages are wanted for."""
 
     passages: Annotated[int, Field(ge=1, le=20)] = 5
-    """How many passages, from 1 to 20."""
+    """The number of passages, from 1 to 20."""
 
 
 class GradeInput(Body):
@@ -87,7 +85,7 @@ class CitedPassage(_Result):
     quoted: bool
     """True: these words stand in the source, and the sentence says nothing else that needs a source."""
     supported: bool | None
-    """Whether a verifier finds that the sources carry the sentence; null: nobody could tell."""
+    """True: a verifier finds that the sources carry the sentence; null: none could decide."""
 
 
 class AskResult(_Result):
@@ -101,7 +99,7 @@ class AskResult(_Result):
     """True: it may not answer the question, and `because` says why."""
     because: str
     action: Action | None
-    """What corrective RAG did with the passages; null: the question failed."""
+    """The action of corrective RAG on the passages; null: the question failed."""
     citations: tuple[CitedPassage, ...]
     read_as: str
     """The question that was really searched; empty: the given one."""
@@ -126,7 +124,7 @@ class RetrievedPassage(_Result):
     score: float | None
     """On the evaluator's own scale; null: it could not be graded."""
     reason: str
-    """Why it is graded so, where there is something to say."""
+    """The reason for the grade, where there is one."""
 
 
 class RetrieveResult(_Result):
@@ -134,7 +132,7 @@ class RetrieveResult(_Result):
 
     passages: tuple[RetrievedPassage, ...]
     action: Action | None
-    """What corrective RAG would do with them: "incorrect" means that nothing here answers the question."""
+    """The action of corrective RAG on them: "incorrect" means that nothing here answers the question."""
     read_as: str
     """The question that was really searched; empty: the given one."""
     notes: tuple[str, ...]
@@ -171,11 +169,11 @@ class Tool:
     output: type[BaseModel]
     call: Callable[[Caller, Any, Progress], Awaitable[ToolResult]]
     outside: bool
-    """Whether it may ask other machines."""
+    """True: it may ask other machines."""
 
 
-async def _ask(caller: Caller, given: AskInput, progress: Progress) -> ToolResult:
-    trace = await _answered(caller, _question(caller, given), progress)
+async def _ask(caller: Caller, inputs: AskInput, progress: Progress) -> ToolResult:
+    trace = await _answered(caller, _question(caller, inputs), progress)
     answer = trace.answer or Answer("", refused=True)
     own = {passage.id: passage for passage in trace.passages}
     cited = [
@@ -209,10 +207,10 @@ async def _ask(caller: Caller, given: AskInput, progress: Progress) -> ToolResul
     return ToolResult(value, text, tuple(own[id] for id in ids if id in own))
 
 
-async def _retrieve(caller: Caller, given: RetrieveInput, progress: Progress) -> ToolResult:
-    request = replace(_question(caller, given), passages=given.passages, store=False)
+async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -> ToolResult:
+    request = replace(_question(caller, inputs), passages=inputs.passages, store=False)
     trace = await _answered(caller, request, progress)
-    pairs = best(trace.passages, trace.grades, given.passages)
+    pairs = best(trace.passages, trace.grades, inputs.passages)
     found = tuple(_retrieved(passage, grade) for passage, grade in pairs)
     action = trace.decision.action if trace.decision else None
     value = RetrieveResult(passages=found, action=action, read_as=trace.read_as, notes=_notes(caller, trace))
@@ -234,13 +232,13 @@ def _retrieved(passage: Passage, grade: Grade) -> RetrievedPassage:
     )
 
 
-async def _grade(caller: Caller, given: GradeInput, progress: Progress) -> ToolResult:
-    if blank := [number for number, text in enumerate(given.texts) if not text.strip()]:
+async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> ToolResult:
+    if blank := [number for number, text in enumerate(inputs.texts) if not text.strip()]:
         raise invalid(f"`texts[{blank[0]}]` holds no text; leave it out")
-    question, collections = checked(given.question), caller.service.collections
+    question, collections = checked(inputs.question), caller.service.collections
 
     def work(_: Flag) -> tuple[Grade, ...]:
-        return collections.grader().grade(question, given.texts)
+        return collections.grader().grade(question, inputs.texts)
 
     grades = await _within_budget(caller.service.workers.start(work))
     lines = [f"{one.passage_id}. {_graded(one)}" for one in grades]
@@ -285,47 +283,27 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-def _question(caller: Caller, given: Question) -> QuestionRequest:
-    collection, trusted = caller.collection(given.collection), caller.trusted_client
-    return QuestionRequest(collection, checked(given.question), filter=given.filter, trusted_client=trusted)
-
-
-class _Steps:
-    """Listens to a question on its way, and remembers how far it came."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._last: dict[str, Any] = {}
-
-    def __call__(self, id: str, name: str, value: Any) -> None:
-        """Remember the last of each kind of event, and report each step."""
-        self._last[name] = value
-        if name == "started":
-            self._progress(value["step"])
-        elif name == "decision":
-            self._progress(f"decided: {value['action']}")
-
-    def so_far(self) -> str:
-        """How far it came when the time ran out, and what to do."""
-        if "begin" not in self._last:
-            return "no place was free all the while; call again in a minute"
-        step = self._last.get("started", {}).get("step", "beginning")
-        grades = [grade for grade in self._last.get("grades", []) if grade["score"] is not None]
-        first = sorted(grades, key=lambda grade: -grade["score"])[:_NAMED]
-        named = ", ".join(address("passage", grade["passage_id"]) for grade in first)
-        had = f"the best passages until then are {named}; read them" if named else "nothing was graded until then"
-        return f"it was at the step '{step}', and {had}. Call `retrieve` for passages alone, or ask something narrower"
+def _question(caller: Caller, inputs: Question) -> QuestionRequest:
+    collection, trusted = caller.collection(inputs.collection), caller.trusted_client
+    return QuestionRequest(collection, checked(inputs.question), filter=inputs.filter, trusted_client=trusted)
 
 
 async def _answered(caller: Caller, request: QuestionRequest, progress: Progress) -> Trace:
-    """The trace of a question. Raises Problem, which says how far it came where its time ran out."""
-    steps = _Steps(progress)
+    """The trace of a question within the budget. Raises Problem, which says what to do instead."""
+
+    def listen(id: str, name: str, value: Any) -> None:
+        if name == "started":
+            progress(value["step"])
+        elif name == "decision":
+            progress(f"decided: {value['action']}")
+
     try:
-        return await _within_budget(ask(caller.service, request, steps))
+        return await _within_budget(ask(caller.service, request, listen))
     except Problem as problem:
         if problem.code != "too_slow":
             raise
-        raise Problem(504, "too_slow", f"no answer came within {BUDGET:g} s: {steps.so_far()}") from None
+        message = f"no answer came within {BUDGET:g} s; call `retrieve` for passages alone, or ask something narrower"
+        raise Problem(504, "too_slow", message) from None
 
 
 async def _within_budget(ticket: Ticket[T]) -> T:

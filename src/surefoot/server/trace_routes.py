@@ -26,7 +26,7 @@ router = APIRouter(route_class=JsonRoute)
 EXPLAINED = 1000
 """Texts that the evaluator grades for one explanation, at most."""
 Limit = Annotated[int, Query(ge=1, le=200)]
-"""How many entries of a list are wanted."""
+"""The number of entries of a list."""
 
 
 class TraceList(BaseModel):
@@ -41,7 +41,7 @@ class ConversationList(BaseModel):
     conversations: tuple[ConversationLine, ...]
 
 
-class Conversation(BaseModel):
+class ConversationDetail(BaseModel):
     """The traces of a conversation, in order, with the user's feedback."""
 
     id: str
@@ -103,7 +103,7 @@ def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = ""
     return reply({"conversations": sorted(lines, key=lambda line: line.updated, reverse=True)[:limit]})
 
 
-@router.get("/conversations/{id}", response_model=Conversation)
+@router.get("/conversations/{id}", response_model=ConversationDetail)
 def get_conversation(id: str, caller: RequestCaller) -> Response:
     """Return the traces of a conversation, in order, and the user's feedback."""
     for name in caller.visible():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
-import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import IO, Any
 
 from fastapi import APIRouter, Request
@@ -15,10 +14,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from surefoot.documents.loaders import head_of, loader_of, needs_head, supported
-from surefoot.run.store import to_json
 from surefoot.server.jobs import Job, Unread
 from surefoot.server.problems import Problem, invalid, missing
-from surefoot.server.replies import EVENTS, reply, stream, wants_events
+from surefoot.server.replies import reply
 from surefoot.server.request_bodies import Body, is_upload, require_json
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.uploads import safe_name, set_fields, write_upload
@@ -28,8 +26,6 @@ from surefoot.types.metadata import Meta
 router = APIRouter()
 MOST_FILES = 1000
 """Files of one upload."""
-_GLANCE = 0.2
-"""Seconds between two looks at a job that is watched."""
 Files = Sequence[tuple[str, IO[bytes]]]
 
 
@@ -134,26 +130,10 @@ def _unfit(name: str, file: Any) -> str:
     return ""
 
 
-@router.get("/jobs/{id}", response_model=Job, responses=EVENTS)
-async def get_job(id: str, request: Request, caller: RequestCaller) -> Response:
-    """Return a job, or the events of one until it is over."""
-    job = await asyncio.to_thread(_job, caller, id)
-    return stream(_watched(caller, job)) if wants_events(request) else reply(job)
-
-
-async def _watched(caller: Caller, job: Job) -> AsyncIterator[dict[str, str]]:
-    while True:
-        yield {"event": "job", "data": json.dumps(to_json(job))}
-        shown = job
-        while job == shown:
-            if job.state not in ("waiting", "reading"):
-                return
-            await asyncio.sleep(_GLANCE)
-            job = caller.service.jobs.get(job.id) or job
-
-
-def _job(caller: Caller, id: str) -> Job:
+@router.get("/jobs/{id}", response_model=Job)
+def get_job(id: str, caller: RequestCaller) -> Response:
+    """Return a job as far as it has come."""
     job = caller.service.jobs.get(id)
     if job is None or job.collection not in caller.visible():
         raise missing("job")
-    return job
+    return reply(job)

@@ -17,11 +17,11 @@ from surefoot.run.store import to_json
 from surefoot.types import Trace
 
 _STYLES = ("trace.css", "ask.css")
-"""What the served page looks like, in this order."""
+"""Styles of the served page, in this order."""
 _SHARED = ("dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
 """Modules of a shared answer, joined in this order."""
 _BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
-"""What modules say to each other: each stands in one line, and in a joined script all names are known to all."""
+"""Imports and exports of modules: each stands in one line, and a joined script needs none."""
 
 
 @cache
