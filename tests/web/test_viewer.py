@@ -259,39 +259,6 @@ CRITIQUE = {"relevance": 0.91, "support": None, "utility": -0.5, "likelihood": 0
 DRAFT = {"text": "Tomas Aldwin", "passages": ["p1"], "critique": CRITIQUE, "worth": 1.75, "chosen": True}
 
 
-def test_a_record_shows_how_it_was_rewritten_and_graded_outside(
-    open_page: Open, contents: Contents, tmp_path: Path
-) -> None:
-    """What was missing, and what retriever and web were asked; a scale of its own for passages from outside; the
-    answers among which a critique chose. Without these, no word of them."""
-    name, record = next((n, json.loads(json.dumps(r))) for n, r in contents.records.items() if r["trace"]["external"])
-    trace = record["trace"]
-    trace |= {"rewritten": [*REWRITTEN, {"query": "Ruvel", "question": "", "missing": ""}], "outside": OUTSIDE}
-    trace["answer"]["drafts"] = [DRAFT, {**DRAFT, "text": "Nobody", "chosen": False}]
-    tab = open_page(
-        written(replace(contents, records={**contents.records, name: record}), tmp_path), f"#/record/{name}"
-    )
-    tab.wait_for_selector("article.score")
-    table = tab.locator("table", has_text="How the question was rewritten")
-    rows = [row.inner_text().split("\t") for row in table.locator("tbody tr").all()]
-    assert rows == [
-        ["the builder", "Who built the bridge at Ruvel?", "Ruvel Bridge builder"],
-        ["not told", "Ruvel", "Ruvel"],
-    ]
-    inside, outside = (one.get_attribute("aria-label") for one in tab.locator("svg.scale").all())
-    assert "correct from 3.25, incorrect below -2.5" in outside.replace("−", "-")
-    assert inside.partition(";")[0].count(",") == len(trace["passages"]) - 1
-    assert outside.partition(";")[0].count(",") == len(trace["external"]) - 1
-    assert "pages of the web" in tab.inner_text("main")
-    chosen = tab.locator("table", has_text="chosen from").locator("tbody tr").all_inner_texts()
-    assert [row.split("\t")[1:] for row in chosen] == [
-        [who, "1.75", "0.91", "–", "−0.5", "0.25"] for who in ("Tomas Aldwin", "Nobody")
-    ]
-    go(tab, "#/record/q00000")
-    for words in ("How the question was rewritten", "What came from outside", "chosen from"):
-        assert words not in tab.inner_text("main")
-
-
 EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028</script>\u202ejavascript:alert(1)"
 
 
@@ -369,30 +336,6 @@ def test_what_is_missing_says_so(open_page: Open, contents: Contents, tmp_path: 
     tab.wait_for_selector("text=There is no record")
     tab.evaluate("location.hash = '#/item/9'")
     tab.wait_for_selector("text=There is no such item")
-
-
-@pytest.mark.parametrize("width", [360, 1600])
-def test_every_view_fits_its_width(open_page: Open, few: Path, width: int) -> None:
-    """Nothing has to be scrolled sideways but wide tables in their own boxes."""
-    tab = open_page(few, width=width)
-    for view in VIEWS:
-        go(tab, view)
-        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), view
-
-
-def test_paper_has_all_of_it(open_page: Open, few: Path, contents: Contents) -> None:
-    """The drill-downs follow the dashboard, what was shut is open, and is shut again on the screen."""
-    tab = open_page(few)
-    assert contents.diagnosis
-    full = contents.diagnosis["items"][0]["root_cause_analysis"].split("`")[-1].split("*")[0].strip()
-    assert full not in tab.inner_text("main")
-    tab.emulate_media(media="print")
-    until(tab, "document.querySelectorAll('details:not([open])').length === 0")
-    assert full in tab.inner_text("main")
-    assert contents.diagnosis["executive_summary"] in tab.inner_text("main")
-    assert not tab.is_visible("header nav")
-    tab.emulate_media(media="screen")
-    until(tab, "document.querySelectorAll('details[open]').length === 0")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -65,6 +65,10 @@ class AccessMiddleware:
             scope.setdefault("state", {})["key"] = self._admitted(scope)
         except Problem as problem:
             await problem.response()(scope, receive, answer)
+        except (OSError, TraceFault) as error:
+            LOG.error("the keys cannot be read", exc_info=error)
+            problem = Problem(503, "unavailable", "nobody can be let in at present; ask whoever runs the server")
+            await problem.response()(scope, receive, answer)
         else:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server leaves the body out
             await self._app({**scope, "method": method}, receive, answer)
@@ -92,18 +96,12 @@ class AccessMiddleware:
         return key
 
     def _holder(self, secret: str) -> Key | None:
-        try:
-            key = self._keys.holder(secret) if secret else None
-        except (OSError, TraceFault) as error:
-            raise _damaged(error) from error
+        key = self._keys.holder(secret) if secret else None
         self._unlocked = self._unlocked and key is None
         return key
 
     def _is_unlocked(self) -> bool:
-        try:
-            self._unlocked = self._unlocked and not self._keys.all()
-        except (OSError, TraceFault) as error:
-            raise _damaged(error) from error
+        self._unlocked = self._unlocked and not self._keys.all()
         return self._unlocked
 
 
@@ -126,8 +124,3 @@ def unknown_key() -> Problem:
     """The problem of a request without a key, or with one that nobody has."""
     message = "this needs a key that the server knows; send it as Authorization: Bearer sf-…"
     return Problem(401, "key", message, {"WWW-Authenticate": "Bearer"})
-
-
-def _damaged(error: Exception) -> Problem:
-    LOG.error("the keys cannot be read", exc_info=error)
-    return Problem(503, "unavailable", "nobody can be let in at present; ask whoever runs the server")

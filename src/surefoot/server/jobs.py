@@ -14,8 +14,6 @@ from surefoot.server.workers import busy, stopping
 
 REMEMBERED = 1000
 """Jobs that ended and can still be asked about, the latest ones."""
-_PAUSE = 5.0
-"""Seconds after which a client for whom there is no place may come again."""
 
 Progress = Callable[[str, int], None]
 """Gets the name of the file that is being read ("": none) and the passages added so far; raises where the server
@@ -89,7 +87,7 @@ class Jobs:
             if self._closed:
                 raise stopping()
             if self.waiting + self._arriving >= self._most:
-                raise busy(_PAUSE)
+                raise busy()
             self._arriving += 1
         try:
             yield

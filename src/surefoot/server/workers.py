@@ -7,19 +7,15 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
-from math import ceil
 from threading import Event, Lock
-from time import monotonic
 from typing import Generic, TypeVar
 
 from surefoot.server.problems import Problem
 
 T = TypeVar("T")
 
-_GUESS = 2.0
-"""Seconds that a question is expected to take before any was answered."""
-_LONGEST_PAUSE = 60
-"""Seconds that a client is told to wait, at most."""
+PAUSE = 5
+"""Seconds after which a client for whom there is no place may come again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +59,6 @@ class Workers:
         """Clients that were told to come again."""
         self._pool = ThreadPoolExecutor(count, "question")
         self._lock = Lock()
-        self._usual = _GUESS
         self._stops: set[Event] = set()
         self._closed = False
 
@@ -75,18 +70,12 @@ class Workers:
                 raise stopping()
             if self.taken >= self.count + self.waiting:
                 self.refused += 1
-                raise busy(self._usual * self.waiting / self.count)
+                raise busy()
             self.taken += 1
             self._stops.add(stop)
-            future = self._pool.submit(copy_context().run, self._timed, work, stop)
+            future = self._pool.submit(copy_context().run, work, stop)
         future.add_done_callback(lambda _: self._free(stop))
         return Ticket(future, stop, self.seconds)
-
-    def _timed(self, work: Callable[[Event], T], stop: Event) -> T:
-        begun = monotonic()
-        result = work(stop)
-        self._usual += 0.2 * (monotonic() - begun - self._usual)
-        return result
 
     def _free(self, stop: Event) -> None:
         with self._lock:
@@ -102,10 +91,9 @@ class Workers:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def busy(seconds: float) -> Problem:
-    """The problem of a client for whom there is no place, and who may come again after about so many seconds."""
-    after = max(1, min(ceil(seconds), _LONGEST_PAUSE))
-    return Problem(429, "busy", f"all places are taken; come again in {after} s", {"Retry-After": str(after)})
+def busy() -> Problem:
+    """The problem of a client for whom there is no place."""
+    return Problem(429, "busy", f"all places are taken; come again in {PAUSE} s", {"Retry-After": str(PAUSE)})
 
 
 def stopping() -> Problem:
