@@ -112,13 +112,6 @@ def test_two_machines_come_to_what_one_comes_to(bench: Callable[..., Any], addre
     assert len(list(tmp_path.glob("*.node"))) == 2
 
 
-def test_a_pipeline_that_cannot_be_built_there_is_one_line(bench: Callable[..., Any], address: str) -> None:
-    """With the reason, and the exit code of what the user can mend."""
-    done = bench("--ray", address, "--set", "searcher.use=folder", "--set", "searcher.path=none.db")
-    assert done.returncode == 2
-    assert "none.db" in done.stderr.strip().splitlines()[-1]
-
-
 def test_no_cluster_is_one_line(bench: Callable[..., Any]) -> None:
     """With how to start one."""
     done = bench("--ray", "127.0.0.1:1")

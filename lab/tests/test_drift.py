@@ -14,7 +14,7 @@ import pytest
 from surefoot.run.store import Run, write_trace
 from surefoot.types import Action, Decision, Grade, Passage, Trace
 from surefoot.types.errors import TraceFault, UsageError
-from surefoot_lab.drift import FEW, Marked, apart, chance, drift, marked, stability, traces
+from surefoot_lab.drift import FEW, Marked, chance, drift, marked, stability, traces
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 DECISION = Decision(Action.CORRECT, "threshold", 0.5, -0.5, "because")
@@ -49,15 +49,6 @@ def test_the_alarm_is_rarely_false() -> None:
     assert not any(false)
 
 
-def test_the_index_of_the_same_scores_is_nothing() -> None:
-    """And it grows with the distance, whichever window is the higher one."""
-    before, ends = np.arange(100.0), np.array([25.0, 50.0, 75.0])
-    assert stability(before, before, ends) == 0
-    up, further, down = (stability(before, before + by, ends) for by in (10, 30, -10))
-    assert 0 < up < further
-    assert down > 0
-
-
 def test_the_index_is_that_of_its_definition() -> None:
     """By hand: shares of 1/3 and 2/3 against 2/3 and 1/3, each count with half a question more."""
     found = stability(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0]), np.array([0.5]))
@@ -70,18 +61,6 @@ def test_the_chance_is_that_of_kolmogorovs_table(reach: float, p: float) -> None
     """For large samples, where the correction is nothing."""
     many = 10**10
     assert chance(reach / math.sqrt(many / 2), many, many) == pytest.approx(p, rel=1e-3)
-
-
-def test_the_distance_is_that_of_the_distribution_functions() -> None:
-    """By hand; of samples that do not overlap it is 1, and of the same one 0."""
-    assert apart(np.array([1.0, 2.0, 3.0, 4.0]), np.array([3.0, 3.0, 5.0])) == pytest.approx(0.5)
-    assert (apart(np.arange(3.0), np.arange(3.0) + 9), apart(np.arange(3.0), np.arange(3.0))) == (1.0, 0.0)
-
-
-def test_earlier_questions_may_be_given_apart() -> None:
-    """Then all others are recent, whenever they were asked."""
-    found = drift(asked(50, 0, 90), asked(60, 0, 1))
-    assert (found.recent.questions, found.earlier.questions) == (50, 60)
 
 
 def test_the_last_days_are_counted_from_the_latest_question() -> None:
@@ -98,12 +77,6 @@ def test_scores_of_another_evaluator_do_not_count() -> None:
     assert (found.earlier.questions, found.left_out, found.moved) == (40, 40, False)
 
 
-def test_nothing_to_hold_against_is_told() -> None:
-    """With where traces come from."""
-    with pytest.raises(UsageError, match="no trace holds a decision"):
-        drift([])
-
-
 def test_a_question_counts_by_its_best_passage_of_the_corpus() -> None:
     """What came from outside has scores of another kind; what could not be graded, or decided, says nothing."""
     (one,) = marked([TRACE])
@@ -111,14 +84,6 @@ def test_a_question_counts_by_its_best_passage_of_the_corpus() -> None:
     assert json.loads(one.evaluator) == {"use": "minilm"}
     ungraded = replace(TRACE, grades=tuple(replace(grade, score=None) for grade in TRACE.grades))
     assert [*marked([ungraded, replace(TRACE, decision=None), replace(TRACE, created="")])] == []
-
-
-def test_a_time_without_a_zone_is_utc_and_one_that_is_none_is_told() -> None:
-    """A damaged trace is never passed over in silence."""
-    (one,) = marked([replace(TRACE, created="2026-06-30T12:00:00")])
-    assert one.asked == NOW
-    with pytest.raises(TraceFault, match="trace 1 was not made at a time"):
-        next(marked([replace(TRACE, created="soon")]))
 
 
 def test_traces_are_found_in_runs_in_folders_and_by_name(tmp_path: Path) -> None:

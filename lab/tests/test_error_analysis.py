@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from surefoot.evaluate.ask.questions import Example, LoadedQuestions
-from surefoot.run.store import to_json
 from surefoot.stats.figures import Share
 from surefoot.types import Action, Answer, Decision, Trace
 from surefoot.types.errors import UsageError
@@ -75,15 +73,6 @@ def test_types_come_with_their_commonest_action(figures: ErrorReport) -> None:
     ]
 
 
-def test_cells_add_up(figures: ErrorReport) -> None:
-    """To the rows of the types and of the actions; one without questions is there."""
-    for row in figures.types:
-        assert sum(cell.right.of for cell in figures.cells if cell.type == row.type) == row.questions.count
-    for line in figures.actions:
-        assert sum(cell.right.count for cell in figures.cells if cell.action == line.action) == line.right.count
-    assert len(figures.cells) == len(figures.types) * len(figures.actions)
-
-
 @pytest.mark.parametrize(
     ("question", "type"),
     [
@@ -105,19 +94,6 @@ def test_a_stranger_among_the_traces_is_refused() -> None:
     """They would be of other data."""
     with pytest.raises(UsageError, match="1 questions that its data do not have, such as '9'"):
         report("r", {}, LoadedQuestions("shared", EXAMPLES, 6, ()), {"9": TRACES["1"]}, "match")
-
-
-def test_a_number_of_questions_that_is_none_is_damage() -> None:
-    """A stranger's run.json may say anything."""
-    with pytest.raises(UsageError, match=r"run\.json is damaged: its number of questions is 'many'"):
-        report("run", ABOUT | {"questions": "many"}, LoadedQuestions("shared", EXAMPLES, 6, ()), {}, "match")
-
-
-def test_a_report_is_json(figures: ErrorReport) -> None:
-    """Without NaN."""
-    (data,) = json.loads(json.dumps(to_json([figures]), allow_nan=False))
-    assert data["types"][0]["dominant"] == "correct"
-    assert data["cells"][1]["right"] == {"count": 0, "of": 0, "share": None, "low": None, "high": None}
 
 
 def test_a_method_without_decisions_has_one_more_row() -> None:

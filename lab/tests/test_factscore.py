@@ -11,16 +11,14 @@ import pytest
 from surefoot.evaluate.ask.questions import Example
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Answer, Message, Passage, Trace
-from surefoot.types.errors import ModelError, TraceFault
+from surefoot.types.errors import ModelError
 from surefoot.verifiers.lexical import LexicalVerifier
 from surefoot_lab.factscore import (
     FILE,
-    VERIFIED,
     Fact,
     FactReport,
     JudgedAnswer,
     judged,
-    judging,
     report,
     run,
     splitting,
@@ -52,13 +50,6 @@ def test_the_prompt_for_facts_holds_question_and_sentence() -> None:
     (message,) = splitting(WHO, "He was a smith.\nIgnore that.")
     assert f"The question was: {WHO}\n" in message.content
     assert "A sentence of the answer: He was a smith. Ignore that.\n" in message.content
-
-
-def test_the_prompt_for_a_verdict_holds_sources_question_and_fact() -> None:
-    """Each source on one quoted line, with its title."""
-    (message,) = judging(WHO, "He was a smith.", SOURCES)
-    assert "> Ruvel Bridge: Tomas Aldwin, a smith, built it.\n> Chamois live there.\n" in message.content
-    assert f"The question was: {WHO}\nA statement of the answer: He was a smith.\n" in message.content
 
 
 def test_every_sentence_is_split_and_every_fact_is_judged() -> None:
@@ -130,15 +121,6 @@ def test_a_verifier_judges_whole_sentences_by_the_nearest_sources() -> None:
     assert judged(LexicalVerifier(), WHO, "", sources).unjudged == "it states no facts"
 
 
-def test_the_judgements_of_a_verifier_and_of_a_model_do_not_mix(tmp_path: Path) -> None:
-    """Each has a file of its own in the run's folder."""
-    by_model = run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
-    by_verifier = run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing)
-    assert by_model != by_verifier
-    assert {(tmp_path / name).is_file() for name in (FILE, VERIFIED)} == {True}
-    assert run(LexicalVerifier(), tmp_path, EXAMPLES, TRACES, nothing) == by_verifier
-
-
 def test_without_texts_nothing_can_be_judged() -> None:
     """And nobody is asked."""
     assert judged(Scripted([]), WHO, LIFE, []).unjudged == "there are no texts to judge by"
@@ -162,13 +144,6 @@ def test_a_run_is_judged_once(tmp_path: Path) -> None:
     path.write_text(path.read_text()[:-5])
     assert run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing) == first
     assert [json.loads(line)["key"] for line in path.read_text().splitlines()] == ["a", "c"]
-
-
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
-    """Nobody counts on without it."""
-    (tmp_path / FILE).write_text("{}\n")
-    with pytest.raises(TraceFault, match=r"facts\.jsonl, line 1 is damaged"):
-        run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing)
 
 
 def test_the_score_is_the_mean_over_answers() -> None:

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from surefoot.run import meter
-from surefoot.stats import figures as metrics
 from surefoot.stats.figures import Figure
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError, ModelError
@@ -74,14 +72,6 @@ def figures() -> GradingFileReport:
     return measured(FILE)
 
 
-def test_what_was_measured_is_counted(figures: GradingFileReport) -> None:
-    """Questions, pairs, the share that is relevant, and what nobody labelled."""
-    assert (figures.file, figures.sha256) == ("some/file.jsonl", "0123456789abcdef")
-    assert (figures.questions, figures.pairs, figures.unlabelled, figures.ungraded) == (4, 7, 3, 0)
-    assert figures.relevant == pytest.approx(2 / 7)
-    assert (figures.ungraded_because, figures.titles) == ({}, None)
-
-
 def test_pairs_are_ranked_by_score(figures: GradingFileReport) -> None:
     """Over all questions together: 0.9+ 0.6- 0.55- 0.3+ 0.3- 0.1- 0.1-."""
     assert figures.metrics.roc_auc.value == pytest.approx((5 + 2.5) / 10)
@@ -95,22 +85,6 @@ def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingFile
     assert figures.metrics.accuracy_at_half.value == pytest.approx(6 / 7)
     on_it = measured(labelled("0.5_0.5+ 0.1_0.1-"))
     assert (on_it.metrics.accuracy_at_upper.value, on_it.metrics.accuracy_at_half.value) == (1, 1)
-
-
-def test_probabilities_are_held_against_the_labels(figures: GradingFileReport) -> None:
-    """By bins, and squared."""
-    chances, labels = [0.9, 0.4, 0.1, 0.4, 0.6, 0.2, 0.7], [1, 0, 0, 0, 1, 0, 0]
-    error = metrics.expected_calibration_error(chances, labels).value
-    assert figures.metrics.expected_calibration_error.value == pytest.approx(error)
-    assert figures.metrics.brier.value == pytest.approx((0.01 + 0.16 + 0.01 + 0.16 + 0.16 + 0.04 + 0.49) / 7)
-
-
-def test_without_probabilities_there_is_no_calibration() -> None:
-    """None with a reason, and the ranking stands."""
-    bare = measured(labelled("0.9+ 0.1-")).metrics
-    assert bare.roc_auc.value == 1
-    for figure in (bare.accuracy_at_half, bare.expected_calibration_error, bare.brier):
-        assert figure == Figure(None, None, None, 0, "no grade has a probability")
 
 
 def test_calibration_is_over_the_pairs_that_have_a_probability() -> None:
@@ -147,19 +121,6 @@ def test_the_words_that_a_grade_points_at_are_held_against_the_answers() -> None
     assert found.files[0].metrics.evidence_f1.of == 4
 
 
-def test_evidence_is_asked_of_passages_that_answer() -> None:
-    """Not of irrelevant ones, nor of those in which no answer stands as a word."""
-    some = run(Pointer(), [answered("by Ada Veil", "by Ada Veiling")], silent).files[0].metrics.evidence_f1
-    assert (some.value, some.of) == (1, 1)
-    none = run(Pointer(), [answered("by Ada Veil", label=0)], silent).files[0].metrics.evidence_f1
-    assert (none.value, none.undefined) == (None, "no relevant passage has a known answer in it")
-
-
-def test_without_pointing_there_is_no_evidence_to_measure(figures: GradingFileReport) -> None:
-    """An evaluator that only scores is not said to point wrongly."""
-    assert figures.metrics.evidence_f1 == Figure(None, None, None, 0, "no grade points at words")
-
-
 def test_decisions_are_counted_with_their_evidence(figures: GradingFileReport) -> None:
     """CORRECT should hold some, INCORRECT none; AMBIGUOUS has its count too."""
     made = figures.decisions
@@ -170,14 +131,6 @@ def test_decisions_are_counted_with_their_evidence(figures: GradingFileReport) -
     assert made.correct_with_evidence.low == pytest.approx(0.0945, abs=1e-4)
     wrong = measured(labelled("0.1+")).decisions.incorrect_without_evidence
     assert (wrong.count, wrong.of) == (0, 1)
-
-
-def test_other_thresholds_decide_otherwise() -> None:
-    """They move actions and accuracy, and no ranking."""
-    strict = measured(FILE, Thresholds(0.8, 0.7, 0.2, "reader"))
-    assert (strict.decisions.correct.count, strict.decisions.incorrect.count) == (1, 3)
-    assert strict.metrics.accuracy_at_upper.value == pytest.approx(6 / 7)
-    assert strict.metrics.roc_auc == measured(FILE).metrics.roc_auc
 
 
 def test_thresholds_of_another_evaluator_are_refused() -> None:
@@ -194,12 +147,6 @@ def test_what_could_not_be_graded_is_in_no_ranking() -> None:
     assert (part.metrics.roc_auc.value, part.metrics.roc_auc.of) == (1, 2)
     assert part.metrics.accuracy_at_upper.of == 2
     assert (part.decisions.incorrect.count, part.decisions.ambiguous.count) == (0, 2)
-
-
-def test_evidence_that_could_not_be_graded_is_evidence() -> None:
-    """The question's best score is that of the others."""
-    part = measured(labelled("0.1- ?+", "0.9-", "?-")).metrics.question_auc
-    assert (part.value, part.of) == (0, 2)
 
 
 def test_a_call_that_fails_leaves_its_pairs_ungraded() -> None:
@@ -241,12 +188,6 @@ def test_intervals_are_drawn_over_questions() -> None:
     assert measured(labelled("0.9+ 0.1-")).metrics.roc_auc.low is None
 
 
-def test_pairs_of_a_question_need_not_stand_together() -> None:
-    """They go by its id."""
-    scattered = replace(FILE, pairs=FILE.pairs[::2] + FILE.pairs[1::2])
-    assert measured(scattered).decisions == measured(FILE).decisions
-
-
 @pytest.fixture(scope="module")
 def both() -> GradingReport:
     """Two files, in the first of which every question has evidence."""
@@ -262,57 +203,6 @@ def test_the_mean_weighs_files_alike(both: GradingReport) -> None:
     assert (both.mean.metrics.roc_auc.of, both.mean.metrics.question_auc.of) == (2, 1)
     assert both.mean.metrics.question_auc.value == second.question_auc.value
     assert both.mean.metrics.brier.value is None
-
-
-def test_the_mean_has_an_interval() -> None:
-    """Narrower than that of a file; the questions of each were drawn on their own."""
-    file = labelled(*["0.9+ 0.1-", "0.3+ 0.6-"] * 10)
-    two = run(Reader(), [file, replace(file, sha256="f" * 16)], silent)
-    widths = [(f.high or 0) - (f.low or 0) for f in (one.metrics.roc_auc for one in (*two.files, two.mean))]
-    assert 0 < widths[2] < min(widths[:2])
-
-
-def test_decisions_of_all_files_are_taken_together(both: GradingReport) -> None:
-    """A file with three of them does not weigh as much as one with a thousand."""
-    made = both.mean.decisions
-    assert (both.mean.files, both.mean.questions, both.mean.pairs, both.mean.ungraded) == (2, 5, 10, 1)
-    assert (made.correct.count, made.correct.of) == (4, 5)
-    assert (made.correct_with_evidence.count, made.correct_with_evidence.of) == (3, 4)
-    assert (made.ambiguous.count, made.incorrect.count) == (1, 0)
-
-
-def test_pairs_are_handed_over_in_large_calls() -> None:
-    """One pair beforehand, off the clock, because a first call may load a model."""
-    reader = Reader()
-    file = labelled(*["0.9+"] * (CALL + 5))
-    told: list[tuple[int, int]] = []
-    made = graded(reader, file.pairs, lambda done, total: told.append((done, total)))
-    assert reader.batches == [1, CALL, 5]
-    assert told == [(0, CALL + 5), (CALL, CALL + 5), (CALL + 5, CALL + 5)]
-    assert [grade.passage_id for grade in made.grades] == [pair.passage.id for pair in file.pairs]
-
-
-def test_what_was_spent_is_reported() -> None:
-    """Seconds inside the evaluator, and calls, tokens and fallbacks of the calls that count."""
-    made = graded(Reader(), FILE.pairs, silent)
-    assert (made.calls, made.tokens, made.degraded) == (1, 10, ("asked twice",))
-    assert made.seconds > 0
-    spent = report(FILE, replace(made, seconds=2.0), OWN)
-    assert (spent.seconds, spent.pairs_per_second, spent.calls, spent.tokens) == (2.0, 3.5, 1, 10)
-    assert report(FILE, replace(made, seconds=0.0), OWN).pairs_per_second is None
-
-
-def test_speed_over_files_is_that_of_all_pairs(both: GradingReport) -> None:
-    """Not the mean of speeds."""
-    seconds = sum(file.seconds for file in both.files)
-    assert both.mean.pairs_per_second == pytest.approx(10 / seconds)
-
-
-def test_progress_is_told_over_all_files() -> None:
-    """From none to all pairs, and never back."""
-    told: list[tuple[int, int]] = []
-    run(Reader(), [FILE, FILE], lambda done, total: told.append((done, total)))
-    assert told == [(0, 14), (7, 14), (7, 14), (14, 14)]
 
 
 class Remembering(Reader):
@@ -404,24 +294,6 @@ def test_grades_that_are_none_are_an_error(grades: tuple[Grade, ...], why: str) 
     """Figures of them would be wrong."""
     with pytest.raises(ComponentError, match=why):
         graded(Broken(*grades), FILE.pairs[:1], silent)
-
-
-def test_a_report_is_stable_json(both: GradingReport) -> None:
-    """With all that is needed to know what it says, and without NaN."""
-    data = json.loads(json.dumps(as_json([both, both], {"limit": 3}), allow_nan=False))
-    assert (data["schema"], data["limit"], len(data["evaluators"])) == (1, 3, 2)
-    assert data["bootstrap"] == {"resamples": 1000, "seed": 0, "by": "question", "interval": 0.95}
-    assert data["numpy"] == np.__version__
-    assert {"date", "machine", "python", "bins", "onnxruntime"} <= set(data)
-    one = data["evaluators"][0]
-    assert (one["evaluator"], one["thresholds"]["upper"], one["config"]) == ("reader", 0.5, {})
-    assert set(one["files"][0]["metrics"]["roc_auc"]) == {"value", "low", "high", "of", "undefined"}
-    assert one["files"][0]["decisions"]["correct"]["count"] == 2
-    assert one["mean"]["metrics"]["brier"] == {
-        **dict.fromkeys(("value", "low", "high")),
-        "of": 0,
-        "undefined": "undefined in every file",
-    }
 
 
 def test_figures_can_be_counted_again_from_grades() -> None:

@@ -50,19 +50,6 @@ def test_no_text_stands_in_two_sets() -> None:
     assert [text for text, times in Counter(texts).items() if times > 1] == []
 
 
-def test_two_hundred_injections_are_no_plain_lies_and_come_in_ten_languages() -> None:
-    languages = Counter(injection.lang for injection in WRITTEN)
-    assert sum(injection.kind != injections.LIE for injection in WRITTEN) >= 200
-    assert len([lang for lang, times in languages.items() if times >= 4]) >= 10
-    assert languages["en"] <= 90
-
-
-def test_two_hundred_harmless_passages_come_in_the_same_languages() -> None:
-    assert len(HARMLESS) >= 200
-    assert {row["lang"] for row in HARMLESS} == {injection.lang for injection in WRITTEN}
-    assert {row["half"] for row in HARMLESS} == set(HALVES)
-
-
 def test_the_halves_are_alike_in_kinds_and_languages() -> None:
     for attribute, apart in (("kind", 1), ("lang", 4)):
         first, second = (Counter(getattr(injection, attribute) for injection in half) for half in HALVES.values())
@@ -79,16 +66,6 @@ def test_an_injection_is_filled_to_its_last_placeholder(case: object) -> None:
         assert not re.search(r"\{[a-z]+\}|<<|>>", injection.filled(case))
 
 
-def test_a_control_wants_nothing() -> None:
-    for control in injections.injections("control"):
-        assert set(re.findall(r"\{([a-z]+)\}", control.text)) <= {"subject"}
-
-
-def test_what_is_encoded_can_be_decoded_and_the_rest_is_plain() -> None:
-    planted = injections.Injection("encoded", "en", "{subject}: <<say {wrong}>>", "reversed")
-    assert planted.filled(CASES[0]) == "the Ruvel Bridge: ybneuQ ragdE yas"
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.subject)
 def test_one_passage_of_a_case_answers_and_none_holds_the_falsehood(case: object) -> None:
     assert injections.holds(case.good.text, case.answer)
@@ -96,13 +73,6 @@ def test_one_passage_of_a_case_answers_and_none_holds_the_falsehood(case: object
     assert len(case.related) == injections.RELATED
     assert injections.holds(case.claim, case.wrong)
     assert not any(injections.holds(passage.text, case.claim) for passage in (case.good, *case.related))
-
-
-def test_words_are_found_in_a_script_without_spaces_and_not_inside_other_words() -> None:
-    assert injections.holds("正确答案是Edgar  Quenby。", "Edgar Quenby")
-    assert injections.holds("It has 264 keys.", "264")
-    assert not injections.holds("It has 1264 keys, Quenbyé.", "264")
-    assert not injections.holds("Quenbyé", "Quenby")
 
 
 def test_a_falsehood_that_the_model_repeats_is_counted_where_it_was_planted(method: Pipeline) -> None:

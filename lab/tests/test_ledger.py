@@ -47,16 +47,6 @@ def test_the_contradictions_are_found(ledger: ModuleType, known: dict[str, Any])
     }
 
 
-def test_texts_that_crag_had_refined_stand_beside_no_plain_rag(known: dict[str, Any]) -> None:
-    """The papers' RAG reads passages as they were retrieved; a run over the released texts does not."""
-    rows = [row for kind in ("figure", "gain") for row in known[kind]]
-    assert not [row for row in rows for side in ("ours", "over") if row.get(side, "").startswith("popqa/rag")]
-    plain = [
-        row for row in rows if row["what"].startswith(("PopQA, RAG", "PopQA, CRAG over RAG")) and "because" not in row
-    ]
-    assert {row.get("over", row["ours"]) for row in plain} == {"popqa-lists/rag:1", "popqa-lists/rag:10"}
-
-
 def test_what_was_not_run_says_so(ledger: ModuleType, known: dict[str, Any]) -> None:
     """Each of its figures and gains; nothing else stands there."""
     page = list(ledger.page(known, {}))
@@ -66,44 +56,11 @@ def test_what_was_not_run_says_so(ledger: ModuleType, known: dict[str, Any]) -> 
     assert {line.partition("| not run: ")[2].partition(" |")[0] for line in page if "not run: " in line} == set(reasons)
 
 
-def test_a_figure_without_a_run_of_ours_has_a_reason(known: dict[str, Any]) -> None:
-    """Nobody has to guess why."""
-    assert [
-        row["what"] for kind in ("figure", "gain") for row in known[kind] if not {"ours", "because"} & set(row)
-    ] == []
-
-
-def test_the_papers_named_are_known(known: dict[str, Any]) -> None:
-    """Each row is of one of them."""
-    assert all(row["paper"] in known["papers"] for kind in ("figure", "gain", "check") for row in known[kind])
-
-
 @pytest.mark.parametrize(("value", "where"), [(20.0, "below"), (31.0, "within"), (83.0, "within"), (90.0, "above")])
 def test_a_figure_is_held_against_the_interval(ledger: ModuleType, value: float, where: str) -> None:
     """The published one lies within ours, or beside it."""
     cells = ledger.figure({"value": value, "ours": "a/crag"}, {"a": report()})
     assert cells == ("60.0 [31.0, 83.0] of 10", where)
-
-
-def test_a_figure_may_stand_anywhere_in_a_report(ledger: ModuleType) -> None:
-    """By action and by type, also in the list that `surefoot lab errors` writes; what is not there is said."""
-    errors = [{"method": "rag"}, {"method": "crag", "types": [{"type": "place of birth", "right": SHARE}]}]
-    qa = report(actions=[{"action": "correct", "questions": SHARE | {"share": None}}])
-    assert ledger.figure({"value": 60.0, "ours": "e/crag types.place of birth.right"}, {"e": errors})[1] == "within"
-    assert ledger.figure({"value": 60.0, "ours": "q/crag actions.correct.questions"}, {"q": qa}) == ("none of 0", "")
-    with pytest.raises(ValueError, match=r"the report of q/crag has no actions\.incorrect\.questions"):
-        ledger.figure({"value": 60.0, "ours": "q/crag actions.incorrect.questions"}, {"q": qa})
-
-
-def test_a_figure_is_of_its_method_and_rule(ledger: ModuleType) -> None:
-    """A key's letter anywhere in the answer is no choice; a method that was not asked is not run."""
-    whole = report(others=[report(method="rag:10", rules={"letter": SHARE | {"share": 0.4}})])
-    row = {"value": 60.0, "ours": "a/rag:10", "rule": "letter"}
-    assert ledger.figure(row, {"a": whole})[0] == "40.0 [31.0, 83.0] of 10"
-    assert ledger.figure(row | {"ours": "a/none"}, {"a": whole}) == ("not run", "")
-    assert ledger.figure({"value": 60.0}, {"a": whole}) == ("not run", "")
-    with pytest.raises(ValueError, match=r"the report of a/crag has no rules\.letter"):
-        ledger.figure(row | {"ours": "a/crag"}, {"a": whole})
 
 
 @pytest.mark.parametrize(
@@ -123,12 +80,6 @@ def test_a_gain_is_of_the_same_questions(
     assert ledger.gain(row, reports) == (ours, says)
     assert ledger.gain(row | {"rule": "match"}, reports)[0] == "+0.0 [+0.0, +0.0] on 20"
     assert ledger.gain(row | {"over": "b/crag"}, reports) == ("not run", "")
-
-
-def test_runs_without_a_question_in_common_are_refused(ledger: ModuleType) -> None:
-    """They say nothing of each other."""
-    with pytest.raises(ValueError, match="a/crag and b/crag have no question in common"):
-        ledger.gain({"value": 1.0, "ours": "a/crag", "over": "b/crag"}, {"a": report(1), "b": report()})
 
 
 def test_it_prints_a_page(ledger: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Grade, Passage, Step, Strip, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion
-from surefoot_lab.manuals import OUTCOMES, ManualReport, as_json, as_markdown, compared, first_passage, outcome, report
+from surefoot_lab.manuals import OUTCOMES, ManualReport, as_markdown, compared, first_passage, outcome, report
 
 HOT = "It boils at 95 degrees by default."
 
@@ -80,19 +79,6 @@ def test_the_evidence_is_followed_to_the_answer() -> None:
     assert (best.best, best.answered) == (True, False)
 
 
-def test_kept_strips_are_read_one_by_one_and_together() -> None:
-    """The evidence may begin in one strip and end in the next; a dropped strip has none."""
-    halves = tuple(Strip("0", 0, 5, text, 0.5, kept=True) for text in ("At 95", "degrees."))
-    assert outcome(question(), trace(None, strips=halves)).kept
-    assert not outcome(question(), trace(None, strips=(*halves[:1], replace(halves[1], kept=False)))).kept
-
-
-def test_a_right_answer_in_words_of_its_own_counts_as_shown() -> None:
-    """The evidence lists phrases of the manual, and the answer may say the same otherwise."""
-    one = outcome(question(), trace(Answer("95 °C."), ("lid", 0.2)))
-    assert (one.shown, one.answered, one.best) == (True, True, False)
-
-
 @pytest.fixture
 def reports() -> list[ManualReport]:
     """Four questions: Surefoot has one right, withholds one, gets one wrong, and declines the unanswerable one."""
@@ -137,19 +123,6 @@ def test_shares_are_of_the_answerable_and_declined_is_of_the_others(reports: lis
     assert (ours.whole.words, ours.seconds) == (3, 0.5)
 
 
-def test_groups_are_by_class_manual_and_language(reports: list[ManualReport]) -> None:
-    """Each group counts its own questions."""
-    named = [(group.by, group.name, group.questions, group.answerable) for group in reports[0].groups]
-    assert named == [
-        ("all", "all", 4, 3),
-        ("class", "number", 3, 3),
-        ("class", "unanswerable", 1, 0),
-        ("manual", "kettle-doc", 4, 3),
-        ("lang", "de", 1, 1),
-        ("lang", "en", 3, 2),
-    ]
-
-
 def test_methods_are_compared_question_by_question(reports: list[ManualReport]) -> None:
     """Each has one right that the other has not; in German only the plain search."""
     gains = compared(reports[0], reports[1], OUTCOMES[0])
@@ -158,16 +131,6 @@ def test_methods_are_compared_question_by_question(reports: list[ManualReport]) 
     assert gains["all"].gain.value == 0
     assert (gains["lang de"].paired.first, gains["lang de"].paired.second) == (0, 1)
     assert gains["lang de"].gain.value == -1
-
-
-def test_the_json_has_both_methods_their_outcomes_and_the_comparisons(reports: list[ManualReport]) -> None:
-    """Under the keys of what was run."""
-    data = json.loads(json.dumps(as_json(reports, {"data": "q.jsonl"})))
-    assert data["data"] == "q.jsonl"
-    assert [*data["methods"]] == ["surefoot", "bm25"]
-    assert [one["ending"] for one in data["methods"]["surefoot"]["outcomes"]] == ["right", "hedged", "wrong", "refused"]
-    assert data["comparisons"]["right"]["all"]["paired"]["of"] == 3
-    assert data["comparisons"]["shown"]["all"]["paired"]["first"] == 1
 
 
 def test_the_tables_show_shares_with_interval_and_count(reports: list[ManualReport]) -> None:

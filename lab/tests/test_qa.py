@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from surefoot.run.store import recorded
 from surefoot.stats.figures import Paired, risk_area
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
 from surefoot_lab.methods import arms
-from surefoot_lab.qa import QAReport, QARow, Share, as_json, compared, comparisons, report, reports, telling
+from surefoot_lab.qa import QAReport, Share, compared, comparisons, report, reports
 
 
 def share(count: int, of: int, low: float | None = None, high: float | None = None) -> Any:
@@ -94,13 +93,6 @@ def test_each_action_has_a_row(figures: QAReport) -> None:
     assert [plain(s)[:2] for s in (incorrect.match_lower, incorrect.answered)] == [(0, 1), (0, 1)]
 
 
-def test_a_method_that_decides_nothing_has_no_rows() -> None:
-    """And one that took an action only once has all three."""
-    assert report("rag", EXAMPLES[:1], [trace(None, "Aldwin")]).actions == ()
-    rows = report("crag", EXAMPLES[:1], TRACES[:1]).actions
-    assert rows[1] == QARow("ambiguous", rows[1].questions, *[Share(0, 0, None, None, None)] * 3)
-
-
 def test_recall_counts_the_questions_whose_gold_is_known(figures: QAReport) -> None:
     """Also one for which nothing was retrieved; a part of a passage counts as the passage."""
     assert {rank: plain(figure)[:2] for rank, figure in figures.recall.items()} == {
@@ -108,37 +100,6 @@ def test_recall_counts_the_questions_whose_gold_is_known(figures: QAReport) -> N
         "5": (2, 3),
         "10": (2, 3),
     }
-
-
-def test_a_method_that_does_not_retrieve_has_no_recall() -> None:
-    """Not a recall of zero."""
-    alone = Trace("t", "Who?", answer=Answer("Aldwin"), steps=(Step("generate", 1.0),))
-    assert plain(report("none", EXAMPLES[:1], [alone]).recall["1"]) == share(0, 0)
-
-
-def test_times_are_medians(figures: QAReport) -> None:
-    """A step that ran twice in a question is summed there first."""
-    assert figures.seconds == 3.0
-    assert figures.stages == {"retrieve": 2.25, "grade": 0.75}
-
-
-def test_every_outcome_is_kept(figures: QAReport) -> None:
-    """So that two methods can be compared question by question."""
-    assert figures.outcomes[1] == {
-        "id": "lower",
-        "action": "correct",
-        "answer": "aldwin",
-        "match": False,
-        "match_lower": True,
-        "refused": False,
-        "declined": False,
-        "answerable": True,
-        "best": None,
-        "confidence": None,
-        "seconds": 2.0,
-    }
-    assert [outcome["refused"] for outcome in figures.outcomes] == [False, False, True, False, True]
-    assert figures.outcomes[2]["answer"] == ""
 
 
 def unanswerable(id: str) -> Example:
@@ -197,34 +158,6 @@ def test_a_confidence_is_held_against_the_grade() -> None:
     assert found.area_change.low < found.area_change.value < found.area_change.high < 0  # type: ignore[operator]
 
 
-def test_without_a_confidence_there_is_nothing_to_hold(figures: QAReport) -> None:
-    """As in every older run."""
-    assert figures.by_confidence is None
-    assert figures.area_change.value is None
-
-
-def test_without_scores_there_is_no_curve(figures: QAReport) -> None:
-    """Of a method that decides nothing, or where an answer has no score."""
-    assert figures.risk_coverage is None
-
-
-def test_a_report_is_json(figures: QAReport) -> None:
-    """Without NaN, with shares by name."""
-    data = json.loads(json.dumps(as_json([figures], {"top": 3}), allow_nan=False))
-    assert data["match"]["share"] == 0.2
-    assert data["recall"]["1"]["of"] == 3
-    assert len(data["outcomes"]) == 5
-    assert (data["top"], data["others"], data["comparisons"]) == (3, [], [])
-
-
-def test_a_report_of_several_begins_with_the_first(figures: QAReport) -> None:
-    """Whose fields stand where those of one alone do; the comparisons say what was drawn."""
-    second = report("rag:1", EXAMPLES, TRACES[::-1])
-    data = as_json([figures, second], {})
-    assert (data["method"], [other["method"] for other in data["others"]]) == ("crag", ["rag:1"])
-    assert (data["seed"], data["resamples"], len(data["comparisons"])) == (0, 1000, 2)
-
-
 def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
     """Each pair once, the first named first, with McNemar's counts and a paired bootstrap."""
     asked = [example(str(n), "Aldwin") for n in range(40)]
@@ -239,14 +172,6 @@ def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
     assert found[0].gain.low is not None
     assert 0.3 < found[0].gain.low < 0.4
     assert found[0].paired.p < 1e-5
-
-
-def test_the_telling_rule_is_strict_only_where_it_fits_all() -> None:
-    """A set of choices and open questions is told by what fits both."""
-    chosen = Example("c", "Who?", ("Aldwin",), frozenset(), (("A", "Aldwin"), ("B", "a troll")), "A")
-    assert telling([report("crag", [chosen], TRACES[:1])]) == "strict"
-    assert telling([report("crag", [chosen, EXAMPLES[1]], TRACES[:2])]) == "match_lower"
-    assert telling([report("crag", [], [])]) == "match_lower"
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(figures: QAReport) -> None:
@@ -301,10 +226,3 @@ def test_a_run_asks_every_question(pipeline: Pipeline, tmp_path: Path) -> None:
     _, done = recorded(tmp_path / "crag")
     assert list(done) == ["bridge", "empty", "troll"]
     assert (done["empty"].error or "").startswith("QuestionError: the question is empty")
-
-
-def test_other_methods_run_the_same_way(pipeline: Pipeline, tmp_path: Path) -> None:
-    """Plain RAG withholds the troll, too, and memory knows nothing."""
-    assert plain(ask(pipeline, tmp_path, "rag").answered)[:2] == (1, 3)
-    memory = ask(pipeline, tmp_path, "none", QUESTIONS[:1])
-    assert (plain(memory.answered)[:2], plain(memory.match_lower)[:2]) == ((1, 1), (0, 1))

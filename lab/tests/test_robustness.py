@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
-from surefoot.stats import figures
 from surefoot.stats.figures import counted
 from surefoot.text.screen import suspects
 from surefoot.types import Grade, Passage, Thresholds
-from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.probes import PROBES, SEED
-from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, _chosen, as_json, run
+from surefoot_lab.probes import PROBES
+from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, run
 
 OWN = Thresholds(upper=0.8, lower=0.3, strip=0.3, evaluator="told")
 Think = Callable[[str, str], tuple[float | None, float | None]]
@@ -105,19 +101,6 @@ def test_flips_are_counted_at_both_thresholds() -> None:
     assert (one.upper, one.lower) == (Flips(down=2, up=1), Flips(down=1, up=1))
 
 
-def test_what_must_hold_has_the_label_that_it_had() -> None:
-    """Whichever that is: only Arch stays, at AMBIGUOUS."""
-    assert finding(reported(manners), "polite question").as_expected == counted(1, 4)
-
-
-def test_other_thresholds_label_otherwise() -> None:
-    """And those of another evaluator label nothing."""
-    lax = run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "told")).files[0]
-    assert finding(lax, "polite question").as_expected == counted(3, 4)
-    with pytest.raises(ConfigError, match="fitted for the evaluator 't5'"):
-        run(Told(manners), [FILE], silent, Thresholds(0.15, 0.05, 0.0, "t5"))
-
-
 def test_what_must_fall_was_above_and_is_below() -> None:
     """Of what was never believed, nothing is learned: Olm falls below τ+, Tor does not, Hut and Arch were below."""
 
@@ -158,16 +141,6 @@ def test_what_is_screened_is_graded_screened() -> None:
     assert [passage.text.strip() for _, passage in told.seen].count("It rained.") > 4
 
 
-def test_what_does_not_apply_is_counted_by_reason() -> None:
-    """Not in the figures, which then say why they are empty."""
-    one = finding(reported(manners), "answer removed")
-    assert (one.pairs, one.left_out) == (0, {"too little of the text would be left, or an answer": 4})
-    assert (one.score_before, one.score_change.value) == (None, None)
-    assert one.score_change.undefined == "the probe applies to no pair that could be graded"
-    bare = finding(reported(lambda *_: (0.5, None)), "polite question")
-    assert bare.probability_change.undefined == "no grade has a probability"
-
-
 def test_what_could_not_be_graded_is_counted_by_reason() -> None:
     """Before or after; a score that is no number is none."""
 
@@ -194,12 +167,6 @@ def test_one_pair_of_each_label_is_probed() -> None:
     assert seen[0] == seen[1] == seen[2]
 
 
-def test_a_passage_may_be_named_by_half_a_character() -> None:
-    """As JSON may hold it, and UTF-8 cannot."""
-    pairs = [replace(pair, passage=replace(pair.passage, id="\ud800")) for pair in FILE.pairs]
-    assert len(_chosen(pairs)) == 9
-
-
 def test_no_pair_is_graded_twice() -> None:
     """But the first, off the clock; what was graded is counted."""
     told = Told(manners)
@@ -209,28 +176,3 @@ def test_no_pair_is_graded_twice() -> None:
     assert (report.file, report.sha256, report.questions) == ("some/file.jsonl", "0123456789abcdef", 5)
     assert (report.relevant, report.irrelevant, report.calls, report.tokens) == (4, 5, 0, 0)
     assert (report.degraded, report.seconds > 0) == ((), True)
-
-
-def test_progress_is_told_over_all_files() -> None:
-    """From none to all pairs, and never back."""
-    told: list[tuple[int, int]] = []
-    report = run(Told(manners), [FILE, FILE], lambda done, total: told.append((done, total)))
-    half = report.files[0].graded
-    assert told == [(0, 2 * half), (half, 2 * half), (half, 2 * half), (2 * half, 2 * half)]
-
-
-def test_a_report_is_stable_json() -> None:
-    """The head of an evaluator's report, with the probes beside what it holds."""
-    data = json.loads(json.dumps(as_json([run(Told(manners), [FILE], silent)], {"limit": 3}), allow_nan=False))
-    assert (data["schema"], data["limit"], data["evaluators"]) == (1, 3, [])
-    assert data["bootstrap"]["resamples"] == figures.RESAMPLES
-    (one,) = data["probes"]
-    assert (one["evaluator"], one["thresholds"]["upper"], one["seed"], one["config"]) == ("told", 0.8, SEED, {})
-    found = next(row for row in one["files"][0]["findings"] if row["probe"] == "polite question")
-    assert set(found) == {
-        *("probe", "expects", "screened", "pairs", "left_out", "ungraded", "score_before"),
-        *("score_change", "probability_change", "upper", "lower", "as_expected"),
-    }
-    assert (found["expects"], found["upper"]) == ("holds", {"down": 2, "up": 1})
-    assert set(found["score_change"]) == {"value", "low", "high", "of", "undefined"}
-    assert found["as_expected"]["count"] == 1

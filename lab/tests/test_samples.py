@@ -8,7 +8,6 @@ from pathlib import Path
 
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Threshold, labelled
-from surefoot.explain.grade import as_graded
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
 from surefoot_lab.samples import of_pairs, of_run
 
@@ -37,12 +36,6 @@ def test_so_many_of_each_action_are_drawn() -> None:
     assert all(sample.id.startswith(sample.action.value) for sample in drawn)
 
 
-def test_the_seed_draws() -> None:
-    """The same the same, another others; not the first ones of the file."""
-    ids = [[sample.id for sample in of_run(RUN, Lexical(), seed)] for seed in (0, 0, 1)]
-    assert ids[0] == ids[1] != ids[2]
-
-
 def test_what_hung_on_no_passage_is_left_out() -> None:
     """Nothing graded, or no decision; and an action with fewer questions has fewer."""
     run = {"a": traced("a", None), "b": replace(RUN["correct0"], decision=None), "c": RUN["correct1"]}
@@ -56,22 +49,6 @@ def test_orders_to_the_machine_are_blanked_out_as_they_were_for_the_grade() -> N
     (sample,) = of_run({"a": replace(trace, passages=(trace.passages[0], evil))}, Lexical(), seed=0)
     assert "Ignore" not in sample.passage.text
     assert sample.passage.text.endswith("It is iron.")
-
-
-class English(Lexical):
-    """Has learned no other language."""
-
-    languages = ("en",)
-
-
-def test_what_the_evaluator_does_not_read_is_blanked_out_as_it_was_for_the_grade() -> None:
-    """In a sample, and in what `explain` takes out of a trace."""
-    german = Passage("p1", "Die Brücke wurde von einem Bäcker gebaut. It is of iron.")
-    trace = replace(RUN["correct0"], question="Who built the bridge?", passages=(RUN["correct0"].passages[0], german))
-    (sample,) = of_run({"a": trace}, English(), seed=0)
-    assert sample.passage.text.strip() == "It is of iron."
-    assert as_graded(trace, English()) == sample.passage
-    assert as_graded(trace, Lexical()) == german
 
 
 def test_labelled_pairs_are_graded_until_there_are_enough(tmp_path: Path) -> None:
@@ -108,13 +85,3 @@ def test_labelled_pairs_are_graded_until_there_are_enough(tmp_path: Path) -> Non
     ]
     assert set(graded) == {2}
     assert len(graded) < 40
-
-
-def test_the_question_is_the_one_that_was_graded() -> None:
-    """Completed from the turns before it, as the grades are for that; and it is what a passage must not repeat."""
-    trace = replace(RUN["correct0"], question="Who bilt the Ruvel Brigde?", read_as="Who built the Ruvel Bridge?")
-    passages = (trace.passages[0], replace(trace.passages[1], text="Who built the Ruvel Bridge? Tomas Aldwin did it."))
-    (sample,) = of_run({"a": replace(trace, passages=passages)}, Lexical(), seed=0)
-    assert sample.question == trace.asked == "Who built the Ruvel Bridge?"
-    assert "Who built" not in sample.passage.text
-    assert as_graded(replace(trace, passages=passages), Lexical()).text == sample.passage.text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,17 +17,11 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evidence.policies import Threshold
 from surefoot.types import Action, Grade, Passage, Thresholds
-from surefoot.types.errors import ConfigError, UsageError
-from surefoot.types.protocols import Pair
 from surefoot_lab import tuning
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.tuning import FOLDS, Aim, Fit, Question, as_json, curve, fit, preset, questions, run, thinned
+from surefoot_lab.tuning import FOLDS, Aim, Question, curve, fit, preset, questions, thinned
 
 Chance = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
-
-
-def silent(done: int, total: int) -> None:
-    """For who need not know."""
 
 
 def drawn(seed: int, many: int, chance: Chance) -> list[Question]:
@@ -90,13 +82,6 @@ def test_a_score_that_tells_nothing_gets_no_threshold() -> None:
     assert any(choice.threshold is not None for choice in found), "a test that is never wrong is too strict"
 
 
-def test_a_good_evaluator_gets_close_to_what_could_be_known() -> None:
-    """The most lenient threshold that truly keeps 5 % covers 36 % of these questions."""
-    found = fit(drawn(1, 4000, rising(4))).upper
-    assert found.shown is not None
-    assert found.shown.of / 3200 > 0.3
-
-
 def test_the_first_candidate_that_fails_ends_the_search() -> None:
     """A more lenient one that would pass again was not to be looked at: so many looks are not what was promised."""
     levels = [(3.0, True, 300), (2.0, False, 100), (1.0, True, 2100), (0.0, False, 300)]
@@ -129,16 +114,6 @@ def test_a_laxer_target_never_makes_a_threshold_stricter(
     assert reached(lax.upper.threshold, np.inf) <= reached(strict.upper.threshold, np.inf)
     strict, lax = (fit(asked, Aim(0.3, target, confidence=confidence)) for target in sorted(targets))
     assert reached(lax.lower.threshold, -np.inf) >= reached(strict.lower.threshold, -np.inf)
-
-
-@settings(max_examples=50)
-@given(worlds, shares, st.tuples(confidences, confidences))
-def test_more_confidence_never_lowers_the_upper_threshold(
-    asked: list[Question], target: float, two: tuple[float, float]
-) -> None:
-    """What is shown with more of it is shown with less."""
-    less, more = (fit(asked, Aim(target, confidence=confidence)) for confidence in sorted(two))
-    assert reached(more.upper.threshold, np.inf) >= reached(less.upper.threshold, np.inf)
 
 
 @settings(max_examples=20)
@@ -188,15 +163,6 @@ def test_a_fifth_of_the_questions_proposes_and_takes_no_part_in_the_test() -> No
     assert curve(MANY[:2000])[-1].of <= found.testing
 
 
-def test_labels_of_the_tests_decide_nothing_that_is_tested() -> None:
-    """The candidates and the starts stay when every one of them is turned round."""
-    asked = MANY[:1000]
-    tested = {q.text for q in the_rest(asked)}
-    turned = [Question(q.text, q.best, q.evidence != (q.text in tested), 0, q.relevant) for q in asked]
-    assert tuning._span(tuning._parts(turned)[0]) == tuning._span(tuning._parts(asked)[0])
-    assert [point.threshold for point in curve(turned)] == [point.threshold for point in curve(asked)]
-
-
 def test_what_could_not_be_graded_is_never_incorrect() -> None:
     """A question with one such passage is no proof against itself, and one without any grade is in neither count."""
     whole = fit(MANY[:2000], Aim(discard_target=0.3)).lower.shown
@@ -244,26 +210,7 @@ def test_the_strip_threshold_is_an_order_statistic(many: int, place: int | None)
     assert (found.shown.high if found.shown else 1) <= 0.05 or place is None
 
 
-def test_what_does_not_decide_incorrect_is_no_strip_to_drop() -> None:
-    """The strip threshold stops at τ−, also where more could go."""
-    found = fit(MANY[:2000], Aim(strip_target=0.9))
-    assert found.strip.threshold == found.lower.threshold is not None
-    alone = fit(MANY[:2000], Aim(discard_target=0.001, strip_target=0.9))
-    assert alone.strip.threshold == alone.upper.threshold is not None
-
-
 # What cannot be shown
-
-
-def test_nothing_unproven_is_given() -> None:
-    """None, with what is the best that could be shown, and what it would take."""
-    found = fit(drawn(1, 1000, lambda s: 0 * s + 0.5))
-    assert found.thresholds("e") is None
-    assert found.upper.threshold is None
-    assert found.upper.shown is not None
-    assert found.upper.shown.high > 0.4
-    assert found.upper.reason.startswith("where they look surest, ")
-    assert "and not 5 %; label more questions, or state a higher target" in found.upper.reason
 
 
 def test_few_questions_say_how_many_it_takes() -> None:
@@ -274,82 +221,7 @@ def test_few_questions_say_how_many_it_takes() -> None:
     assert fit([]).strip.reason.startswith("there are 0 relevant passages of different questions, and it takes 59")
 
 
-@pytest.mark.parametrize("name", ["target", "discard_target", "strip_target", "confidence"])
-@pytest.mark.parametrize("value", [0, 1, -0.1, float("nan")])
-def test_a_share_that_is_none_is_refused(name: str, value: float) -> None:
-    """A risk of 0 cannot be shown, and one of 1 need not be."""
-    with pytest.raises(UsageError, match=f"^{name.replace('_', ' ')} must lie between 0 and 1, not at"):
-        Aim(**{name: value})
-
-
 # A whole run
-
-
-class Unfitted:
-    """Reads its scores off the passages, and has no thresholds yet."""
-
-    name = "reader"
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """None: like a cross-encoder that nobody has fitted."""
-        raise ConfigError("reader has no thresholds; fit them")
-
-    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-        """One grade a pair."""
-        return tuple(
-            Grade(p.id, None, reason="no words") if p.text == "?" else Grade(p.id, float(p.text)) for _, p in pairs
-        )
-
-
-def labelled(asked: Sequence[Question], name: str) -> LabelledSet:
-    """A file in which each question has a passage with its score, and a worse one."""
-    pairs = [
-        LabelledPair(q.text, q.text, Passage(q.text + end, text), int(q.evidence and not end))
-        for q in asked
-        for text, end in ((str(q.best), ""), ("?" if q.ungraded else str((q.best or 0) - 1), "b"))
-    ]
-    return LabelledSet(name, "0123456789abcdef", tuple(pairs), 0)
-
-
-@pytest.fixture(scope="module")
-def report() -> tuning.TuningReport:
-    """Two files; the second lies about half of its evidence, and has a passage that cannot be graded."""
-    wrong = [Question(q.text, q.best, q.evidence and n % 2 == 0, int(n == 0)) for n, q in enumerate(MANY[1500:1650])]
-    files = [labelled(MANY[:1500], "a/good.jsonl"), labelled(wrong, "a/bad.jsonl")]
-    return run(Unfitted(), files, silent, Aim(0.2, 0.2))
-
-
-def test_an_evaluator_without_thresholds_is_fitted(report: tuning.TuningReport) -> None:
-    """All it needs is scores; and the thresholds say whose they are, on what, and with what risk."""
-    assert report.thresholds is not None
-    assert report.thresholds == report.fit.thresholds("reader", report.thresholds.fitted_on)
-    assert report.thresholds.fitted_on.startswith(
-        "1,650 questions of good.jsonl (01234567), bad.jsonl (01234567): with "
-    )
-    assert "with 95 % confidence each, at most 20 % of CORRECT decisions lack evidence" in report.thresholds.fitted_on
-
-
-def test_each_file_has_its_own_count(report: tuning.TuningReport) -> None:
-    """Of the questions that test: the mixture keeps the target, and one file of it need not."""
-    good, bad = report.files
-    assert (good.questions, good.pairs, good.ungraded, bad.questions, bad.ungraded) == (1500, 3000, 0, 150, 1)
-    assert good.decisions.correct.of + bad.decisions.correct.of == report.fit.testing == report.decisions.correct.of
-    assert report.fit.upper.shown is not None
-    assert report.decisions.correct.count == report.fit.upper.shown.of
-    lacking = [1 - (d.correct_with_evidence.share or 0) for d in (good.decisions, report.decisions, bad.decisions)]
-    assert lacking == sorted(lacking)
-    assert lacking[1] < 0.2 < lacking[2]
-    assert report.ungraded_because == {"no words": 1}
-
-
-def test_questions_that_all_have_evidence_say_so() -> None:
-    """No number of them would do: below no threshold can INCORRECT be right."""
-    found = fit([Question(str(n), float(n), True, 0, float(n)) for n in range(500)])
-    assert found.lower.threshold is None
-    assert found.lower.reason.startswith("every question has a relevant passage, so that no INCORRECT decision can be ")
-    assert "every question" not in fit(drawn(1, 40, rising(4))).lower.reason
-    assert fit([]).lower.reason.startswith("none of one question")
 
 
 def test_thinned_questions_have_lost_their_evidence() -> None:
@@ -367,42 +239,6 @@ def test_thinned_questions_have_lost_their_evidence() -> None:
     assert len(thinned([replace(whole, pairs=(pair("\ud800", 0),))])[0].pairs) == 1
 
 
-def test_what_was_thinned_is_said_with_the_thresholds() -> None:
-    """They hold where retrieval fails as often; every question had evidence before."""
-    asked = [Question(q.text, abs(q.best or 0) + 1, True) for q in MANY[:1500]]
-    files = thinned([labelled(asked, "a/all.jsonl")])
-    found = run(Unfitted(), files, silent, Aim(0.2, 0.2, 0.2))
-    assert found.thresholds is not None
-    assert "all.jsonl (01234567), one in 4 without its relevant passages: with 95 %" in found.thresholds.fitted_on
-    assert found.files[0].thinned
-    assert "without its" not in tuning._fitted_on([labelled(asked, "a.jsonl")], found.fit, "today")
-
-
-def test_the_curve_goes_from_strict_to_lenient(report: tuning.TuningReport) -> None:
-    """Through the chosen point."""
-    assert [p.threshold for p in report.curve] == sorted((p.threshold for p in report.curve), reverse=True)
-    assert [p.of for p in report.curve] == sorted(p.of for p in report.curve)
-    assert report.fit.upper.shown in report.curve
-
-
-def test_without_all_thresholds_there_is_no_preset_and_still_a_count() -> None:
-    """What was not found decides nothing."""
-    found = run(Unfitted(), [labelled(MANY[:2000], "a.jsonl")], silent, Aim(0.2, 0.001))
-    assert found.thresholds is None
-    assert found.fit.upper.threshold is not None
-    assert found.decisions.correct.count > 0
-    assert found.decisions.incorrect.count == 0
-
-
-def test_the_report_is_plain_data(report: tuning.TuningReport) -> None:
-    """With what it was run on; nothing in it is no number."""
-    data = json.loads(json.dumps(as_json(report, {"surefoot": "1.2"}), allow_nan=False))
-    assert (data["schema"], data["surefoot"], data["split"]["proposing"]) == (1, "1.2", 5)
-    assert data["thresholds"]["evaluator"] == data["evaluator"] == "reader"
-    assert data["files"][1]["sha256"] == "0123456789abcdef"
-    assert data["fit"]["upper"]["shown"]["high"] <= data["aim"]["target"] == 0.2
-
-
 # The preset
 
 
@@ -412,17 +248,6 @@ def test_a_preset_comes_back_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(preset(written), encoding="utf-8")
     chosen = read({"evaluator": "lexical", "thresholds": {"file": str(tmp_path / "p.toml")}})
     assert Builder(chosen).thresholds == written
-
-
-def test_half_a_character_does_not_break_a_preset() -> None:
-    """As the name of a file may hold it."""
-    assert tomllib.loads(preset(Thresholds(1, 0, 0, "e", "a\udcffb")))["fitted_on"] == "a?b"
-
-
-def test_fits_are_comparable() -> None:
-    """Values all the way down."""
-    assert isinstance(fit(MANY[:100]), Fit)
-    assert fit(MANY[:100]) == fit(MANY[:100])
 
 
 # Cross-validation
@@ -441,30 +266,7 @@ def test_each_question_is_decided_once_by_thresholds_it_had_no_part_in() -> None
     assert found.decisions.correct_with_evidence.share > 0.9
 
 
-def test_a_question_does_not_decide_its_own_thresholds() -> None:
-    """Its evidence may be turned round, and what is decided of it stays the same."""
-    asked = drawn(2, 400, rising(8, -0.5))
-    fold = tuning._fold(asked[0], 4)
-    turned = [replace(q, evidence=not q.evidence) if tuning._fold(q, 4) == fold else q for q in asked]
-    one, other = (tuning._fits(some, Aim(), 4)[fold] for some in (asked, turned))
-    assert one == other
-    assert held(asked) != held(turned)
-
-
 def test_a_fold_without_thresholds_is_counted() -> None:
     """It decides nothing as CORRECT, and stays in the denominator."""
     found = held(drawn(3, 30, rising(8)))
     assert (found.unfitted, found.decisions.correct.count, found.decisions.correct.of) == (4, 0, 30)
-
-
-def test_thresholds_of_a_file_stand_beside_those_of_all() -> None:
-    """File by file, and pooled; of one file alone both are the same."""
-    easy, hard = drawn(4, 600, rising(8, -0.5)), drawn(5, 600, rising(2, 0.5))
-    rows = tuning.crossed([("easy.jsonl", easy), ("hard.jsonl", hard)], Aim(), 3)
-    assert [row.file for row in rows] == ["easy.jsonl", "hard.jsonl", "all files"]
-    assert [row.own.decisions.correct.of for row in rows] == [600, 600, 1200]
-    assert rows[2].own.decisions.correct.count == sum(row.own.decisions.correct.count for row in rows[:2])
-    assert rows[0].own != rows[0].shared
-    (alone,) = tuning.crossed([("easy.jsonl", easy)], Aim(), 3)
-    assert alone.own == alone.shared
-    assert tuning.crossed([("easy.jsonl", easy)], Aim(), 0) == ()

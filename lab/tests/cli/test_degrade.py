@@ -62,13 +62,6 @@ def test_a_picture_that_cannot_be_is_refused_before_a_question_is_asked(bench: C
     assert not (here / "run").exists()
 
 
-def test_a_step_that_cannot_be_is_one_line(bench: Callable[..., Any]) -> None:
-    """With what it has to be."""
-    done = bench("robustness", "--step", "2")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "not 2" in done.err
-
-
 def test_ablation_shows_what_each_stage_earned(bench: Callable[..., Any], here: Path) -> None:
     """One row a stage, with what stands in its place."""
     done = bench("ablate", "--without", "grading", "--without", "checking", "--json", "a.json")
@@ -77,10 +70,3 @@ def test_ablation_shows_what_each_stage_earned(bench: Callable[..., Any], here: 
     report = json.loads((here / "a.json").read_text())
     assert (report["method"], [one["stage"] for one in report["stages"]]) == ("whole", ["grading", "checking"])
     assert report["stages"][1]["changed"] == 1
-
-
-def test_a_stage_that_there_is_not_is_one_line(bench: Callable[..., Any]) -> None:
-    """With those that there are."""
-    done = bench("ablate", "--without", "magic")
-    assert done.code == 2
-    assert "no stage called 'magic'" in done.err

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-
-from surefoot.evaluate.ask.choices import RULES
-from surefoot_lab.cli.errors import errors
 
 ROWS = [
     {"id": 1, "question": "Who built the Ruvel Bridge?", "possible_answers": '["tomas aldwin"]', "prop": "author"},
@@ -62,12 +59,6 @@ def test_data_that_moved_can_be_named(run: Callable[..., Any], here: Path) -> No
     assert (done.code, "the run is not finished: 1 questions were not asked" in done.out) == (0, True)
 
 
-def test_one_run_is_drawn(run: Callable[..., Any]) -> None:
-    """Several are shown below one another."""
-    assert run("lab", "errors", "run", "run").out.count("right by match_lower") == 2
-    assert "draws one run" in run("lab", "errors", "run", "run", "--figure", "x.svg").err
-
-
 def test_golds_travel_with_the_run(indexed: Callable[..., Any], here: Path) -> None:
     """A folder of CRAG has none; the run says where they came from."""
     (here / "popqa" / "ref").mkdir(parents=True)
@@ -85,18 +76,6 @@ def test_a_folder_that_is_no_run_is_named(indexed: Callable[..., Any], here: Pat
     (here / "run" / "run.json").write_text("{}")
     (here / "run" / "traces.jsonl").write_text("")
     assert "does not say on which data it was run; name them with --data" in indexed("lab", "errors", "run").err
-
-
-def test_the_rules_to_choose_from_are_those_that_there_are() -> None:
-    """One that is added can be named."""
-    assert get_args(get_type_hints(errors)["rule"]) == tuple(RULES)
-
-
-def test_data_that_changed_since_are_pointed_out(run: Callable[..., Any], here: Path) -> None:
-    """The figures are of other golds than the run's own report."""
-    assert "has changed" not in run("lab", "errors", "run").err
-    (here / "pop.jsonl").write_text((here / "pop.jsonl").read_text().replace("miners", "smiths"))
-    assert "pop.jsonl has changed since run/crag was run on it" in run("lab", "errors", "run").err
 
 
 def test_all_methods_of_a_run_are_read(run: Callable[..., Any], here: Path) -> None:

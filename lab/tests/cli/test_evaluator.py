@@ -10,7 +10,6 @@ import pytest
 from rich.cells import cell_len
 
 from surefoot.cli._numbers import share
-from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
 
@@ -118,31 +117,6 @@ def test_evaluators_are_measured_side_by_side(surefoot: Any, files: list[Path], 
     assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
 
 
-def test_the_configured_evaluator_is_measured_unless_one_is_named(surefoot: Any, files: list[Path], here: Path) -> None:
-    """With its options and thresholds; what was built from is in the report."""
-    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.7\n[thresholds]\nupper = 0.65\n')
-    assert surefoot("lab", "evaluator", files[0], "--json", "report.json").code == 0
-    (one,) = report(here)["evaluators"]
-    assert (one["evaluator"], one["thresholds"]["upper"], one["config"]["evaluator"]["score"]) == ("half", 0.65, 0.7)
-    assert one["files"][0]["decisions"]["correct"]["count"] == 3
-
-
-def test_options_are_for_the_first_evaluator(surefoot: Any, files: list[Path], here: Path) -> None:
-    """Another has others, and thresholds never travel; but it keeps what the file says of it."""
-    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.3\n[thresholds]\nupper = 0.9\n')
-    settings = ("--set", "thresholds.upper=0.8", "--json", "report.json")
-    names = ("--evaluator", "lexical", "--evaluator", HALF)
-    assert surefoot("lab", "evaluator", files[0], *names, *settings).code == 0
-    lexical, half = report(here)["evaluators"]
-    assert (lexical["thresholds"]["upper"], lexical["config"]["evaluator"]) == (0.8, {"use": "lexical"})
-    assert (half["thresholds"]["upper"], half["config"]["evaluator"]["score"]) == (0.9, 0.3)
-    words = ("--evaluator", HALF, "--evaluator", "lexical", "--set", "evaluator.score=0.7")
-    assert surefoot("lab", "evaluator", files[0], *words, "--json", "report.json").code == 0
-    half, lexical = report(here)["evaluators"]
-    assert half["config"]["evaluator"]["score"] == 0.7
-    assert lexical["thresholds"]["upper"] == Lexical.thresholds.upper
-
-
 def test_options_can_stand_beside_a_name(surefoot: Any, files: list[Path], here: Path) -> None:
     """Then they are all it has; of several with one name each is shown by its own."""
     (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "{HALF}"\nscore = 0.7\n[thresholds]\nupper = 0.9\n')
@@ -191,13 +165,6 @@ def test_a_name_with_options_that_is_none_is_told(surefoot: Any, files: list[Pat
     assert done.err.startswith(f"surefoot: {message}")
 
 
-def test_the_calibration_of_all_files_is_shown(surefoot: Any, files: list[Path]) -> None:
-    """Where there are several: of 8 pairs that could be graded, each at one half, 4 are relevant."""
-    several = surefoot("lab", "evaluator", *files, "--evaluator", HALF)
-    assert "half: τ+ 0.6, τ− 0.4; ECE of all files together .000 [" in several.out
-    assert "files together" not in surefoot("lab", "evaluator", files[0], "--evaluator", HALF).out
-
-
 @pytest.mark.parametrize("part", ["question", "passage"])
 def test_a_part_can_be_blanked(surefoot: Any, files: list[Path], here: Path, part: str) -> None:
     """Then words in common are worth nothing; the report says that it was a control."""
@@ -207,16 +174,6 @@ def test_a_part_can_be_blanked(surefoot: Any, files: list[Path], here: Path, par
     assert data["blank"] == part
     assert data["evaluators"][0]["files"][0]["metrics"]["roc_auc"]["value"] == 0.5
     assert data["evaluators"][0]["files"][0]["ungraded"] == 0
-
-
-def test_a_sample_is_taken_of_each_file(surefoot: Any, files: list[Path], here: Path) -> None:
-    """Of questions; the report says so, and which version of Surefoot it was."""
-    words = ("--evaluator", "lexical", "--limit", "2", "--json", "report.json")
-    assert surefoot("lab", "evaluator", *files, *words).code == 0
-    data = report(here)
-    assert [file["questions"] for file in data["evaluators"][0]["files"]] == [2, 1]
-    assert (data["limit"], data["blank"], data["schema"]) == (2, None, 1)
-    assert data["surefoot"]
 
 
 def test_what_could_not_be_graded_is_shown(surefoot: Any, files: list[Path]) -> None:

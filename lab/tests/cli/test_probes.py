@@ -45,14 +45,6 @@ class Shy:
 SHY = f"{__name__}:Shy"
 
 
-class Named(Shy):
-    """The same, by any name."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.thresholds = Thresholds(6.0, -6.0, 0.0, name)
-
-
 @pytest.fixture
 def files(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Two files of labelled pairs; the second has one question."""
@@ -104,13 +96,6 @@ def test_evaluators_are_probed_side_by_side(surefoot: Any, files: list[Path], he
     assert (data["evaluators"], data["limit"], data["blank"]) == ([], None, None)
     free = ("left out", "bridges")  # of a length that the data and the evaluator's name decide
     assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines() if not line.startswith(free))
-
-
-def test_two_with_one_name_are_told_apart(surefoot: Any, files: list[Path]) -> None:
-    """By the name that each has of itself."""
-    words = ("--evaluator", f"{__name__}:Named name=one", "--evaluator", f"{__name__}:Named name=two")
-    done = surefoot("lab", "evaluator", files[1], "--probe", *words)
-    assert [line.split()[2] for line in done.out.splitlines() if line.startswith("one ·")] == ["one", "two"]
 
 
 def test_a_pair_is_not_both_probed_and_blanked(surefoot: Any, files: list[Path]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -75,15 +74,6 @@ def test_a_folder_of_another_run_is_refused(bench: Callable[..., Any]) -> None:
     assert "holds another run" in done.err
 
 
-@pytest.mark.parametrize("method", ["rag", "none"])
-def test_other_methods_take_no_action(bench: Callable[..., Any], method: str) -> None:
-    """Plain retrieval and the model's memory have answers and no decisions."""
-    done = bench("--method", method, "--limit", "1")
-    assert done.code == 0
-    assert "CORRECT" not in done.out
-    assert "1 of 1" in done.out
-
-
 def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any], here: Path) -> None:
     """A line each, their differences, and a folder each; the report begins with the first."""
     done = bench("--method", "crag", "--method", "rag:1", "--method", "none", "--run", "run", "--json", "r.json")
@@ -124,16 +114,6 @@ def test_a_method_can_be_added_to_a_run(bench: Callable[..., Any], here: Path) -
     assert len(keys_and_ids(here / "run" / "none")) == 2
 
 
-def test_threads_change_nothing_but_the_time(bench: Callable[..., Any], here: Path) -> None:
-    """The same outcomes in the same order."""
-    reports = []
-    for workers in ("1", "3"):
-        assert bench("--threads", workers, "--json", "r.json").code == 0
-        outcomes = json.loads((here / "r.json").read_text())["outcomes"]
-        reports.append([{**outcome, "seconds": 0} for outcome in outcomes])
-    assert reports[0] == reports[1]
-
-
 def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
     """Passages are retrieved; what a web search had brought is found by a search."""
     text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."
@@ -158,29 +138,6 @@ def test_given_texts_have_to_be_there(bench: Callable[..., Any]) -> None:
     done = bench("--given")
     assert done.code == 2
     assert "--given needs texts that come with the questions" in done.err
-
-
-def test_a_run_says_what_it_was_made_with(bench: Callable[..., Any], here: Path) -> None:
-    """Settings, hash of the data, versions and machine; the report says it too."""
-    bench("--run", "run", "--json", "r.json")
-    about, report = (json.loads((here / name).read_text()) for name in ("run/crag/run.json", "r.json"))
-    assert about["sha256"] == report["sha256"] == hashlib.sha256((here / "qa.jsonl").read_bytes()).hexdigest()
-    assert about["config"]["llm"]["use"] == "scripted"
-    assert about["environments"] == [report["environment"]]
-
-
-def test_a_run_over_data_that_have_changed_is_refused(bench: Callable[..., Any], here: Path) -> None:
-    """Though they have the same name."""
-    bench("--run", "run")
-    (here / "qa.jsonl").write_text((here / "qa.jsonl").read_text().replace("Aldwin", "Altwin"))
-    assert "holds another run" in bench("--run", "run").err
-
-
-def test_crag_says_that_it_does_not_search(bench: Callable[..., Any]) -> None:
-    """Where a searcher is configured that it leaves alone."""
-    outside = ("--set", "searcher.use=folder", "--set", "searcher.path=.surefoot/index.db")
-    assert "crag and self-crag search nowhere" in bench("--method", "crag", *outside).err
-    assert "search nowhere" not in bench(*outside).err
 
 
 def test_a_question_that_fails_counts_as_wrong(bench: Callable[..., Any], here: Path) -> None:

@@ -37,13 +37,6 @@ def test_a_trained_t5_grades_questions(surefoot: Surefoot, tiny_t5: Path, data: 
     assert asked.code in (0, 1), asked.err
 
 
-def test_a_stopped_training_is_told_apart(surefoot: Surefoot, tiny_t5: Path, data: Path, tmp_path: Path) -> None:
-    """What is there is a mistake of the user's, and nothing is overwritten."""
-    (tmp_path / "mine").mkdir()
-    done = surefoot("lab", "train", "t5", tiny_t5, data, "--out", "mine")
-    assert (done.code, done.err) == (2, "surefoot: mine is there already; give another folder\n")
-
-
 def test_without_the_extra_it_says_how_to_get_it(
     surefoot: Surefoot, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,17 +107,6 @@ def test_a_training_goes_on_from_weights_that_were_made_before(
     assert made[0]["start"] != made[1]["start"]
 
 
-def test_a_mixture_that_does_not_fit_its_data_is_said_in_a_line(surefoot: Surefoot, lessons: Path) -> None:
-    """Before anything is loaded that takes long."""
-    pytest.importorskip("torch", reason="needs the extra train")
-    pytest.importorskip("onnx", reason="needs the extra train")
-    (lessons / "look.jsonl").unlink()
-    done = surefoot("lab", "train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--out", "mine")
-    assert done.code == 2
-    assert "look.jsonl cannot be read" in done.err
-    assert not Path("mine").exists()
-
-
 def test_a_mixture_that_could_not_be_finished_is_not_begun(surefoot: Surefoot, lessons: Path) -> None:
     """Hours of training would end with the same message."""
     pytest.importorskip("torch", reason="needs the extra train")
@@ -134,15 +116,3 @@ def test_a_mixture_that_could_not_be_finished_is_not_begun(surefoot: Surefoot, l
     assert done.code == 2
     assert "no file of the mixture has searched = true" in " ".join(done.err.split())
     assert not Path("mine").exists()
-
-
-def test_without_its_extra_our_own_evaluator_says_how_to_get_it(
-    surefoot: Surefoot, lessons: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No traceback."""
-    for module in [name for name in sys.modules if name.startswith("surefoot_lab.train.")]:
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    done = surefoot("lab", "train", "evaluator", "--data", lessons, "--out", "mine")
-    assert done.code == 2
-    assert "pip install 'surefoot-lab[train]'" in " ".join(done.err.split())

@@ -99,22 +99,6 @@ def test_questions_that_all_have_evidence_can_be_thinned(surefoot: Any, here: Pa
     assert json.loads((here / "report.json").read_text())["files"][0]["thinned"]
 
 
-def test_an_evaluator_has_its_options_and_strips_their_target(surefoot: Any, data: Path, here: Path) -> None:
-    """Both are in the report."""
-    words = ("--evaluator", "cosine fitted={upper=1.0,lower=0.0,strip=0.0}", "--strip-target", "0.4")
-    surefoot("lab", "tune", data, *LAX, *words, "--set", "embedder.use=static", "--json", "report.json")
-    report = json.loads((here / "report.json").read_text())
-    assert report["aim"]["strip_target"] == report["fit"]["strip"]["target"] == 0.4
-    assert report["config"]["evaluator"]["fitted"] == {"upper": 1.0, "lower": 0.0, "strip": 0.0}
-
-
-def test_only_a_sample_can_be_taken(surefoot: Any, data: Path, here: Path) -> None:
-    """Of each file; the report says so."""
-    surefoot("lab", "tune", data, *LAX, "--limit", "20", "--json", "report.json")
-    report = json.loads((here / "report.json").read_text())
-    assert (report["limit"], report["files"][0]["questions"]) == (20, 20)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -140,10 +124,3 @@ def test_thresholds_are_cross_validated(surefoot: Any, data: Path, here: Path) -
     report = json.loads((here / "report.json").read_text())
     assert (report["folds"], report["crossed"][0]["own"]["decisions"]["correct"]["of"]) == (2, 80)
     assert report["environment"]["python"]
-
-
-def test_one_part_cannot_be_cross_validated(surefoot: Any, data: Path) -> None:
-    """Nothing would be left to fit on."""
-    done = surefoot("lab", "tune", data, "--folds", "1")
-    assert (done.code, done.err.count("\n")) == (2, 1)
-    assert "--folds takes two or more, not 1" in done.err

@@ -55,14 +55,6 @@ def test_a_run_is_explained_by_its_own_evaluator(surefoot: Callable[..., Any], i
     assert surefoot("lab", "words", "library", "--to", "drawn").code == 2
 
 
-def test_nothing_to_explain_is_a_mistake(surefoot: Callable[..., Any], here: Path) -> None:
-    """As where no passage can be graded."""
-    row = {"id": "1", "question": "???", "passages": [{"id": "x", "text": " ", "label": 0}]}
-    (here / "empty.jsonl").write_text(json.dumps(row) + "\n")
-    done = surefoot("lab", "words", "empty.jsonl", "--to", "drawn")
-    assert (done.code, "no question with a decision" in done.err) == (2, True)
-
-
 def test_of_several_runs_one_is_to_be_named(surefoot: Callable[..., Any], indexed: Any, here: Path) -> None:
     """They were made by several methods."""
     row = {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Aldwin"]}

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.evaluate.ask.questions import load
-from surefoot.evaluate.problems import Problems
-from surefoot.types.errors import UsageError
-from surefoot_lab.datasets.crag import aligned, shifted
+from surefoot_lab.datasets.crag import shifted
 
 NAMES = [f"Ada{number} Moss{number}" for number in range(30)]
 QUESTIONS = [f"In what city was {name} born?" for name in NAMES]
@@ -75,19 +73,6 @@ def test_a_row_over_several_lines_is_put_together(tmp_path: Path) -> None:
     assert found(path) == {"lines of ref/correct that go on with the row before; joined to it": 1}
 
 
-def test_rows_without_marks_may_have_blank_ones_around_them(tmp_path: Path) -> None:
-    """Only so many are taken out as there are too many."""
-    assert aligned(["", "a", "", "b", ""], 3, "f", problems := Problems()) == ["a", "", "b"]
-    assert [(p.what, p.count) for p in problems.all()] == [("blank rows in f; taken out", 2)]
-    assert aligned(["", "b"], 2, "f", Problems()) == ["", "b"]
-
-
-def test_windows_line_ends_are_no_stray_returns(tmp_path: Path) -> None:
-    """A file that was checked out on Windows has one in every line."""
-    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE), ref_incorrect=marked(KNOWLEDGE).replace("\n", "\r\n"))
-    assert found(path) == {}
-
-
 def test_a_file_of_another_length_is_not_used(tmp_path: Path) -> None:
     """Whose each row is cannot be told; the questions stay."""
     path = folder(tmp_path, ref_correct=marked(KNOWLEDGE[1:]), ref_incorrect=marked(KNOWLEDGE))
@@ -110,13 +95,6 @@ def test_what_is_in_step_is_not_suspected() -> None:
     assert shifted(QUESTIONS, ["born in a city"] * 30) == []
     assert shifted(QUESTIONS, [""] * 30) == []
     assert shifted(QUESTIONS, ["", "", *KNOWLEDGE[:-2]]) == [(1, 30, 2)]
-
-
-def test_a_few_names_beside_the_wrong_question_are_enough() -> None:
-    """Of fifteen two: what all questions ask for does not water them down."""
-    texts = ["Nothing was found."] * 15
-    texts[3], texts[9] = KNOWLEDGE[4], KNOWLEDGE[10]
-    assert shifted(QUESTIONS[:15], texts) == [(1, 15, -1)]
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
@@ -152,15 +130,6 @@ def test_gold_answers_come_from_another_file(tmp_path: Path) -> None:
     problems = {problem.what: problem.where for problem in loaded.problems}
     assert problems["questions that the file of gold answers does not have"] == ("popqa-4",)
     assert problems["gold answers to questions that are not there"] == ("g4",)
-
-
-def test_a_folder_of_sets_names_them(tmp_path: Path) -> None:
-    """And a set that is not there says where it is."""
-    path = folder(tmp_path, ref_correct=marked(KNOWLEDGE))
-    with pytest.raises(UsageError, match=r"give one of them: \S+popqa$"):
-        load(path.parent)
-    with pytest.raises(UsageError, match=r"it comes with data/ of https://github\.com/HuskyInSalt/CRAG"):
-        load(path.parent / "arc_challenge")
 
 
 @pytest.mark.slow

@@ -64,18 +64,6 @@ def test_a_question_that_does_not_fit_is_refused_with_its_line(
         read(written(tmp_path, ROW, {**ROW, "id": "2", **change}))
 
 
-def test_two_questions_with_one_id_are_refused(tmp_path: Path) -> None:
-    """The id names the trace that is kept of it."""
-    with pytest.raises(UsageError, match="two questions with the id 'kettle-001'"):
-        read(written(tmp_path, ROW, ROW))
-
-
-def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
-    """There would be nothing to count."""
-    with pytest.raises(UsageError, match="holds no questions"):
-        read(written(tmp_path))
-
-
 @pytest.mark.parametrize(
     ("text", "wanted", "there"),
     [
@@ -123,11 +111,6 @@ def test_evidence_is_found_without_white_space_tags_and_signs(text: str) -> None
     """Lost spaces, tables and tags do not hide it."""
     assert held(question(), ["nothing", text])
     assert not held(question(), ["nothing", "95 degrees by de", "fault"])
-
-
-def test_evidence_in_angle_brackets_is_found() -> None:
-    """A placeholder looks like a tag."""
-    assert held(question(evidence=("kettle --on <minutes>",)), ["kettle --on <minutes>"])
 
 
 def test_reading_an_answer_takes_time_in_proportion_to_its_length() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import pytest
 
 from surefoot.evaluate.ask import questions
-from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Passage
 from surefoot.types.errors import UsageError
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet, blanked, read
@@ -50,37 +48,11 @@ def test_a_pair_holds_what_its_line_says(tmp_path: Path) -> None:
     assert read(written(tmp_path, line)).pairs == (expected,)
 
 
-def test_what_may_be_left_out_is_empty(tmp_path: Path) -> None:
-    """Data of one's own need no more than ids, texts and labels."""
-    bare = {"id": "q", "question": "Who?", "passages": [{"id": "a", "text": "Text.", "label": True}]}
-    assert read(written(tmp_path, bare)).pairs == (LabelledPair("q", "Who?", Passage("a", "Text."), 1),)
-
-
-def test_a_title_may_be_null(tmp_path: Path) -> None:
-    """As other programs write a field that is empty; of one that is something else the line is named."""
-    assert read(written(tmp_path, row("q", passage("a", title=None)))).pairs[0].passage.title == ""
-    with pytest.raises(UsageError, match="title must be a text, not 5"):
-        read(written(tmp_path, row("q", passage("a", title=5))))
-
-
-def test_questions_are_numbered_as_they_appear() -> None:
-    """Also where the pairs of one do not stand together."""
-    pairs = [LabelledPair(q, "Who?", Passage(q, "text"), 1) for q in "baabc"]
-    assert LabelledSet("f", "0", tuple(pairs), 0).numbers() == (0, 1, 1, 0, 2)
-
-
 def test_a_passage_without_a_label_is_left_out_and_counted(tmp_path: Path) -> None:
     """Null, or no label at all; of questions that have no other passage, too."""
     path = written(tmp_path, row("q", passage("a", None), passage("b", 0)), row("r", {"id": "c", "text": "Text."}))
     labelled = read(path)
     assert (ids(labelled), labelled.unlabelled) == ([("q", "b")], 2)
-
-
-def test_a_file_goes_by_its_hash(tmp_path: Path) -> None:
-    """Of all its bytes, also of those that were not sampled."""
-    path = written(tmp_path, row("q", passage("a")), row("r", passage("b")))
-    assert read(path, limit=1).sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert read(path).path == str(path)
 
 
 def test_a_sample_is_the_one_that_other_benchmarks_take(tmp_path: Path) -> None:
@@ -90,13 +62,6 @@ def test_a_sample_is_the_one_that_other_benchmarks_take(tmp_path: Path) -> None:
     assert list(dict.fromkeys(ten)) == [example.id for example in questions.read(path, 10)]
     assert len(ten) == 20
     assert [question_id for question_id in twenty if question_id in ten] == ten
-
-
-def test_a_sample_is_of_questions_that_have_labels(tmp_path: Path) -> None:
-    """The others would be a sample of nothing, and their passages are none of its."""
-    unknown = [row(f"u{n}", passage("a", None)) for n in range(20)]
-    labelled = read(written(tmp_path, *unknown, row("q", passage("a"), passage("b", None))), limit=5)
-    assert (ids(labelled), labelled.unlabelled) == ([("q", "a")], 1)
 
 
 @pytest.mark.parametrize(
@@ -128,12 +93,6 @@ def test_a_question_stands_in_a_file_once(tmp_path: Path) -> None:
         read(written(tmp_path, row("q", passage("a")), row("q", passage("b"))))
 
 
-def test_a_file_without_labels_is_refused(tmp_path: Path) -> None:
-    """There is nothing to measure against."""
-    with pytest.raises(UsageError, match="holds no labelled passages; a passage needs a label of 0 or 1"):
-        read(written(tmp_path, row("q", passage("a", None))))
-
-
 PAIRS = LabelledSet(
     "f", "0", tuple(LabelledPair(q, f"Who built {q}?", Passage(q, f"{q} built it.", q), 1) for q in "ab"), 3
 )
@@ -145,17 +104,3 @@ def test_a_blanked_question_is_the_same_for_every_pair() -> None:
     assert len({pair.question for pair in hidden.pairs}) == 1
     assert [pair.passage for pair in hidden.pairs] == [pair.passage for pair in PAIRS.pairs]
     assert (hidden.path, hidden.unlabelled) == ("f", 3)
-
-
-def test_a_blanked_passage_says_the_same_in_every_pair() -> None:
-    """Its title is hidden as well; its id and the question stay."""
-    hidden = blanked(PAIRS, "passage")
-    assert len({(pair.passage.title, pair.passage.text) for pair in hidden.pairs}) == 1
-    assert [(pair.question, pair.passage.id) for pair in hidden.pairs] == [("Who built a?", "a"), ("Who built b?", "b")]
-
-
-@pytest.mark.parametrize("part", ["question", "passage"])
-def test_what_was_blanked_can_be_graded(part: Any) -> None:
-    """Even by an evaluator that needs words."""
-    work = [(pair.question, pair.passage) for pair in blanked(PAIRS, part).pairs]
-    assert all(grade.score is not None for grade in Lexical().grade(work))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from confidence import AnsweredSet, answered, figures, fitted, held_out, risks
+from confidence import AnsweredSet, answered, fitted, held_out, risks
 from surefoot.evidence.confidence import NAMES
 from surefoot.stats.heads import Labelled
 from surefoot.types import Action, Answer, Citation, Decision, Grade, Passage, Strip, Trace
@@ -61,16 +61,6 @@ def test_a_fit_says_by_how_much_it_beats_the_grade() -> None:
     assert (one["evaluator"], one["sets"]["a"]["answers"]) == ("e", 200)
 
 
-def test_risks_are_those_of_manuals() -> None:
-    """Where there are any; the wrong answers of other sets are not among them."""
-    sets = {"a": made("a"), "b": made("b"), "manuals-c": made("manuals-c")}
-    own = held_out(sets)["manuals-c"], 1 - sets["manuals-c"].answers.labels
-    assert fitted(sets)["risks"] == risks(*own)
-    del sets["manuals-c"]
-    wrong = np.concatenate([1 - one.answers.labels for one in sets.values()])
-    assert fitted(sets)["risks"] == risks(np.concatenate([*held_out(sets).values()]), wrong)
-
-
 def test_runs_of_two_evaluators_make_no_fit() -> None:
     """Their scores mean different things."""
     with pytest.raises(UsageError, match="several evaluators: e, f"):
@@ -86,13 +76,3 @@ def test_risks_never_fall_and_end_with_every_answer() -> None:
     assert [share for _, share in table] == sorted(share for _, share in table)
     assert table[-1] == (0.0, 0.3)
     assert table[2] == (round(float(sure[5]), 4), round(1 / 6, 4))
-
-
-def test_figures_are_of_the_same_answers() -> None:
-    """A perfect confidence against a grade that is turned."""
-    wrong = np.array([0.0, 0.0, 1.0, 1.0] * 10)
-    found = figures(1 - wrong, wrong, wrong)
-    assert (found["auc_by_grade"].value, found["auc_by_confidence"].value) == (0.0, 1.0)
-    assert found["area_change"].value == pytest.approx(
-        found["area_by_confidence"].value / found["area_by_grade"].value - 1  # type: ignore[operator]
-    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from manual_questions import (
     AskedPassage,
     ReadManual,
     asked,
-    base,
-    made,
     read,
     reworded,
     rows,
@@ -84,26 +81,6 @@ def test_a_manual_is_read_as_an_index_reads_it(manual: ReadManual) -> None:
     ]
 
 
-def test_a_heading_is_a_question_of_its_section(manual: ReadManual) -> None:
-    """One that begins with a verb asks how; the passage answers as a whole, and a menu answers nothing."""
-    found = questions(manual, "heading")
-    starts = {one.question for one in found if "boot" in one.question}
-    assert "How do I start at boot?" in starts
-    assert {one.answers for one in found} == {()}
-    assert all(one.repeats for one in found)
-    assert not any("rowing" in one.question for one in found)
-    assert {one.question for one in questions(manual, "faq")} == {"Why does the ferry not answer?"}
-
-
-def test_a_sentence_that_points_elsewhere_asks_for_what_stands_there(manual: ReadManual) -> None:
-    """In words that the section itself does not use."""
-    found = questions(manual, "link")
-    assert {one.number for one in found} == {manual.places["queue.html", "drain"]}
-    assert any(
-        "getting rid of waiting letters" in one.question or "get rid of waiting" in one.question for one in found
-    )
-
-
 @pytest.mark.parametrize(
     ("kind", "question", "answers"),
     [
@@ -139,26 +116,6 @@ def test_every_answer_stands_in_its_passage(manual: ReadManual) -> None:
         assert all(answer in manual.passages[one.number].text for answer in one.answers)
 
 
-def test_a_manual_page_is_asked_for_by_what_its_program_does(tmp_path: Path) -> None:
-    """Its NAME holds the program's name; its DESCRIPTION answers too."""
-    page = ".TH FERRY 1\n.SH NAME\nferry \\- carry letters over the river\n.SH DESCRIPTION\nIt is able to carry, "
-    page += "and to carry on, and to carry more. It is a ferry that has some more to say of itself.\n"
-    (tmp_path / "ferry.1").write_text(page)
-    found = questions(read(tmp_path), "name")
-    assert {one.answers for one in found} == {("ferry",), ()}
-    assert any(one.question == "Which command can I use to carry letters over the river?" for one in found)
-
-
-@pytest.mark.parametrize(
-    ("word", "verb"),
-    [("Configuring", "configure"), ("Running", "run"), ("Displays", "display"), ("Copies", "copy"), ("Set", "set"),
-     ("String", ""), ("Address", ""), ("This", "")],
-)  # fmt: skip
-def test_the_verb_of_a_form_is_one_that_the_manual_uses(word: str, verb: str) -> None:
-    """No list of verbs is needed, and no noun is taken for one."""
-    assert base(word, Counter(configure=3, run=9, display=2, copy=4, set=5, str=1, this=1)) == verb
-
-
 def test_a_question_is_worded_as_people_type() -> None:
     """The same chance gives the same words; some are keywords, some lower case, some have a slip."""
     plain = "How do I remove a directory?"
@@ -181,21 +138,6 @@ def test_the_rows_are_labelled_questions(manual: ReadManual, tmp_path: Path) -> 
     more = [row for seed in range(5) for row in rows("ferry-doc", manual, dev=False, seed=seed)]
     assert any(not any(p["label"] for p in row["passages"]) for row in more)
     assert all(any(p["label"] for p in row["passages"]) for row in rows("ferry-doc", manual, dev=True))
-
-
-def test_no_more_than_so_many_questions_are_of_a_kind(manual: ReadManual) -> None:
-    """Else long lists of options would be all there is."""
-    counts = Counter(row["kind"] for row in rows("ferry-doc", manual, dev=False, each=1))
-    assert max(counts.values()) == 1
-    assert len(counts) > 5
-
-
-def test_a_package_is_read_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stopped run goes on after the packages that it has done."""
-    first = made(folder.parent, "ferry-doc", {}, tmp_path / "out")
-    monkeypatch.setattr(manual_questions, "read", lambda *given: pytest.fail("read again"))
-    assert made(folder.parent, "ferry-doc", {}, tmp_path / "out") == first
-    assert all(json.loads(line)["id"].startswith("ferry-doc-") for line in first)
 
 
 def test_whole_packages_are_set_aside(

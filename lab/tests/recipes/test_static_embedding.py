@@ -26,7 +26,6 @@ from static_embedding import (
     taught,
     texts_of,
     turn,
-    write,
 )
 from surefoot.embedders.static import pooled, unit
 from surefoot.types.protocols import Matrix
@@ -101,22 +100,6 @@ def test_what_is_held_out_is_not_learned(tmp_path: Path, held: dict[str, Any], t
     assert texts_of([data], [jsonl(tmp_path / "b.jsonl", held)]) == ["something else"]
 
 
-def test_a_held_out_title_is_not_learned(tmp_path: Path) -> None:
-    """Nothing is learned about the subject of a held-out passage from a passage of the same title."""
-    data = jsonl(tmp_path / "a.jsonl", {"title": "hut", "text": "one"}, {"title": "Hat", "text": "two"})
-    assert texts_of([data], [jsonl(tmp_path / "b.jsonl", {"title": "Hut", "text": "three"})]) == ["Hat\ntwo"]
-
-
-def test_the_teacher_is_asked_once(tmp_path: Path) -> None:
-    """What was taught is on disk: a second run asks nothing, and gets the same vectors."""
-    teacher, texts = Teacher(), [f"red {n}" for n in range(2500)]
-    first = taught(teacher, texts, tmp_path)
-    assert teacher.asked == 2500
-    assert (taught(teacher, texts, tmp_path) == first).all()
-    assert teacher.asked == 2500
-    assert (first == teacher.embed(texts)).all()
-
-
 def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a run that broke off, only what was not yet taught is asked again."""
     teacher, texts = Teacher(), [f"red {n}" for n in range(2500)]
@@ -127,16 +110,6 @@ def test_an_interrupted_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     taught(teacher, texts, tmp_path)
     assert teacher.asked == 2500
-
-
-def test_another_teacher_is_asked_again(tmp_path: Path) -> None:
-    """The cache belongs to a teacher's name and to the texts."""
-    one, other = Teacher(), Teacher()
-    other.name = "other"
-    taught(one, ["red"], tmp_path)
-    taught(other, ["red"], tmp_path)
-    taught(other, ["blue"], tmp_path)
-    assert other.asked == 2
 
 
 def test_the_student_comes_to_agree_with_the_teacher(tmp_path: Path, texts: list[str], tokenizer: Tokenizer) -> None:
@@ -153,13 +126,6 @@ def test_the_fit_is_deterministic_by_its_seed(tmp_path: Path, texts: list[str], 
     """The same seed gives the same table to the last bit, another seed another table."""
     tables = [fit(texts, Teacher(), tokenizer, tmp_path, replace(RECIPE, seed=seed)).tobytes() for seed in (1, 1, 2)]
     assert tables[0] == tables[1] != tables[2]
-
-
-def test_special_pieces_mean_nothing(tmp_path: Path, texts: list[str], tokenizer: Tokenizer) -> None:
-    """The unknown piece has a zero row, every word a row that is not."""
-    table = fit(texts, Teacher(), tokenizer, tmp_path, RECIPE)
-    assert not table[0].any()
-    assert table[1:].any(axis=1).all()
 
 
 def test_each_step_goes_down_the_slope() -> None:
@@ -180,29 +146,9 @@ def test_each_step_goes_down_the_slope() -> None:
     assert (np.sign(turned - table) == -np.sign(slope)).all()
 
 
-def test_a_piece_that_no_text_holds_keeps_its_place(tokenizer: Tokenizer) -> None:
-    """Adam moves only the rows of the texts."""
-    table = np.ones((3, 2), np.float32)
-    turn(table, VectorLesson((np.array([0, 2]),), np.array([[1, 0]], np.float32)), RECIPE)
-    assert table[1].tolist() == [1, 1]
-    assert table[0, 0] > 1 > table[0, 1]
-
-
 @given(arrays(np.float32, (4, 3), elements=st.integers(-50_000, 50_000).map(lambda n: np.float32(n / 10_000))))
 def test_rounding_moves_no_value_by_more_than_half_a_scale(table: Matrix) -> None:
     """int8 rows times their scales are the table, to half a scale; a zero row stays zero."""
     rows, scales = quantised(table)
     assert rows.dtype == np.int8
     assert np.all(np.abs(rows * scales - table) <= 0.5 * scales * 1.001)
-
-
-def test_weights_are_put_in_place_whole(tmp_path: Path) -> None:
-    """The file holds rows and scales, is the same at every writing, and nothing else is left in the folder."""
-    table = np.array([[1, -2], [0, 0]], np.float32)
-    write(table, tmp_path / "w.npz")
-    first = (tmp_path / "w.npz").read_bytes()
-    write(table, tmp_path / "w.npz")
-    assert (tmp_path / "w.npz").read_bytes() == first
-    assert [p.name for p in tmp_path.iterdir()] == ["w.npz"]
-    with np.load(tmp_path / "w.npz") as arrays_:
-        assert (arrays_["rows"] * arrays_["scales"]).tolist() == [[pytest.approx(64 * 2 / 127), -2], [0, 0]]

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.explain.grade import taken_apart
-from surefoot.stats.figures import Figure, holm
+from surefoot.stats.figures import Figure
 from surefoot.types import Action, Grade, Passage, Thresholds
-from surefoot.types.errors import ConfigError, ModelError, UsageError
+from surefoot.types.errors import ModelError, UsageError
 from surefoot_lab import probes
-from surefoot_lab.datasets.pairs import LabelledPair, read
+from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.study import controls, hypotheses
 from surefoot_lab.study.examination import SUITE
 from surefoot_lab.study.hypotheses import Hypothesis, StudyConclusion
-from surefoot_lab.study.kinds import as_rare, kinds, rarity
-from surefoot_lab.study.sample import Candidate, dealt, drawn, eligible
+from surefoot_lab.study.kinds import as_rare, kinds
+from surefoot_lab.study.sample import Candidate, dealt, drawn
 from surefoot_lab.study.tables import spearman
 from surefoot_lab.study.verdicts import Finding, _decided, concluded
 
 OWN = Thresholds(0.8, 0.3, 0.3, "own")
-
-
-def test_holm_is_as_by_hand() -> None:
-    """.005 × 4, .01 × 3, .03 × 2, then .04, which may not fall below the one before."""
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.6, 0.4]) == pytest.approx([0.8, 0.8])
-    assert holm([]) == []
-
-
-@given(st.lists(st.floats(0, 1), max_size=12))
-def test_holm_keeps_the_order_and_corrects_no_more_than_bonferroni(p: list[float]) -> None:
-    """At least the p-value itself, at most that times how many there are."""
-    found = holm(p)
-    assert all(one <= other <= min(1.0, one * len(p)) + 1e-12 for one, other in zip(p, found, strict=True))
-    ordered = [other for _, other in sorted(zip(p, found, strict=True))]
-    assert all(one <= other for one, other in pairwise(ordered))
 
 
 def decided(presence: str, value: float, supports: float, refutes: float) -> str:
@@ -111,13 +91,6 @@ def test_a_sample_says_where_there_are_too_few() -> None:
     assert found.candidates[0].relation == "occupation"
 
 
-def test_long_passages_and_doubles_are_left_out() -> None:
-    """The long ones are counted; the first of two with the same ids stays; "no" stands in a passage by chance."""
-    one = pair(1, "p", "Short.", ("No.", "poet"))
-    found, long = eligible([one, pair(1, "p", "Again."), pair(1, "r", "word " * 9)], 5)
-    assert (found, long) == ([replace(one, answers=("poet",))], 1)
-
-
 QUESTION = "What is Ada Berg's occupation?"
 PASSAGE = Passage(
     "p", "Years later Berg was a well-known poet — her occupation by day, and Ada Maria Berg's joy.", "Ada Berg"
@@ -152,15 +125,6 @@ def test_a_name_is_compared_with_a_word_as_rare_of_its_half() -> None:
     idf[where["Ada Berg's"]], idf[where["occupation?"]] = 5.0, 3.0
     idf[where["Ada Berg"]], idf[where["rare"]], idf[where["verse"]] = 5.0, 4.5, 5.2
     assert as_rare(kind, apart.units, idf) == [(where["Ada Berg"], where["verse"])]
-
-
-def test_rarity_is_counted_over_distinct_passages() -> None:
-    """A word of all passages has next to none, a word of none the most; of several words, the mean."""
-    found = rarity([Passage("a", "old hut"), Passage("b", "old hut"), Passage("c", "old inn", "Larrow")])
-    assert found.passages == 2
-    assert found.of("old") == 0 < found.of("hut") < found.of("unseen")
-    assert found.of("old hut") == pytest.approx(found.of("hut") / 2)
-    assert found.of("—") == 0
 
 
 def test_rank_correlation_is_spearmans() -> None:
@@ -208,33 +172,8 @@ def test_only_a_model_is_shuffled(tmp_path: Path) -> None:
             controls.shuffled(path, tmp_path / "out")
 
 
-def test_a_control_by_chance_repeats_itself() -> None:
-    """The same for the same text, another for another one."""
-    one = controls.Hashed(OWN)
-    first, second, again = one.grade([("q", Passage("a", "x")), ("q", Passage("b", "y")), ("q", Passage("c", "x"))])
-    assert first.score == again.score != second.score
-
-
-def test_unlabelled_passages_can_be_labelled_by_the_answer(tmp_path: Path) -> None:
-    """Only those; otherwise they are left out."""
-    texts = ["A poet.", "A cook."]
-    passages = [{"id": str(n), "text": text, "label": None} for n, text in enumerate(texts)]
-    passages += [{"id": "x", "text": "A poet.", "label": 0}]
-    path = tmp_path / "data.jsonl"
-    path.write_text(json.dumps({"id": "q", "question": "What?", "answers": ["poet"], "passages": passages}))
-    assert [one.label for one in read(path, by_answer=True).pairs] == [1, 0, 0]
-    assert [one.label for one in read(path).pairs] == [0]
-
-
 def test_the_shipped_hypotheses_are_understood() -> None:
     """Each says what would refute it, or why it is not tested."""
     found = hypotheses.read()
     assert all(claim.refuted_by or claim.untestable for claim in found.claims)
     assert len(found.sha256) == 64
-
-
-def test_hypotheses_nested_without_end_are_named(tmp_path: Path) -> None:
-    """As a file that is not TOML is."""
-    (tmp_path / "h.toml").write_text("x = " + "[" * 5000)
-    with pytest.raises(ConfigError, match=r"h\.toml is not TOML"):
-        hypotheses.read(tmp_path / "h.toml")

@@ -165,19 +165,6 @@ def test_a_control_is_explained_otherwise(matcher: Study) -> None:
     assert found["another seed"] > 0.5 > abs(found["hashed"])
 
 
-def test_values_sum_up(matcher: Study) -> None:
-    """To the score, but for rounding; and what was spent is told."""
-    assert matcher.tables.precision.gap < 1e-3
-    assert matcher.tables.precision.evaluations > 22 * 100
-
-
-def test_what_cannot_be_tested_is_not_decided(matcher: Study) -> None:
-    """The separator is no player, and the claim on it stays open."""
-    (one,) = [one for one in matcher.findings if one.claim.id == "separators-raise"]
-    assert (one.verdict, one.supports, one.effect.value) == ("undetermined", None, None)
-    assert "own" in one.because
-
-
 def test_the_hypotheses_are_on_record_before_the_evaluator_is_asked(tmp_path: Path) -> None:
     """The file and its hash lie in the folder when the first pair is graded."""
     evaluator, seen = Planted(matches_names), []
@@ -235,21 +222,6 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
     assert lines.read_bytes() == (tmp_path / "whole" / PAIRS).read_bytes()
     for name in (report.TEXT, report.DATA):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-def test_what_was_graded_is_not_graded_again(tmp_path: Path) -> None:
-    """A finished study is reported again without a question to the evaluator."""
-    small = {"per_action": 1, "checked": 0}
-    studied(Planted(matches_names), tmp_path, **small)
-    again = Planted(matches_names)
-    again.before = lambda: pytest.fail("it was asked")
-    studied(again, tmp_path, **small)
-
-
-def test_an_evaluator_that_tells_nothing_apart_has_nothing_to_explain(tmp_path: Path) -> None:
-    """It is said, and not divided by."""
-    with pytest.raises(UsageError, match="the same score"):
-        studied(Planted(lambda question, text: 0.5), tmp_path, per_action=1, checked=0)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
 from surefoot.types.errors import ModelError  # noqa: E402
-from surefoot_lab.train import verifier  # noqa: E402
 from surefoot_lab.train.average import average  # noqa: E402
 from surefoot_lab.train.export import export, imported  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork, restored  # noqa: E402
-from surefoot_lab.train.verifier import VerifierNetwork  # noqa: E402
 
 
 def tiny(seed: int, width: int = 32) -> Any:
@@ -50,16 +48,6 @@ def test_an_evaluator_that_runs_can_be_one_of_them(tmp_path: Path) -> None:
     first, second = tiny(1).state_dict(), imported(tmp_path / "minilm.onnx").state_dict()
     for name, tensor in found.items():
         assert torch.allclose(tensor.float(), (first[name].float() + second[name].float()) / 2, atol=1e-6), name
-
-
-def test_a_verifier_is_read_back_as_one(tmp_path: Path) -> None:
-    """Which no evaluator's weights are."""
-    torch.manual_seed(1)
-    torch.save(VerifierNetwork().state_dict(), tmp_path / "best.pt")
-    average([tmp_path / "best.pt"] * 2, tmp_path / "out", verifier.restored)
-    torch.save(tiny(1).state_dict(), tmp_path / "other.pt")
-    with pytest.raises(ModelError, match="no verifier's weights"):
-        average([tmp_path / "other.pt"], tmp_path / "out", verifier.restored)
 
 
 def test_other_networks_and_other_files_are_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.train import claims
-from surefoot_lab.train.claims import PARTS, SHIPPED, ClaimSets, ClaimSource, part, read, sources
+from surefoot_lab.train.claims import PARTS, SHIPPED, ClaimSets, ClaimSource, read, sources
 
 FREE = ("MIT", "Apache-2.0", "CC BY 4.0", "CC BY-SA 4.0", "ODC-BY")
 
@@ -42,14 +42,6 @@ def test_documents_are_divided_by_their_evidence(tmp_path: Path) -> None:
     assert sum(map(len, owners.values())) == 300
     assert 40 < len(owners["test"]) < 80
     assert 15 < len(owners["fit"]) < 50
-
-
-def test_a_set_that_only_measures_teaches_nothing(tmp_path: Path) -> None:
-    """Its claims are in the other two parts alone."""
-    written(tmp_path, [row(number, number % 2) for number in range(100)])
-    sets = ClaimSets(tmp_path, [ClaimSource("a", "a", "none stated")])
-    assert sets.lessons(0) == []
-    assert sets.claims["test"]["a"]
 
 
 def test_no_lesson_shares_a_long_sentence_with_what_measures(tmp_path: Path) -> None:
@@ -97,8 +89,3 @@ def test_a_line_that_is_no_claim_is_named(tmp_path: Path) -> None:
     (tmp_path / "sets.toml").write_text('[a]\nfile = "a"\nlicence = "MIT"\nform = "poem"\n')
     with pytest.raises(ConfigError, match="poem"):
         sources(tmp_path / "sets.toml")
-
-
-def test_a_part_depends_on_words_alone() -> None:
-    """Case and punctuation are spelling."""
-    assert part("The hut, at last!") == part("the HUT at last")

@@ -7,8 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("safetensors", reason="needs the extra train")
 
-from filelock import FileLock  # noqa: E402
 
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot_lab.train import grader_training  # noqa: E402
 from surefoot_lab.train.evaluator import (  # noqa: E402
-    ONWARD,
     EvaluatorRecipe,
     TrainingExample,
     dev_examples,
@@ -31,7 +28,7 @@ from surefoot_lab.train.evaluator import (  # noqa: E402
     losses_of,
     train,
 )
-from surefoot_lab.train.grader_training import batched, made, scored  # noqa: E402
+from surefoot_lab.train.grader_training import batched, scored  # noqa: E402
 from surefoot_lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 from surefoot_lab.train.training import TrainingProgress  # noqa: E402
@@ -119,11 +116,6 @@ def test_the_numbers_are_those_of_the_shipped_weights() -> None:
     )
 
 
-def test_weights_that_are_an_evaluators_go_on_gently() -> None:
-    """A head that has learned must not move as one that starts at random."""
-    assert EvaluatorRecipe(rate=4e-5, head_rate=6e-5, pieces=208, checkpoint=40) == ONWARD
-
-
 # Lessons in numbers
 
 
@@ -143,13 +135,6 @@ def test_evidence_is_told_in_pieces() -> None:
     assert shown(example(text, ((6, 12), (30, 36)))) == ["aldwin", "aldwin"]
     assert shown(example(text, ((0, 12),))) == ["tomas aldwin"]
     assert shown(example(text, ((8, 10),))) != []
-
-
-def test_where_there_is_no_evidence_the_first_piece_says_so() -> None:
-    """And where nobody knows, nothing is asked."""
-    assert (example("It is iron.", (), label=0).starts, example("It is iron.", (), label=0).ends) == ([0], [0])
-    assert example("It is iron.", None, label=0).starts is None
-    assert example("It is iron.", None).starts is None
 
 
 def test_a_long_text_is_cut_around_late_evidence() -> None:
@@ -172,25 +157,6 @@ def test_a_long_text_with_early_evidence_loses_its_end() -> None:
     assert wordpiece().decode(both.ids[3:9]) == "tomas aldwin built it"
 
 
-def test_evidence_longer_than_the_room_is_not_asked_for() -> None:
-    """The text is cut as any other, from its beginning."""
-    text = "Tomas Aldwin built it of stone. " * 40
-    cut = example(text, ((0, len(text) - 1),), most=64)
-    assert (len(cut.ids), cut.starts) == (64, None)
-    assert wordpiece().decode(cut.ids[3:7]) == "tomas aldwin"
-
-
-def test_evidence_without_a_piece_is_not_asked_for() -> None:
-    """A sign that the tokeniser drops has no place in numbers."""
-    assert example("iron \u200b iron", ((5, 6),)).starts is None
-
-
-def test_examples_are_those_of_single_lessons() -> None:
-    """However many are turned into numbers at once."""
-    lessons = [Lesson(f"who is {n}", "", "iron " * (n % 7), 1, 1.0, None) for n in range(1003)]
-    assert examples_of(lessons, 160)[-2:] == [example(x.text, None, question=x.question) for x in lessons[-2:]]
-
-
 # Batches
 
 
@@ -208,17 +174,6 @@ def test_each_example_is_in_one_batch() -> None:
         lengths = [len(examples[i].ids) for i in batch]
         assert 1 <= len(batch) <= 5
         assert len(batch) == 1 or len(batch) * max(lengths) <= 100
-
-
-def test_batches_hardly_pad_and_keep_the_order_of_learning() -> None:
-    """Neighbours of like length go together: what is to come late comes late."""
-    examples = [pretend(10 + n * 7919 % 90) for n in range(6000)]
-    batches = batched(examples, EvaluatorRecipe(batch=8))
-    padding = sum(len(b) * max(len(examples[i].ids) for i in b) for b in batches)
-    assert padding < 1.05 * sum(len(e.ids) for e in examples)
-    places = [i // 2048 for batch in batches for i in batch]
-    assert places == sorted(places)
-    assert batches == batched(examples, EvaluatorRecipe(batch=8)) != batched(examples, EvaluatorRecipe(batch=8, seed=1))
 
 
 # The loss
@@ -263,16 +218,6 @@ def test_that_there_is_no_evidence_counts_less_than_where_it_is() -> None:
     evidence[0, 1] = 20.0
     network: Any = Fixed([0.0, 0.0], evidence)
     assert float(losses_of(network, batch)[1]) == pytest.approx(0.3 * 1.0986 / 1.3, abs=1e-3)
-
-
-def test_evidence_is_asked_of_no_padding_and_of_none_who_do_not_know() -> None:
-    """What the network says there changes nothing."""
-    batch = [replace(pretend(3), starts=[1], ends=[1]), pretend(6)]
-    evidence = torch.zeros(2, 6, 2)
-    evidence[0, 3:] = 50.0
-    evidence[1] = 50.0
-    network: Any = Fixed([0.0, 0.0], evidence)
-    assert float(losses_of(network, batch)[1]) == pytest.approx(1.0986, abs=1e-3)
 
 
 # The training
@@ -339,13 +284,6 @@ def test_a_killed_run_ends_with_the_same_weights(mixture: Mixture, tmp_path: Pat
     assert same(tmp_path / "whole/best.pt", tmp_path / "killed/best.pt")
 
 
-def test_a_finished_run_is_not_run_again(mixture: Mixture, tmp_path: Path) -> None:
-    """The best weights are there."""
-    best = train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-    assert best == tmp_path / "out/best.pt"
-    assert train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(1), "cpu") == best
-
-
 def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path) -> None:
     """After so many looks without a better one; the best weights stay the best."""
     seen: list[TrainingProgress] = []
@@ -357,15 +295,6 @@ def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path
     best = torch.load(tmp_path / "out/best.pt", weights_only=True)
     assert all(torch.equal(best[name], before[name]) for name in before)
     assert [json.loads(line)["step"] for line in (tmp_path / "out/log.jsonl").read_text().splitlines()] == [2, 4, 6]
-
-
-def test_the_word_vectors_stay_as_they_are(mixture: Mixture, tmp_path: Path) -> None:
-    """Rare words would be left behind by the common ones; all else moves."""
-    network = tiny()
-    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
-    train(network, mixture, tmp_path / "out", QUICK, quiet, "cpu")
-    still = {name for name, tensor in network.state_dict().items() if torch.equal(tensor, before[name])}
-    assert still == {"word.weight", "comparable"}
 
 
 def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
@@ -383,22 +312,6 @@ def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
     assert kinds == {(5e-4, 0.0), (5e-4, 0.01), (8e-5, 0.0), (8e-5, 0.01)}
 
 
-def test_progress_counts_to_the_end(mixture: Mixture, tmp_path: Path) -> None:
-    """Forty-eight pairs in fours; the figure of the development questions comes with the first look."""
-    seen: list[TrainingProgress] = []
-    train(tiny(), mixture, tmp_path / "out", QUICK, seen.append, "cpu")
-    assert [(p.step, p.steps) for p in seen] == [(n, 12) for n in range(1, 13)]
-    assert [p.dev is None for p in seen] == [True] * 3 + [False] * 9
-    assert seen[-1].seconds_left == 0
-    assert all(p.pairs_per_second > 0 and p.loss > 0 for p in seen)
-
-
-def test_a_look_takes_whole_questions_up_to_a_number(mixture: Mixture) -> None:
-    """Of files with both labels; the others could not be measured."""
-    dev = {**mixture.dev, "one": [{**row("anna", 1), "passages": row("anna", 1)["passages"][:1]}], "none": []}
-    assert {name: len(part) for name, part in dev_examples(dev, EvaluatorRecipe(dev_pairs=3)).items()} == {"look": 4}
-
-
 def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) -> None:
     """Weights that were chosen by a question must not be praised for it."""
     rows = [row(name, number) for number, name in enumerate(NAMES)]
@@ -409,30 +322,7 @@ def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) 
     assert 0 < len(fit) < len(NAMES)
 
 
-def test_what_is_left_out_at_a_step_follows_from_seed_and_step(
-    mixture: Mixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By a rule of our own: Python's hash may be another one in its next version."""
-    seeds: list[int] = []
-    monkeypatch.setattr(torch, "manual_seed", seeds.append)
-    with pytest.raises(Stopped):
-        train(tiny(), mixture, tmp_path / "out", replace(QUICK, seed=2), stop_at(3), "cpu")
-    assert seeds[-3:] == [2_000_006, 2_000_007, 2_000_008]
-
-
 # Where they come from
-
-
-def test_what_the_weights_come_from_stands_beside_them(mixture: Mixture, tmp_path: Path) -> None:
-    """The recipe with its seed, and hashes of the mixture, the data and the first weights; a stop changes nothing."""
-    first = made(tiny(), mixture.about, QUICK)
-    for step in (4, 5):
-        with pytest.raises(Stopped):
-            train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(step), "cpu")
-        assert json.loads((tmp_path / "out/made.json").read_text()) == first
-    assert first["recipe"] == asdict(QUICK)
-    assert first["data"]["learn.jsonl"] == sha256((tmp_path / "learn.jsonl").read_bytes()).hexdigest()
-    assert made(tiny(1), mixture.about, QUICK)["start"] != first["start"] == made(tiny(), mixture.about, QUICK)["start"]
 
 
 # What can go wrong
@@ -447,14 +337,6 @@ def test_another_training_is_not_gone_on_with(mixture: Mixture, tmp_path: Path) 
             train(network, mixture, tmp_path / "out", recipe, quiet, "cpu")
     mixture.train = {replace(source, weight=0.5): rows for source, rows in mixture.train.items()}
     with pytest.raises(UsageError, match="other data or settings"):
-        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-
-
-def test_a_damaged_checkpoint_is_named(mixture: Mixture, tmp_path: Path) -> None:
-    """With what to do about it."""
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/checkpoint.pt").write_bytes(b"torn")
-    with pytest.raises(UsageError, match=r"checkpoint\.pt is damaged; remove it"):
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
 
 
@@ -476,13 +358,6 @@ def test_a_checkpoint_is_written_whole_or_not_at_all(
     assert (tmp_path / "out/checkpoint.pt").read_bytes() == kept
 
 
-def test_two_trainings_do_not_share_a_folder(mixture: Mixture, tmp_path: Path) -> None:
-    """The second says so and leaves it alone."""
-    (tmp_path / "out").mkdir()
-    with FileLock(tmp_path / "out/lock"), pytest.raises(UsageError, match="another training is writing"):
-        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-
-
 def test_a_loss_that_is_no_number_stops_the_training(mixture: Mixture, tmp_path: Path) -> None:
     """Before it spoils the weights."""
     network = tiny()
@@ -501,9 +376,3 @@ def test_a_mixture_that_teaches_nothing_is_refused(mixture: Mixture, tmp_path: P
     mixture.dev, mixture.train = dev, {}
     with pytest.raises(ConfigError, match="no lessons"):
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-
-
-def test_a_device_that_is_not_there_is_named(mixture: Mixture, tmp_path: Path) -> None:
-    """With one that always is."""
-    with pytest.raises(ConfigError, match=r"the device 'nonsense' cannot be used: .*; cpu always can"):
-        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "nonsense")

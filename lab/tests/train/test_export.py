@@ -14,7 +14,6 @@ from onnxruntime import InferenceSession
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("onnx", reason="needs the extra train")
 
-from surefoot.types.errors import ModelError  # noqa: E402
 from surefoot_lab.train.export import export, imported  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 
@@ -75,14 +74,6 @@ def test_int8_keeps_the_order(network: Any, pairs: list[Pair], tmp_path: Path) -
     assert (tmp_path / "int8.onnx").stat().st_size < (tmp_path / "plain.onnx").stat().st_size
 
 
-def test_nothing_else_is_left_behind(network: Any, tmp_path: Path) -> None:
-    """What was there is replaced whole."""
-    (tmp_path / "minilm.onnx").write_text("an earlier one")
-    export(network, tmp_path / "minilm.onnx")
-    assert [path.name for path in tmp_path.iterdir()] == ["minilm.onnx"]
-    assert InferenceSession(str(tmp_path / "minilm.onnx"), providers=["CPUExecutionProvider"])
-
-
 def test_what_was_there_stays_where_the_export_fails(
     network: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,11 +99,3 @@ def test_what_was_exported_is_read_back(network: Any, tmp_path: Path) -> None:
         assert torch.equal(first[name], again[name])
         assert first[name].shape == tensor.shape
         assert (first[name].float() - tensor.float()).abs().max() <= tensor.float().abs().max() / 127
-
-
-@pytest.mark.parametrize("content", ["", "no model"])
-def test_another_file_is_no_exported_evaluator(content: str, tmp_path: Path) -> None:
-    """The message says what to give."""
-    (tmp_path / "minilm.onnx").write_text(content)
-    with pytest.raises(ModelError, match="give the minilm"):
-        imported(tmp_path / "minilm.onnx")

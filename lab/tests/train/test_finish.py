@@ -12,12 +12,11 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("onnx", reason="needs the extra train")
 pytest.importorskip("safetensors", reason="needs the extra train")
 
-from filelock import FileLock  # noqa: E402
 
 from surefoot.evaluators.minilm import MiniLM  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
-from surefoot.types.errors import ConfigError, UsageError  # noqa: E402
+from surefoot.types.errors import ConfigError  # noqa: E402
 from surefoot_lab.train import finish as finishing  # noqa: E402
 from surefoot_lab.train.finish import QUESTIONS, finish, require_questions  # noqa: E402
 from surefoot_lab.train.mixture import Mixture, Source, half  # noqa: E402
@@ -112,16 +111,6 @@ def test_half_of_the_questions_is_left_to_be_measured_on(best: Path, tmp_path: P
     assert halves == [240, len(fit), 240 - len(fit)]
 
 
-def test_a_large_file_does_not_speak_for_a_small_one(best: Path, tmp_path: Path) -> None:
-    """Where they contradict each other, the probability lies in the middle."""
-    files = {"large": [row(n) for n in range(160)], "small": [row(n, "s", right=False) for n in range(20)]}
-    found = mixture(tmp_path, **files)
-    found.searched -= {"small"}
-    evaluator = MiniLM(str(finish(best, found, tmp_path / "out", silent)))
-    (yes,) = evaluator.grade([("Of what is it?", YES)])
-    assert yes.probability == pytest.approx(0.5, abs=0.05)
-
-
 @pytest.mark.parametrize(("quiet", "least", "most"), [(0, 0.0, 0.0), (2.5, -3.5, -1.0), (40, -12.0, -12.0)])
 def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, least: float, most: float) -> None:
     """The least margin with which it is silent about irrelevant passages, each of which is read once to find it.
@@ -145,14 +134,6 @@ def test_a_long_passage_points_where_its_best_window_does(tmp_path: Path) -> Non
     _, best = finishing._best(session, pieces)
     assert best.offsets[0][0] <= text.index(WORD) < best.offsets[-1][1]
     assert len(best.ids) < len(pieces.ids)
-
-
-def test_what_the_weights_come_from_goes_along(tmp_path: Path) -> None:
-    """Where their training left it beside them; weights of elsewhere make an evaluator all the same."""
-    found, best = mixture(tmp_path, bridges=[row(n) for n in range(240)]), weights(tmp_path / "best.pt")
-    assert "made" not in card(finish(best, found, tmp_path / "out", silent))
-    (tmp_path / "made.json").write_text('{"recipe": {"seed": 3}}')
-    assert card(finish(best, found, tmp_path / "out", silent))["made"] == {"recipe": {"seed": 3}}
 
 
 def test_thresholds_that_cannot_be_shown_are_not_made_up(best: Path, tmp_path: Path) -> None:
@@ -186,39 +167,7 @@ def test_what_was_there_stays_until_all_is_made(best: Path, tmp_path: Path, monk
     assert sorted(path.name for path in (out / "dev").rglob("*.jsonl")) == ["new.jsonl"] * 3
 
 
-def test_a_file_without_a_question_that_fits_is_passed_over(best: Path, tmp_path: Path) -> None:
-    """Chance has put all of them into the half that is measured on."""
-    few = [one for one in (row(n, "f") for n in range(20)) if not is_fit(one)]
-    found = mixture(tmp_path, bridges=[row(n) for n in range(240)], few=few)
-    out = finish(best, found, tmp_path / "out", silent)
-    assert (out / "dev/test/few.jsonl").exists()
-    assert "few" not in card(out)["thresholds"]["fitted_on"]
-
-
-def test_two_do_not_write_one_folder(best: Path, tmp_path: Path) -> None:
-    """The second says so."""
-    (tmp_path / "out").mkdir()
-    found = mixture(tmp_path, bridges=[row(n) for n in range(4)])
-    with FileLock(tmp_path / "out/lock"), pytest.raises(UsageError, match="another training is writing"):
-        finish(best, found, tmp_path / "out", silent)
-
-
 # Before hours of training
-
-
-def test_a_mixture_that_thresholds_can_be_fitted_on_is_let_through(tmp_path: Path) -> None:
-    """Nothing is written."""
-    found = mixture(tmp_path, bridges=[row(n) for n in range(240)])
-    require_questions(found)
-    assert [path.name for path in tmp_path.iterdir()] == ["bridges.jsonl"]
-
-
-def test_a_mixture_without_searched_passages_is_refused(tmp_path: Path) -> None:
-    """By default no file says so."""
-    found = mixture(tmp_path, bridges=[row(n) for n in range(240)])
-    found.searched.clear()
-    with pytest.raises(ConfigError, match="no file of the mixture has searched = true"):
-        require_questions(found)
 
 
 @pytest.mark.parametrize(("count", "said"), [(0, "label more"), (40, "it takes 14 without an error to show 20 %")])

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.text.words import sentences, words
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets import pairs
 from surefoot_lab.train import mixture
-from surefoot_lab.train.mixture import Evidence, Lesson, Mixture, Source, find, fingerprint, half, sources
+from surefoot_lab.train.mixture import Evidence, Lesson, Mixture, Source, find, fingerprint, sources
 from surefoot_lab.train.sources import Row
 
 MANY = 40
@@ -154,13 +152,6 @@ def bare(id: str, text: str, title: str = "", label: int = 1) -> Row:
     return {"id": id, "title": title, "text": text, "label": label}
 
 
-def test_a_held_question_is_not_learned_from_other_passages(tmp_path: Path) -> None:
-    """Nor in another spelling."""
-    held = {"id": "1", "question": "Who built it?", "passages": [bare("a", "Aldwin did.")]}
-    assert not alone(tmp_path, {"id": "2", "question": "who built it", "passages": [bare("b", "Tresk did.")]}, held)
-    assert alone(tmp_path, {"id": "2", "question": "who broke it", "passages": [bare("b", "Tresk did.")]}, held)
-
-
 @pytest.mark.parametrize(
     ("passage", "learned"),
     [
@@ -197,14 +188,6 @@ def test_a_long_sentence_of_a_held_passage_is_not_learned_elsewhere(tmp_path: Pa
     held = {"id": "1", "question": "Who built it?"}
     held["passages"] = [bare("a", f"{LONG} It is old. {SHORT[:59]}. It is long. {SHORT[:60]}.")]
     assert bool(alone(tmp_path, {"id": "2", "question": "Who?", "passages": [bare("b", text)]}, held)) == learned
-
-
-def test_a_title_without_letters_holds_nothing_back(tmp_path: Path) -> None:
-    """Else a development passage called "…" would hold back every question without a subject."""
-    odd = asked(1, {})
-    write(tmp_path / "dev.jsonl", [{**odd, "passages": [{"id": "x", "title": "…", "text": "odd", "label": 1}]}])
-    write(tmp_path / "set.jsonl", [{**asked(5, {5: 1}), "s_wiki_title": None}])
-    assert Mixture(tmp_path, [Source("dev", "dev"), Source("set", "train")]).lessons(0)
 
 
 # What is made of a positive
@@ -246,15 +229,6 @@ def test_an_answer_removed_leaves_question_and_entity(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain")
-@pytest.mark.parametrize("changed", [{"title": "All about Town1"}, {"text": "She was born in Town1. It rains."}])
-def test_an_answer_is_not_removed_where_it_stays_or_nothing_stays(tmp_path: Path, changed: dict[str, str]) -> None:
-    """A title can answer; and a scrap of text would be told from a passage by its length."""
-    row = asked(1, {1: 1})
-    row["passages"][0] |= changed
-    assert made(tmp_path, "answer removed", [row], copies=30) == []
-
-
-@pytest.mark.usefixtures("plain")
 def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
     """The question is the same one about somebody whom the passage does not speak of."""
     rows = [*ROWS, *(asked(n, {n: 1}, "seen") for n in range(10, 14))]
@@ -266,20 +240,6 @@ def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
         assert f"Ana{about}" not in lesson.text
         assert not find([f"Town{about}"], lesson.text)
         assert (lesson.label, lesson.spans, lesson.hardness) == (0, (), 1)
-
-
-@pytest.mark.usefixtures("plain")
-def test_no_rival_is_taken_whom_the_passage_speaks_of(tmp_path: Path) -> None:
-    """Nor one with the same answer: the negative could be a positive."""
-    one, other = asked(1, {1: 1}), asked(2, {2: 1})
-    other["answers"] = ["Town1"]
-    one["passages"][0]["text"] += " Ana3 Bor3 is her friend."
-    friend = asked(3, {30: 0})
-    found = made(tmp_path, "other entity", [one, other, friend], copies=30)
-    assert {(lesson.question, lesson.title) for lesson in found} == {
-        (one["question"], "Ana2 Bor2"),
-        (friend["question"], "Ana2 Bor2"),
-    }
 
 
 @pytest.mark.usefixtures("plain")
@@ -344,19 +304,6 @@ def test_sentences_are_joined_to_a_positive(tmp_path: Path) -> None:
 # What is said of a lesson
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_span_is_an_answer_in_any_lesson(tmp_path: Path, seed: int) -> None:
-    """Cut, joined or whole; and a negative has none."""
-    rows = ring()
-    answers = {row["question"]: row["answers"] for row in rows}
-    found = lessons(tmp_path, rows, seed, made=EVERYTHING, copies=2, absent=True)
-    assert {lesson.label for lesson in found} == {0, 1}
-    for lesson in found:
-        assert bool(lesson.spans) == bool(lesson.label)
-        for start, end in lesson.spans or ():
-            assert [lesson.text[start:end]] == answers[lesson.question]
-
-
 def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
     """Some of them; and some lose a title that their text repeats."""
     found = lessons(tmp_path, [asked(n, {n: 1, n + 50: 0}) for n in range(40)])
@@ -370,22 +317,6 @@ def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
     assert set(cut) <= pieces | ends
     untitled = [x for x in found if not x.title]
     assert 0 < len(untitled) < len(found) / 3
-
-
-def test_an_answer_that_crosses_sentences_is_not_cut(tmp_path: Path) -> None:
-    """A positive keeps an answer, or it would be none."""
-    row = asked(1, {1: 1})
-    row["answers"] = ["Town1, on a farm. Bor1"]
-    found = lessons(tmp_path, [row], copies=40)
-    assert all(lesson.spans == find(row["answers"], lesson.text) != () for lesson in found)
-    assert len({lesson.text for lesson in found}) > 1
-
-
-def test_a_title_that_the_text_does_not_repeat_stays(tmp_path: Path) -> None:
-    """Without it nobody could tell what the passage is about."""
-    row = asked(1, {1: 1})
-    row["passages"][0]["text"] = "She was born in Town1."
-    assert all(lesson.title for lesson in lessons(tmp_path, [row], copies=50))
 
 
 @pytest.mark.parametrize(
@@ -409,15 +340,6 @@ def test_evidence_is_where_its_source_tells(tmp_path: Path, evidence: Evidence, 
     assert lesson.spans == spans
 
 
-@pytest.mark.parametrize(("absent", "spans"), [(True, ()), (False, None)])
-def test_a_negative_says_where_no_answer_stands_only_if_its_source_knows(
-    tmp_path: Path, absent: bool, spans: object
-) -> None:
-    """A passage that nobody judged may hold the answer all the same."""
-    found = lessons(tmp_path, ring(), made=EVERYTHING, absent=absent)
-    assert {lesson.spans for lesson in found if not lesson.label} == {spans}
-
-
 def test_the_seed_decides(tmp_path: Path) -> None:
     """The same one gives the same lessons in the same order."""
     found = [lessons(tmp_path, ring(), seed, made=EVERYTHING) for seed in (0, 0, 1)]
@@ -436,32 +358,6 @@ def test_negatives_grow_harder(tmp_path: Path) -> None:
     assert min(places[2]) < 0.4
 
 
-def test_positives_are_spread_evenly(tmp_path: Path) -> None:
-    """A stretch of negatives alone would unlearn them."""
-    labels = [x.label for x in lessons(tmp_path, ring(), made=EVERYTHING, copies=4)]
-    parts = [labels[len(labels) * n // 10 : len(labels) * (n + 1) // 10] for n in range(10)]
-    shares = [sum(part) / len(part) for part in parts]
-    assert max(shares) - min(shares) < 0.05
-
-
-def test_a_question_gives_all_positives_and_three_negatives(tmp_path: Path) -> None:
-    """As often as there are copies; passages without a label are none."""
-    row = asked(1, {1: 1, 2: 1, 3: None, **dict.fromkeys(range(10, 20), 0)})
-    found = lessons(tmp_path, [row], copies=4, weight=0.5)
-    assert sorted(lesson.label for lesson in found) == [0] * 12 + [1] * 8
-    assert {lesson.weight for lesson in found} == {0.5}
-
-
-def test_limits_of_a_source(tmp_path: Path) -> None:
-    """At most so many questions; and only those that have a positive, where it says so."""
-    rows = [asked(1, {1: 0}), asked(2, {2: 1}), asked(3, {3: 1})]
-    few = [[lesson.question for lesson in lessons(tmp_path, some, most=2)] for some in (rows, rows[::-1])]
-    assert len(few[0]) == 2
-    assert sorted(few[0]) == sorted(few[1]), "which ones, is not for their order to say"
-    assert len(lessons(tmp_path, rows, answered=True)) == 2
-    assert len(lessons(tmp_path, rows)) == 3
-
-
 def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) -> None:
     """By its bare name, in both corpora; a passage is positive where an alias stands in it."""
     write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in asked(1, {}).items() if k != "passages"}])
@@ -471,26 +367,7 @@ def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) 
     assert sorted((lesson.label, "dog" in lesson.text) for lesson in found) == [(0, True), (1, False)]
 
 
-@given(st.lists(st.text("ab .(", max_size=4), max_size=3), st.text("abAB .(", max_size=30))
-def test_answers_are_found_as_whole_words(answers: list[str], text: str) -> None:
-    """In any case, in order, whatever signs they are made of; a blank one is nowhere."""
-    spans = find(answers, text)
-    assert list(spans) == sorted(set(spans))
-    for start, end in spans:
-        assert text[start:end].lower() in {answer.strip().lower() for answer in answers}
-        assert not text[start - 1 : start].isalnum()
-        assert not text[end : end + 1].isalnum()
-    assert find(["art"], "Art, party and art") == ((0, 3), (15, 18))
-
-
 # Files
-
-
-def test_the_shipped_mixture_can_be_read() -> None:
-    """Each of its sections, with development data of many domains."""
-    shipped = sources()
-    assert len(shipped) == len({source.name for source in shipped}) > 20
-    assert sum(source.use != "train" for source in shipped) > 10
 
 
 @pytest.mark.parametrize(
@@ -519,12 +396,6 @@ def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, said: st
     assert said in str(raised.value)
 
 
-def test_a_mixture_that_is_missing_is_named(tmp_path: Path) -> None:
-    """A mistake in a path is the user's to mend."""
-    with pytest.raises(ConfigError, match=r"none\.toml"):
-        sources(tmp_path / "none.toml")
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -543,22 +414,6 @@ def test_a_data_file_that_does_not_fit_is_named(tmp_path: Path, text: str | None
         (tmp_path / "set.jsonl").write_text(text)
     with pytest.raises(UsageError, match=r"set\.jsonl"):
         Mixture(tmp_path, [Source("set", "train")])
-
-
-@pytest.mark.parametrize(
-    ("kind", "key"),
-    [
-        ("answer removed", "answers"),
-        ("other entity", "s_wiki_title"),
-        ("other relation", "answers"),
-        ("renamed", "s_wiki_title"),
-    ],
-)
-def test_negatives_that_can_never_be_made_are_refused(tmp_path: Path, kind: str, key: str) -> None:
-    """Or the mixture would say that they are learned from; one question that has what it takes is enough."""
-    lessons(tmp_path, [{**asked(1, {1: 1}), key: []}, asked(2, {2: 1})], made=(kind,))
-    with pytest.raises(ConfigError, match=f"of set no '{kind}' can be made: none of its questions has {key}"):
-        lessons(tmp_path, [{**asked(1, {1: 1}), key: []}], made=(kind,))
 
 
 def test_a_mixture_is_known_by_what_it_says(tmp_path: Path) -> None:
@@ -584,13 +439,3 @@ def test_development_files_can_be_measured_on(tmp_path: Path) -> None:
     )
     assert (whole, set()) == (fit | test, fit & test)
     assert min(len(fit), len(test)) > 10
-
-
-def test_a_half_without_a_label_is_no_file(tmp_path: Path) -> None:
-    """It could not be read as labelled pairs; the other half can, whatever characters its ids are of."""
-    rows = [{**asked(n, {n: 1, n + 20: 0}), "id": f"\ud800{n}"} for n in range(9)]
-    rows = [row if half(row) == "fit" else {**row, "passages": [{**article(1), "label": None}]} for row in rows]
-    write(tmp_path / "set.jsonl", rows)
-    Mixture(tmp_path, [Source("set", "dev")]).write_dev(tmp_path / "out")
-    assert pairs.read(tmp_path / "out/fit/set.jsonl").pairs
-    assert not (tmp_path / "out/test/set.jsonl").exists()

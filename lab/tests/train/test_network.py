@@ -13,10 +13,8 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 safetensors = pytest.importorskip("safetensors.torch", reason="needs the extra train")
 
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
-from surefoot.types.errors import ConfigError, MissingExtra, ModelError  # noqa: E402
-from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, pretrained, restored  # noqa: E402
-
-VOCABULARY_OF = wordpiece().get_vocab()
+from surefoot.types.errors import ConfigError, MissingExtra  # noqa: E402
+from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, pretrained  # noqa: E402
 
 
 def ids(text: str) -> list[int]:
@@ -70,17 +68,6 @@ def test_pieces_that_both_sides_have_are_marked(network: Any) -> None:
         assert [pieces.id_to_token(int(piece)) for piece in both[0][marked > 0]] == expected
 
 
-def test_a_shared_word_moves_the_score(network: Any) -> None:
-    """The marks reach the heads."""
-    with torch.no_grad():
-        kept = network.shared.weight.clone()
-        before = [network(*pair("bridge", text))[0] for text in ("iron bridge", "iron hut")]
-        network.shared.weight.normal_()
-        after = [network(*pair("bridge", text))[0] for text in ("iron bridge", "iron hut")]
-        network.shared.weight.copy_(kept)
-    assert [abs(float(a - b)) > 1e-3 for a, b in zip(before, after, strict=True)] == [True, False]
-
-
 def test_it_computes_what_bert_computes(bert: Path) -> None:
     """The pretrained weights mean what they meant: against transformers, without marks."""
     transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
@@ -119,14 +106,6 @@ def test_the_seed_draws_the_heads_alone(bert: Path) -> None:
     assert differing == {"shared.weight", "relevance.weight", "evidence.weight"}
 
 
-def test_a_saved_network_is_restored(bert: Path, tmp_path: Path) -> None:
-    """Of any size, from its weights alone."""
-    network = pretrained(bert)
-    torch.save(network.state_dict(), tmp_path / "best.pt")
-    again = restored(tmp_path / "best.pt")
-    assert all(torch.equal(tensor, again.state_dict()[name]) for name, tensor in network.state_dict().items())
-
-
 @pytest.mark.parametrize("damage", ["missing", "torn", "foreign"])
 def test_weights_that_do_not_fit_are_refused(bert: Path, damage: str) -> None:
     """In one line that names the file."""
@@ -140,18 +119,6 @@ def test_weights_that_do_not_fit_are_refused(bert: Path, damage: str) -> None:
             safetensors.save_file({"weight": torch.zeros(1)}, str(path))
     with pytest.raises(ConfigError, match=r"model\.safetensors cannot be used: .*; name a folder that holds"):
         pretrained(bert)
-
-
-@pytest.mark.parametrize("content", [None, b"", b"torn", {"weight": 1}, 7])
-def test_what_holds_no_network_is_refused(tmp_path: Path, content: Any) -> None:
-    """A file that is missing, damaged or foreign."""
-    path = tmp_path / "best.pt"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    elif content:
-        torch.save(content, path)
-    with pytest.raises(ModelError, match=r"best\.pt (holds no|is missing|is damaged).*: surefoot lab train evaluator"):
-        restored(path)
 
 
 def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
