@@ -94,9 +94,9 @@ def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
     assert "cannot be used" in spent.degraded[0]
 
 
-DAMAGE = ["body = x'ff'", "headers = '{}'", """headers = '{"asked": "x", "said": "1", "cut": "0"}'"""]
+DAMAGE = ["body = x'ff'", "headers = '{}'", """headers = '{"input": "x", "output": "1", "cut": "0"}'"""]
 DAMAGE += [
-    f"""headers = '{{"asked": "1", "said": "{said}", "cut": "{cut}"}}'"""
+    f"""headers = '{{"input": "1", "output": "{said}", "cut": "{cut}"}}'"""
     for said, cut in [("-9000", "0"), (" 1_0", "0"), ("²", "0"), ("9" * 20, "0"), ("1", "7")]
 ]
 DAMAGE += ["status = 'ok'"]

@@ -468,16 +468,6 @@ def test_a_closed_door_gives_nothing_kept_either(keeping: Network, server: Fault
     assert "list is empty" in refusal(closed, server.url, trusted=True)
 
 
-def test_equal_requests_at_the_same_time_are_one(server: Faults) -> None:
-    """With a cache or without; each thread has the reply."""
-    network = Network(allow=["127.0.0.1"], spacing=0)
-    with ThreadPoolExecutor(8) as pool:
-        replies = list(pool.map(lambda _: network.get(f"{server.url}/slow/3"), range(8)))
-    assert {reply.body for reply in replies} == {b"at last"}
-    assert sorted(reply.cached for reply in replies) == [False] + 7 * [True]
-    assert len(server.asked) == 1
-
-
 # Secrets
 
 SECRET = f"tvly-{PLANTED}-0123456789abcdef"

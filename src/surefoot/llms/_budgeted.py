@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
+from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.run.cost import counted, spending, tokens
-from surefoot.types import Completion, Message
+from surefoot.types import Completion
 from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
 
-class Budgeted:
+class Budgeted(WrappedLLM):
     """Another model, asked within the budget of the question that this thread works on (`surefoot.run.cost.budgeted`).
 
     No call begins that could exceed it, with as many tokens as it may write and, by their price, as much money; a call
@@ -20,29 +18,19 @@ class Budgeted:
     """
 
     def __init__(self, llm: LLM, prices: Prices | None = None) -> None:
-        self.inner = llm
-        self.name = llm.name
+        super().__init__(llm)
         self._prices = prices
-        self._thoughts: int = getattr(llm, "thoughts", 0)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None = None,
-        *,
-        max_tokens: int = 100,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
-        """The model's completion, and its cost out of the question's spending."""
-        if not (mine := spending()):
-            return self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-        asked = tokens(messages)
-        most = spent = Spent.of(asked, max_tokens + self._thoughts, self._prices)
-        mine.reserve(most)
+    def answer(self, call: Call) -> Completion:
+        """The model's completion, and its cost out of the question's budget."""
+        if not (budget := spending()):
+            return self.ask(call)
+        inputs = tokens(call.messages)
+        most = spent = Spent.of(inputs, call.max_tokens + self.thoughts, self._prices)
+        budget.reserve(most)
         try:
-            said = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
-            spent = Spent.of(*counted(said, asked), self._prices)
-            return said
+            completion = self.ask(call)
+            spent = Spent.of(*counted(completion, inputs), self._prices)
+            return completion
         finally:
-            mine.settle(most, spent)
+            budget.settle(most, spent)

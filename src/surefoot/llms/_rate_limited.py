@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import Condition, Event, Lock
-from typing import Any
 
+from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.network.pace import Turns, backoff, within
 from surefoot.run.cost import Budget, Spending, counted, tokens
-from surefoot.types import Completion, Message
+from surefoot.types import Completion
 from surefoot.types.errors import ComponentError, ConfigError, EndpointError
 from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
@@ -98,7 +97,7 @@ class CallTally:
     """Calls repeated after silence, a broken connection or an error of the server."""
 
 
-class RateLimitedLLM:
+class RateLimitedLLM(WrappedLLM):
     """Another model, asked within limits by any number of threads.
 
     At most `in_flight` calls run at a time, fewer while the endpoint refuses too many. A limit per minute of None
@@ -141,9 +140,7 @@ class RateLimitedLLM:
         self.spending = Spending(Budget.read(budget) if budget else Budget())
         if self.spending.budget.money is not None and self.prices is None:
             raise ConfigError("a budget of money needs prices; set judge.input_price and judge.output_price")
-        self.inner = llm
-        self.name = llm.name
-        self._thoughts: int = getattr(llm, "thoughts", 0)
+        super().__init__(llm)
         self.pace = CallRate(in_flight, requests_per_minute, tokens_per_minute)
         self.tally = CallTally()
         self._timeout, self._retries, self._patience = timeout, retries, patience
@@ -156,32 +153,24 @@ class RateLimitedLLM:
         """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
         self.pace.stopped.set()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None = None,
-        *,
-        max_tokens: int = 100,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
+    def answer(self, call: Call) -> Completion:
         """The model's completion, after as many tries as it takes."""
-        form = None if self._plain else schema
+        first = call.without_schema() if self._plain else call
         try:
-            return self._insisted(messages, form, max_tokens, stop, on_text)
+            return self._insisted(first)
         except EndpointError as error:
-            if form is None or error.status not in (400, 422, 501):
+            if first.schema is None or error.status not in (400, 422, 501):
                 raise
-            completion = self._insisted(messages, None, max_tokens, stop, on_text)
+            completion = self._insisted(call.without_schema())
             self._plain = True
             return completion
 
-    def _insisted(self, messages: Sequence[Message], schema: Any, max_tokens: int, *rest: Any) -> Completion:
+    def _insisted(self, call: Call) -> Completion:
         patient = math.inf
         refused = failed = 0
         while True:
             try:
-                return self._once(messages, schema, max_tokens, *rest)
+                return self._once(call)
             except EndpointError as error:
                 if not _passing(error):
                     raise
@@ -199,8 +188,8 @@ class RateLimitedLLM:
                 if self.pace.stopped.wait(wait):
                     raise
 
-    def _once(self, messages: Sequence[Message], schema: Any, max_tokens: int, stop: Any, on_text: Any) -> Completion:
-        inputs, most_output = tokens(messages), max_tokens + self._thoughts
+    def _once(self, call: Call) -> Completion:
+        inputs, most_output = tokens(call.messages), call.max_tokens + self.thoughts
         most = self._cost(inputs, most_output)
         self.spending.reserve(most)
         spent, crowded, wait = Spent(), False, 0.0
@@ -208,7 +197,7 @@ class RateLimitedLLM:
         try:
             begun = self.pace.begin(inputs + most_output)
             with within(self._timeout):
-                completion = self.inner.complete(messages, schema, max_tokens=max_tokens, stop=stop, on_text=on_text)
+                completion = self.ask(call)
             spent = self._cost(*counted(completion, inputs))
             with self._lock:
                 self._failing = math.inf

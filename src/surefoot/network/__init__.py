@@ -7,22 +7,18 @@ sockets are not network.
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import metadata
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
-from surefoot.network.pace import Late, left, within
+from surefoot.network.pace import within
 from surefoot.network.values import Ask, Keep, Reply
-from surefoot.run import cancel, meter
-from surefoot.types.errors import Cancelled, ConfigError, NetworkError
+from surefoot.run import meter
+from surefoot.types.errors import ConfigError
 
 if TYPE_CHECKING:
     import ssl
@@ -35,7 +31,6 @@ __all__ = ["Network", "Reply"]
 
 _MOST = 5_000_000
 """Bytes of a body that are read, unless a call says otherwise."""
-_HURRY = 1.0  # seconds; with less left, a request that another thread had no time for is not made again
 
 
 class Network:
@@ -70,7 +65,6 @@ class Network:
         self._guard = Guard(allow)
         self._cache = Cache(Path(cache), expires) if cache else None
         self._seconds, self._spacing, self._retries = seconds, spacing, retries
-        self._flights: dict[tuple[str, int], Future[Reply]] = {}
         self._lock = Lock()
         self._made: Exchanges | None = None
 
@@ -94,13 +88,12 @@ class Network:
     ) -> Reply:
         """The server's reply, whatever its status; 429 and 503 too, if they outlast the retries.
 
-        `secret` headers go to this host alone and are neither kept nor shown. `most` is the most bytes of unpacked
-        body. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), and lets equal
-        requests at the same time share one, which counts in the step's meter; a function says which replies are answers
-        that may be kept. `trusted` is for an address in the user's own configuration, which may be private. `leave` is
-        called with each address before it is asked, on redirects too; it raises NetworkError to forbid it, or returns
-        the spacing that the host wants, if any. `seconds`, `spacing`, `retries` None: the Network's own. Raises
-        NetworkError.
+        `secret` headers go to this host alone and are neither cached nor shown. `most` is the most bytes of unpacked
+        body. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), which counts in
+        the step's meter; a function says which replies are answers that may be cached. `trusted` is for an address in
+        the user's own configuration, which may be private. `leave` is called with each address before a request goes
+        there, on redirects too; it raises NetworkError to forbid it, or returns the spacing that the host wants, if
+        any. `seconds`, `spacing`, `retries` None: the Network's own. Raises NetworkError.
         """
         address = self._exchanges().checked(url, params)
         spacing = self._spacing if spacing is None else spacing
@@ -138,71 +131,19 @@ class Network:
             return self._made
 
     def _answered(self, ask: Ask, seconds: float | None) -> Reply:
-        """The reply of this request; where it may be kept, the kept one, or that of an equal one under way."""
+        """The reply of this request; the cached one where there is one."""
         with within(self._seconds if seconds is None else seconds):
-            while ask.keep:
-                with self._flight(ask) as (flight, first):
-                    if first:
-                        reply = self._kept(ask) or self._brought(ask)
-                        flight.set_result(reply)
-                        return reply
-                    if brought := _awaited(flight, ask):
-                        return brought
-            return self._exchanges().asked(ask)
+            reply = (self._cached(ask) if ask.keep else None) or self._exchanges().send(ask)
+        if ask.keep and self._cache and not reply.cached and _worth_keeping(reply, ask):
+            self._cache.put(ask.key, reply)
+        return reply
 
-    def _kept(self, ask: Ask) -> Reply | None:
+    def _cached(self, ask: Ask) -> Reply | None:
         reply = self._cache.get(ask.key) if self._cache else None
         if not reply or len(reply.body) > ask.most or not _worth_keeping(reply, ask):
             return None
         meter.count(cached=1)
         return reply
-
-    def _brought(self, ask: Ask) -> Reply:
-        reply = self._exchanges().asked(ask)
-        if self._cache and _worth_keeping(reply, ask):
-            self._cache.put(ask.key, reply)
-        return reply
-
-    @contextmanager
-    def _flight(self, ask: Ask) -> Iterator[tuple[Future[Reply], bool]]:
-        """The reply that is to come to such a request, and whether this thread must bring it."""
-        key = (ask.key, ask.most)
-        with self._lock:
-            first = key not in self._flights
-            flight = self._flights.setdefault(key, Future())
-        failed: NetworkError | None = None
-        try:
-            yield flight, first
-        except NetworkError as error:
-            failed = error
-            raise
-        except Cancelled as error:
-            failed = Late(str(error))  # whoever else waits for it brings it
-            raise
-        finally:
-            if first:
-                with self._lock:
-                    del self._flights[key]
-                if failed:
-                    flight.set_exception(failed)
-                flight.cancel()  # nobody must wait for ever; does nothing to one that has ended
-
-
-def _awaited(flight: Future[Reply], ask: Ask) -> Reply | None:
-    """The reply to another thread's equal request; None: it had too little time, and this thread has more."""
-    host = urlsplit(ask.url).hostname
-    try:
-        reply = cancel.result(flight, left())
-    except NetworkError as error:
-        if isinstance(error, Late) and left() > _HURRY:
-            return None
-        raise type(error)(str(error)) from error
-    except TimeoutError as error:
-        raise Late(f"{host} gave no whole answer in time") from error
-    except CancelledError as error:
-        raise NetworkError(f"{host} gave no answer: the request that was to bring it was broken off") from error
-    meter.count(cached=1)
-    return replace(reply, cached=True)
 
 
 def _worth_keeping(reply: Reply, ask: Ask) -> bool:
@@ -210,16 +151,16 @@ def _worth_keeping(reply: Reply, ask: Ask) -> bool:
     own configuration is for the user to mend."""
     if reply.status not in ((200, 203) if ask.trusted else (200, 203, 404)):
         return False
-    said = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
+    content = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])
     secrets = [word.encode() for value in ask.secret.values() for word in value.split()[-1:]]
-    return not any(secret in said for secret in secrets) and (
+    return not any(secret in content for secret in secrets) and (
         ask.keep is True or (callable(ask.keep) and ask.keep(reply))
     )
 
 
-def _headers(given: Mapping[str, str] | None) -> dict[str, str]:
+def _headers(named: Mapping[str, str] | None) -> dict[str, str]:
     """A copy of the headers. For one that cannot be sent, raises ConfigError with its name and without its value."""
-    headers = dict(given or {})
+    headers = dict(named or {})
     for name, value in headers.items():
         if not _sendable(value):
             raise ConfigError(f"the header {name} cannot be sent: what it is to hold is not plain ASCII on one line")

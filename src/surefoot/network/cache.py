@@ -22,13 +22,7 @@ CREATE TABLE IF NOT EXISTS replies (
     body BLOB NOT NULL
 ) WITHOUT ROWID
 """
-_HELD = """
-SELECT user_version, (SELECT count(*) FROM sqlite_master),
-    (SELECT count(*) FROM sqlite_master WHERE rtrim(sql, char(10)) IS NOT ?)
-FROM pragma_user_version
-"""
-_MADE = _TABLE.strip().replace("IF NOT EXISTS ", "")
-"""The table as SQLite records it."""
+_HELD = ("PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
 _UNUSABLE = (sqlite3.Error, OSError, UnicodeDecodeError)
 """Errors of a damaged file; the last where a message quotes the damage."""
 _USED = """
@@ -96,8 +90,8 @@ class Cache:
         db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA trusted_schema = OFF")
-            version, things, foreign = db.execute(_HELD, (_MADE,)).fetchone()
-            if foreign or (version != _VERSION and (version or things)):
+            (version,), (tables,) = (db.execute(query).fetchone() for query in _HELD)
+            if version != _VERSION and (version or tables):
                 raise sqlite3.DatabaseError("it holds something else, and is left as it is")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
@@ -111,15 +105,14 @@ class Cache:
         return db
 
 
-def _reply(url: Any, status: Any, headers: Any, body: Any, said: Any) -> Reply | None:
+def _reply(url: Any, status: Any, headers: Any, body: Any, came: Any) -> Reply | None:
     """The reply that a row holds; None: the row is damaged."""
     try:
         named = parsed(headers)
     except (ValueError, TypeError):
         return None
-    typed = zip((url, status, named, body, said), (str, int, dict, bytes, float), strict=True)
-    if not all(isinstance(value, kind) for value, kind in typed):
+    typed = zip((url, status, named, body, came), (str, int, dict, bytes, float), strict=True)
+    whole = all(isinstance(value, kind) for value, kind in typed)
+    if not whole or not all(isinstance(value, str) for value in named.values()):
         return None
-    if not all(isinstance(value, str) for value in named.values()):
-        return None
-    return Reply(url, status, named, body, cached=True, age=time.time() - said)
+    return Reply(url, status, named, body, cached=True, age=time.time() - came)

@@ -50,7 +50,7 @@ class Exchanges:
         self._permitted(address)
         return str(address)
 
-    def asked(self, ask: Ask) -> Reply:
+    def send(self, ask: Ask) -> Reply:
         """The server's last reply, after as many retries as the deadline allows; raises NetworkError."""
         failures = 0
         while True:
