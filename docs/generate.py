@@ -31,6 +31,7 @@ from typer.testing import CliRunner
 
 from surefoot import components
 from surefoot.cli import COMMANDS, app
+from surefoot.cli._commands import START, CommandGroup, LateCommand
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.faults import SHARED
 from surefoot.config.settings import DEFAULTS
@@ -60,7 +61,8 @@ _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
 _FILE = re.compile(r"`([\w/]+\.py)`")
 _PROGRAM = re.compile(r"\bpython3? ((?:lab|docs|examples)/[\w/]+\.py)")
-_COMMAND = re.compile(r"^(?:    )?(?:\$ )?surefoot ((?:lab )?[a-z]\w*)|`surefoot ((?:lab )?[a-z]\w*)", re.MULTILINE)
+_CALL = re.compile(r"(?:^(?:    )?(?:\$ )?|`)surefoot ((?:\\\n|[^`#\n])+)", re.MULTILINE)
+_OPTION = re.compile(r"--[a-z][a-z0-9-]*")
 _DOTTED = re.compile(r"\bsurefoot(?!\.toml\b)(?:\.\w+)+")
 
 
@@ -99,7 +101,8 @@ def commands() -> str:
 def _paths(command: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     yield path
     for name, inner in sorted(getattr(command, "commands", {}).items()):
-        yield from _paths(inner, (*path, name))
+        if name != "lab":
+            yield from _paths(inner, (*path, name))
 
 
 def filled(page: Path, what: str, table: str) -> str:
@@ -246,8 +249,8 @@ def broken(page: Path) -> Iterator[str]:
     for program in sorted(set(_PROGRAM.findall(text))):
         if not (ROOT / program).exists():
             yield f"{name}: there is no {program}"
-    for command in sorted({first or second for first, second in _COMMAND.findall(text)} - _named_commands()):
-        yield f"{name}: there is no command 'surefoot {command}'"
+    for call in sorted(set(_CALL.findall(text))):
+        yield from (f"{name}: {fault}" for fault in _misused(call))
     for dotted in sorted(set(_DOTTED.findall(prose)) | _imported(text)):
         if not (_is_there(dotted) or dotted in components.GROUPS.values()):
             yield f"{name}: there is no {dotted}"
@@ -269,10 +272,35 @@ def _sources() -> tuple[str, ...]:
     return ("dev.py", *(path.as_posix() for folder in folders for path in folder.rglob("*.py")))
 
 
+def _misused(call: str) -> Iterator[str]:
+    """Yield the faults of a call of `surefoot` in a page: no such command, or an option that the command lacks."""
+    words = call.split()
+    path = next((tuple(words[:n]) for n in (3, 2, 1) if tuple(words[:n]) in _options_of()), None)
+    if path is None:
+        if re.fullmatch("[a-z]+", words[0]) and words[0] != "lab":
+            yield f"there is no command 'surefoot {words[0]}'"
+        return
+    for option in sorted({*_OPTION.findall(call)} - _options_of()[path]):
+        yield f"'surefoot {' '.join(path)}' has no {option}"
+
+
 @cache
-def _named_commands() -> frozenset[str]:
-    """Return the commands of the product, and those of the lab behind "lab"."""
-    return frozenset({"lab", *COMMANDS, *(f"lab {name}" for name in LAB)})
+def _options_of() -> dict[tuple[str, ...], frozenset[str]]:
+    """Return the options of each command, those of the lab behind "lab"."""
+    lab = CommandGroup(name="lab", listing=LAB)
+    return {**_walked((), CommandGroup(listing=COMMANDS)), **_walked(("lab",), lab)}
+
+
+def _walked(path: tuple[str, ...], group: CommandGroup) -> dict[tuple[str, ...], frozenset[str]]:
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    for name, inner in group.commands.items():
+        command: Any = inner.imported() if isinstance(inner, LateCommand) else inner
+        if isinstance(command, CommandGroup):
+            found |= _walked((*path, name), command)
+            command = command.commands.get(START, command)
+            command = command.imported() if isinstance(command, LateCommand) else command
+        found[*path, name] = frozenset({"--help", *(o for p in command.params for o in (*p.opts, *p.secondary_opts))})
+    return found
 
 
 def _imported(text: str) -> set[str]:

@@ -31,7 +31,7 @@ _EVENTS = ("socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "sock
 _seen: list[str] = []
 
 
-_INSIDE = "surefoot.documents.worker"
+_INSIDE = "surefoot.index.cutting_worker"
 """Argument of the process that reads pages, which reads what is here and no more."""
 
 
