@@ -32,9 +32,10 @@ from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
 from surefoot.judges.verified import Verified
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
-from surefoot.stats.heads import Head, Labelled, fit
+from surefoot.stats.heads import Head
 from surefoot.types import Passage, Record
 from surefoot.types.protocols import Embedder, Judge, Verifier
+from surefoot_lab.heads import Labelled, fit
 from surefoot_lab.train.claims import ClaimSets, sources
 
 sys.path.append(str(Path(__file__).parents[1] / "recipes"))

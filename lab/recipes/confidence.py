@@ -30,13 +30,15 @@ import numpy as np
 from surefoot.evaluate.ask.questions import read
 from surefoot.evidence.confidence import AGAINST, NAMES, facts
 from surefoot.run.store import recorded, write_text
-from surefoot.stats.figures import Figure, figure, relative, resampled, risk_area, roc_auc
-from surefoot.stats.heads import Floats, Head, Labelled, fit
+from surefoot.stats.figures import Figure, Floats, figure, resampled, roc_auc
+from surefoot.stats.heads import Head
 from surefoot.types import Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals as bench_manuals
 from surefoot_lab import qa as bench_qa
 from surefoot_lab.datasets import manuals
+from surefoot_lab.figures import relative, risk_area
+from surefoot_lab.heads import Labelled, fit
 
 SETS = (
     *"popqa/contriever popqa/wikidata_paragraphs popqa/crag_refs nq/oracle nq/e5 triviaqa/e5 squad2/dev".split(),

@@ -26,11 +26,11 @@ from surefoot.embedders.static import Static
 from surefoot.judges import _equivalence as equivalence
 from surefoot.judges import _support as support
 from surefoot.run.store import write_text
-from surefoot.stats.heads import Labelled, fit
 from surefoot.text.json_values import parsed
 from surefoot.text.words import fold, words
 from surefoot.types import Passage
 from surefoot.types.protocols import Embedder
+from surefoot_lab.heads import Labelled, fit
 
 PART = 4
 """Every fourth of EVOUNA's questions is learned from."""

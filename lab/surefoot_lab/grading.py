@@ -26,6 +26,7 @@ from surefoot.text.words import places_of
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Evaluator, Pair
+from surefoot_lab import figures as lab_figures
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 
 SCHEMA = 1
@@ -270,7 +271,7 @@ def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str
         "python": platform.python_version(),
         **{name: version(name) for name in _LIBRARIES},
         "bootstrap": {"resamples": metrics.RESAMPLES, "seed": metrics.SEED, "by": "question", "interval": 0.95},
-        "bins": metrics.BINS,
+        "bins": lab_figures.BINS,
         **about,
         "evaluators": to_json(reports),
     }
@@ -323,7 +324,7 @@ def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, S
     labels, questions = _columns(rows)
     return {
         "roc_auc": metrics.roc_auc(scores, labels, questions),
-        "average_precision": metrics.average_precision(scores, labels, questions),
+        "average_precision": lab_figures.average_precision(scores, labels, questions),
         "accuracy_at_upper": metrics.mean((scores >= thresholds.upper) == labels, questions)
         if thresholds
         else replace(metrics.mean([]), undefined="the evaluator has no thresholds"),
@@ -337,8 +338,8 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
     labels, questions = _columns(rows)
     statistics = {
         "accuracy_at_half": metrics.mean((sure >= 0.5) == labels, questions),
-        "expected_calibration_error": metrics.expected_calibration_error(sure, labels, questions),
-        "brier": metrics.brier(sure, labels, questions),
+        "expected_calibration_error": lab_figures.expected_calibration_error(sure, labels, questions),
+        "brier": lab_figures.brier(sure, labels, questions),
     }
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
 
@@ -424,7 +425,7 @@ def _mean(done: Sequence[_Measured]) -> Mean:
         questions=sum(one.questions for one in each),
         pairs=pairs,
         ungraded=sum(one.ungraded for one in each),
-        metrics=Metrics(**{f.name: metrics.macro([one.figures[f.name] for one in done]) for f in fields(Metrics)}),
+        metrics=Metrics(**{f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(Metrics)}),
         decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
         pairs_per_second=_speed(pairs, cached := sum(one.cached for one in each), sum(one.seconds for one in each)),
         cached=cached,

@@ -16,10 +16,11 @@ from surefoot.evidence.ranking import best
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, difference, mcnemar
+from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, mcnemar
 from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion, held, right, said
+from surefoot_lab.figures import difference
 from surefoot_lab.methods import retrieved
 from surefoot_lab.qa import MethodComparison
 

@@ -26,13 +26,13 @@ from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import Threshold
 from surefoot.run.store import to_json
-from surefoot.stats.bounds import at_most, highest, lowest
 from surefoot.stats.figures import Ints, wilson
 from surefoot.stats.text import percent
 from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Evaluator
+from surefoot_lab.bounds import at_most, highest, lowest
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import Decisions, Outcome, decisions_of, graded
 

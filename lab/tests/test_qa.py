@@ -12,8 +12,9 @@ from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import recorded
-from surefoot.stats.figures import Paired, risk_area
+from surefoot.stats.figures import Paired
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
+from surefoot_lab.figures import risk_area
 from surefoot_lab.methods import arms
 from surefoot_lab.qa import QAReport, Share, compared, comparisons, report, reports
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.stats.figures import average_precision, brier, roc_auc
+from surefoot.stats.figures import roc_auc
+from surefoot_lab.figures import average_precision, brier
 
 theirs = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")
 

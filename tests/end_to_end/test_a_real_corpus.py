@@ -12,8 +12,8 @@ import pytest
 from surefoot.evaluate.ask.questions import read
 from surefoot.index.search import Index
 from surefoot.retrievers.bm25 import Bm25
-from surefoot.stats.figures import recall_at
 from surefoot.types.errors import IndexFault
+from surefoot_lab.figures import recall_at
 
 DATA = Path(os.environ.get("SUREFOOT_TEST_DATA", "not set"))
 CORPUS = DATA / "corpus" / "wikipedia.jsonl"

@@ -19,11 +19,10 @@ from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evaluators.minilm import MiniLM, Pieces, encode, pointed, windows
 from surefoot.models.cross_encoder import Logits, tokenizer
 from surefoot.run.store import to_json
-from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
-from surefoot_lab import tuning
+from surefoot_lab import isotonic, tuning
 from surefoot_lab.datasets import pairs
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
@@ -108,7 +107,7 @@ def _calibrated(evaluator: MiniLM, files: Sequence[LabelledSet], on_done: OnDone
     grades = graded(evaluator, [pair for pair, _ in every], on_done).grades
     known = [(g.score, p.label, weight) for g, (p, weight) in zip(grades, every, strict=True) if g.score is not None]
     scores, labels, weights = zip(*known, strict=True)
-    return calibration.fit(scores, labels, weights)
+    return isotonic.fit(scores, labels, weights)
 
 
 def _margin(model: Path, files: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> float:

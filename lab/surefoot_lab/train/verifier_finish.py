@@ -13,11 +13,11 @@ import numpy as np
 
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run.store import write_text
-from surefoot.stats import calibration
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Support
 from surefoot.types.errors import ConfigError
 from surefoot.verifiers.minilm import ClaimPieces, ClaimReading, MiniLMVerifier, doubtful
+from surefoot_lab import isotonic
 from surefoot_lab.support import word_f1
 from surefoot_lab.train.claims import ClaimSets, LabelledClaim, lines
 from surefoot_lab.train.export import export
@@ -89,7 +89,7 @@ def _calibrated(read: Mapping[str, Read], sets: ClaimSets) -> Calibration:
         scores += [reading.logit for *_, reading in some]
         labels += mine
         weights += [weight / sum(each) for weight in each]
-    return calibration.fit(scores, labels, weights)
+    return isotonic.fit(scores, labels, weights)
 
 
 def _upper(read: Mapping[str, Read], fitted: Calibration) -> float:

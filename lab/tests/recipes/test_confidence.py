@@ -9,9 +9,9 @@ import pytest
 
 from confidence import AnsweredSet, answered, fitted, held_out, risks
 from surefoot.evidence.confidence import NAMES
-from surefoot.stats.heads import Labelled
 from surefoot.types import Action, Answer, Citation, Decision, Grade, Passage, Strip, Trace
 from surefoot.types.errors import UsageError
+from surefoot_lab.heads import Labelled
 
 RANDOM = np.random.default_rng(0)
 

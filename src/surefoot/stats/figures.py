@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import sqrt
+from math import comb, sqrt
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.stats.bounds import at_most
-from surefoot.text.ids import labels
 from surefoot.text.words import words
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-BINS = 15
-"""Equal-width bins of the expected calibration error: [k/15, (k+1)/15), the last with 1."""
 RESAMPLES = 1000
 """Resamples of a bootstrap."""
 SEED = 0
@@ -51,11 +46,6 @@ def token_f1(said: str, golds: Sequence[str]) -> float:
     several golds the best (Rajpurkar et al. 2016, but for our word boundaries). In [0, 1]; 0 without words in common.
     """
     return max((_overlap(_bag(said), _bag(gold)) for gold in golds), default=0.0)
-
-
-def recall_at(k: int, retrieved: Sequence[str], gold: frozenset[str]) -> bool:
-    """Whether one of the first `k` ids is a gold passage, by `labels`: a part `id#2` of a split one counts as `id`."""
-    return any(not gold.isdisjoint(labels(name)) for name in retrieved[:k])
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:
@@ -104,7 +94,8 @@ def mcnemar(first: Sequence[bool], second: Sequence[bool]) -> Paired:
     pairs = list(zip(first, second, strict=True))
     only_first, only_second = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
     fewer, apart = min(only_first, only_second), only_first + only_second
-    return Paired(len(pairs), only_first, only_second, min(1.0, 2 * at_most(fewer, apart, 0.5)))
+    tail = sum(comb(apart, count) for count in range(fewer + 1))
+    return Paired(len(pairs), only_first, only_second, min(1.0, tail / 2 ** max(0, apart - 1)))
 
 
 def holm(p: Sequence[float]) -> list[float]:
@@ -150,55 +141,13 @@ class Figure:
 
 def roc_auc(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
     """How often a relevant item has a higher score than an irrelevant one; a tie counts one half."""
-    return _ranked(scores, labels, questions, _auc)
-
-
-def average_precision(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
-    """Mean over the relevant items of the precision at their score: no interpolation, tied items taken together."""
-    return _ranked(scores, labels, questions, _precision)
-
-
-def expected_calibration_error(
-    probabilities: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None
-) -> Statistic:
-    """Mean distance of probability from frequency over `BINS` equal-width bins, each weighted by its items. Resampling
-    adds chance to every bin's distance, so the interval leans upwards."""
-    sure = np.asarray(probabilities, dtype=float)
-    bins = np.minimum((sure * BINS).astype(int), BINS - 1)
-    gaps = np.zeros((len(sure), BINS))
-    gaps[np.arange(len(sure)), bins] = np.asarray(labels, dtype=float) - sure
-    return Statistic(lambda w: _ratio(np.abs(w @ gaps).sum(axis=1), w.sum(axis=1)), *_items(questions, len(sure)))
-
-
-def brier(probabilities: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
-    """Mean squared distance of the probability from the label; 0 is best."""
-    return mean((np.asarray(probabilities, dtype=float) - np.asarray(labels, dtype=float)) ** 2, questions)
-
-
-def risk_area(sure: npt.ArrayLike, wrong: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
-    """The area under the risk–coverage curve (El-Yaniv and Wiener 2010): the share of wrong items among the surest
-    ones, averaged over all shares from none to every item; 0 is best. Items that are as sure as each other come in
-    together, as if in every order."""
-    each = -np.asarray(sure, dtype=float)
-    order = np.argsort(each, kind="stable")
-    starts = np.unique(each[order], return_index=True)[1]
-    faults = np.asarray(wrong, dtype=float)
-
-    def area(weights: Floats) -> Floats:
-        sizes = np.add.reduceat(weights[:, order], starts, axis=1)
-        missed = np.add.reduceat((weights * faults)[:, order], starts, axis=1)
-        before, known = np.cumsum(sizes, axis=1) - sizes, np.cumsum(missed, axis=1) - missed
-        rate = _ratio(missed, sizes, empty=0.0)
-        grown = np.log1p(_ratio(sizes, before, empty=0.0)) * (known - rate * before)
-        return _ratio((rate * sizes + grown).sum(axis=1), weights.sum(axis=1))
-
-    return Statistic(area, *_items(questions, len(each)))
+    return ranked(scores, labels, questions, _auc)
 
 
 def mean(values: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
     """The mean; of truth values, the share that is true."""
     each = np.asarray(values, dtype=float)
-    return Statistic(lambda w: _ratio(w @ each, w.sum(axis=1)), *_items(questions, len(each)))
+    return Statistic(lambda w: ratio(w @ each, w.sum(axis=1)), *items(questions, len(each)))
 
 
 def resampled(questions: int, seed: int | Sequence[int] = SEED) -> npt.NDArray[np.uint16]:
@@ -222,57 +171,9 @@ def figure(statistic: Statistic, counts: npt.NDArray[np.uint16]) -> tuple[Figure
     """The statistic with the interval from 2.5 to 97.5 % of its replicates, and these."""
     value, several = statistic.value, len(np.unique(statistic.questions)) > 1
     drawn = replicates(statistic, counts) if value is not None and several else np.full(len(counts), np.nan)
-    low, high = _percentiles(drawn) or (None, None)
+    low, high = percentiles(drawn) or (None, None)
     undefined = statistic.undefined if value is None else ""
     return Figure(value, low, high, len(statistic.questions), undefined), drawn
-
-
-def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figure, Floats]:
-    """`other` less `one`, two figures of the same resamples, with the interval of the difference itself; undefined
-    where one of them is."""
-    (before, drawn), (after, redrawn) = one, other
-    gaps = redrawn - drawn
-    if before.value is None or after.value is None:
-        return Figure(None, None, None, after.of, before.undefined or after.undefined), gaps
-    low, high = _percentiles(gaps) or (None, None)
-    return Figure(after.value - before.value, low, high, after.of), gaps
-
-
-def relative(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> Figure:
-    """`gain` as a share of `one`: −0.25 where the other is a quarter smaller; undefined where `one` is 0."""
-    change, gaps = gain(one, other)
-    before, drawn = one
-    if change.value is None or not before.value:
-        return Figure(None, None, None, change.of, change.undefined or "there is nothing to take a share of")
-    low, high = _percentiles(_ratio(gaps, drawn)) or (None, None)
-    return Figure(change.value / before.value, low, high, change.of)
-
-
-def difference(first: Sequence[float], second: Sequence[float]) -> Figure:
-    """The mean of the first less that of the second, over the same questions in the same order, with the interval of a
-    paired bootstrap; of truth values, the difference of the shares that are true."""
-    gaps = np.array(first, dtype=float) - np.array(second, dtype=float)
-    return figure(mean(gaps), _drawn(len(gaps)))[0]
-
-
-def macro(figures: Sequence[tuple[Figure, Floats]]) -> Figure:
-    """The mean of the figures that are defined, each weighing the same; `of` is how many. The interval is for these
-    very data sets, whose questions were resampled each by itself; None where one of the figures has none."""
-    there = [(figure, drawn) for figure, drawn in figures if figure.value is not None]
-    if not there:
-        return Figure(None, None, None, 0, "undefined in every file")
-    low = high = None
-    if all(figure.low is not None for figure, _ in there):
-        # Resamples of different sets have nothing to do with each other: a gap can be filled with any other one.
-        filled = [np.resize(drawn[~np.isnan(drawn)], len(drawn)) for _, drawn in there]
-        low, high = _percentiles(np.mean(filled, axis=0)) or (None, None)
-    return Figure(float(np.mean([figure.value for figure, _ in there])), low, high, len(there))
-
-
-@lru_cache(maxsize=2)
-def _drawn(questions: int) -> npt.NDArray[np.uint16]:
-    """Methods are compared in many pairs on the same questions."""
-    return resampled(max(1, questions))
 
 
 def _bag(text: str) -> Counter[str]:
@@ -284,11 +185,12 @@ def _overlap(said: Counter[str], gold: Counter[str]) -> float:
     return 2 * same / (said.total() + gold.total()) if same else 0.0
 
 
-def _items(questions: Ints | None, items: int) -> tuple[Ints, str]:
-    return (np.arange(items) if questions is None else questions), "there is nothing to count"
+def items(questions: Ints | None, count: int) -> tuple[Ints, str]:
+    """The question of each item, and why a figure over none is undefined."""
+    return (np.arange(count) if questions is None else questions), "there is nothing to count"
 
 
-def _ranked(
+def ranked(
     scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None, formula: Callable[[Floats, Floats], Floats]
 ) -> Statistic:
     """`formula` is given the weights of the relevant and of the irrelevant items at each distinct score, rising."""
@@ -304,26 +206,21 @@ def _ranked(
         return np.where(both, formula(relevant, irrelevant), np.nan)
 
     undefined = f"it takes both labels, and {int(positive.sum())} of {len(positive)} are positive"
-    return Statistic(weighted, _items(questions, len(given))[0][order], undefined)
+    return Statistic(weighted, items(questions, len(given))[0][order], undefined)
 
 
 def _auc(relevant: Floats, irrelevant: Floats) -> Floats:
     below = np.cumsum(irrelevant, axis=1) - irrelevant / 2
-    return _ratio((relevant * below).sum(axis=1), relevant.sum(axis=1) * irrelevant.sum(axis=1))
+    return ratio((relevant * below).sum(axis=1), relevant.sum(axis=1) * irrelevant.sum(axis=1))
 
 
-def _precision(relevant: Floats, irrelevant: Floats) -> Floats:
-    hits = np.cumsum(relevant[:, ::-1], axis=1)
-    taken = hits + np.cumsum(irrelevant[:, ::-1], axis=1)
-    precision = np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
-    return _ratio((relevant[:, ::-1] * precision).sum(axis=1), relevant.sum(axis=1))
-
-
-def _ratio(part: Floats, whole: Floats, empty: float = np.nan) -> Floats:
+def ratio(part: Floats, whole: Floats, empty: float = np.nan) -> Floats:
+    """The quotient, and `empty` where the whole is 0."""
     return np.divide(part, whole, out=np.full_like(part, empty), where=whole > 0)
 
 
-def _percentiles(drawn: Floats) -> tuple[float, float] | None:
+def percentiles(drawn: Floats) -> tuple[float, float] | None:
+    """The ends of the middle 95 %; None: too many are undefined."""
     there = drawn[~np.isnan(drawn)]
     if len(there) < (1 - MISSING) * len(drawn):
         return None

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.stats.calibration import Calibration, fit
-from surefoot.stats.figures import expected_calibration_error
+from surefoot.stats.calibration import Calibration
+from surefoot_lab.figures import expected_calibration_error
+from surefoot_lab.isotonic import fit
 
 numbers = st.floats(-1e3, 1e3)
 pairs = st.lists(st.tuples(numbers, st.integers(0, 1), st.floats(0.1, 10)), min_size=1, max_size=300)

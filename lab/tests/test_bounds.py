@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.stats.bounds import at_most, highest, lowest
+from surefoot_lab.bounds import at_most, highest, lowest
 
 
 def exactly(count: int, trials: int, chance: Fraction) -> float:

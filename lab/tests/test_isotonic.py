@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.stats.calibration import fit
+from surefoot_lab.isotonic import fit
 
 theirs = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
 

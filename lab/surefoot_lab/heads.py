@@ -1,0 +1,75 @@
+"""The fit that makes a linear head from labelled sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.stats.heads import Head
+
+Floats = npt.NDArray[np.float64]
+
+PENALTY = 3.0
+"""Penalty on the squared weights of the standardised inputs."""
+STEPS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A set of judged records as inputs of a head."""
+
+    inputs: Floats
+    """One row a record."""
+    labels: Floats
+    """1 for a right one, else 0."""
+    groups: tuple[str, ...]
+    """Each record's question or source."""
+    say: float = 500.0
+    """Weight of the set in a fit, in records, however many it has."""
+
+
+def fit(
+    names: Sequence[str],
+    sets: Sequence[Labelled],
+    against: Set[str],
+    free: Set[str] = frozenset(),
+    shrink: float = 0.0,
+) -> Head:
+    """The head for these sets, each weighted by its `say`; deterministic.
+
+    It is restrained in two ways, so that it holds on data of other kinds. Each set has a bias of its own in the fit, so
+    that no weight learns how often a set is right; the head's bias is the mean of theirs. `shrink` is the penalty on
+    the squared biases: from 0 up, the inputs have to explain more of why one set is right more often than another. No
+    weight may have the wrong sign: inputs of `against` speak against a verdict, those of `free` either way, all others
+    for it.
+    """
+    middle = np.mean([one.inputs.mean(axis=0) for one in sets], axis=0)
+    spread = np.mean([one.inputs.std(axis=0) for one in sets], axis=0) + 1e-9
+    standard = (np.vstack([one.inputs for one in sets]) - middle) / spread
+    which = np.concatenate([np.full(len(one.labels), place) for place, one in enumerate(sets)])
+    design = np.hstack([standard, np.eye(len(sets))[which]])
+    say = np.concatenate([np.full(len(one.labels), one.say / len(one.labels)) for one in sets])
+    own = [0.0 if name in free else -1.0 if name in against else 1.0 for name in names]
+    penalty = np.array([PENALTY] * len(names) + [shrink] * len(sets))
+    solved = _descended(
+        design, np.concatenate([one.labels for one in sets]), say, np.array(own + [0.0] * len(sets)), penalty
+    )
+    weights = solved[: len(names)] / spread
+    bias = float(solved[len(names) :].mean() - weights @ middle)
+    return Head(tuple(names), tuple(round(float(weight), 4) for weight in weights), round(bias, 4))
+
+
+def _descended(design: Floats, labels: Floats, say: Floats, signs: Floats, penalty: Floats) -> Floats:
+    """Projected gradient descent with momentum (Nesterov 1983) to the least loss with weights of the right sign."""
+    steepest = np.linalg.eigvalsh((design * say[:, None]).T @ design)[-1] / 4 + penalty.max()
+    here, ahead, pace = np.zeros(len(signs)), np.zeros(len(signs)), 1.0
+    for _ in range(STEPS):
+        wrong = 1 / (1 + np.exp(-design @ ahead)) - labels
+        there = ahead - (design.T @ (say * wrong) + penalty * ahead) / steepest
+        there = np.where(signs * there < 0, 0, there)
+        faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
+        ahead, here, pace = there + (pace - 1) / faster * (there - here), there, faster
+    return here

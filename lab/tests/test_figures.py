@@ -1,0 +1,185 @@
+"""Figures of the lab."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from surefoot.stats.figures import (
+    Figure,
+    Statistic,
+    figure,
+    mean,
+    resampled,
+    roc_auc,
+)
+from surefoot_lab.figures import (
+    average_precision,
+    brier,
+    expected_calibration_error,
+    gain,
+    macro,
+    recall_at,
+    relative,
+    risk_area,
+)
+
+SCORED = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+@pytest.mark.parametrize(
+    ("k", "retrieved", "gold", "hit"),
+    [
+        (1, ["a", "b"], {"a"}, True),
+        (1, ["b", "a"], {"a"}, False),
+        (2, ["b", "a"], {"a"}, True),
+        (5, ["a#3"], {"a"}, True),
+        (5, ["x#y"], {"x#y"}, True),
+        (5, ["x#y#2"], {"x#y"}, True),
+        (5, ["0123456789:a#2"], {"a"}, True),
+        (5, ["ab"], {"a"}, False),
+        (5, [], {"a"}, False),
+    ],
+)
+def test_recall_looks_at_the_first_k(k: int, retrieved: list[str], gold: set[str], hit: bool) -> None:
+    """A part of a split passage counts as the passage, also where the id itself holds a #."""
+    assert recall_at(k, retrieved, frozenset(gold)) is hit
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "auc", "precision"),
+    [
+        ([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], 1.0, 1.0),
+        ([0.9, 0.8, 0.2, 0.1], [0, 0, 1, 1], 0.0, (1 / 3 + 2 / 4) / 2),
+        ([0.5, 0.5, 0.5, 0.5], [0, 1, 0, 0], 0.5, 0.25),
+        ([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], 0.875, (1 + 2 / 3) / 2),
+    ],
+)
+def test_ranking_is_counted_with_ties(scores: list[float], labels: list[int], auc: float, precision: float) -> None:
+    """Worked by hand: tied items count one half for the AUC, and share one precision."""
+    assert roc_auc(scores, labels).value == pytest.approx(auc)
+    assert average_precision(scores, labels).value == pytest.approx(precision)
+
+
+@settings(deadline=None)
+@given(SCORED)
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier, risk_area])
+def test_a_weight_is_how_often_an_item_is_there(
+    make: Callable[..., Statistic], items: list[tuple[int, bool, int]]
+) -> None:
+    """What a bootstrap computes from counts is what it would from a copied sample; of nothing there is no figure."""
+    chances = [(score + 3) / 6 for score, _, _ in items]
+    one = make(chances, [label for _, label, _ in items])
+    weights = np.array([[float(count) for _, _, count in items]])
+    copied = [(chance, label) for chance, (_, label, count) in zip(chances, items, strict=True) for _ in range(count)]
+    again = make([chance for chance, _ in copied], [label for _, label in copied]).value
+    # The items of a ranking are in the order of its scores, and so are its weights.
+    weighted = one.weighted(weights[:, one.questions])[0]
+    assert weighted == pytest.approx(math.nan if again is None else again, nan_ok=True)
+
+
+def test_the_risk_area_is_the_mean_risk_of_the_surest() -> None:
+    """Worked by hand, from the surest on: right, then wrong; two that are equally sure come in half and half."""
+    assert risk_area([0.9, 0.1], [0, 1]).value == pytest.approx((0 + (1 - math.log(2))) / 2)
+    assert risk_area([0.9, 0.1], [1, 0]).value == pytest.approx((1 + math.log(2)) / 2)
+    assert risk_area([0.5, 0.5, 0.5, 0.5], [1, 0, 0, 0]).value == pytest.approx(0.25)
+
+
+@settings(deadline=None)
+@given(SCORED)
+def test_the_better_sorted_answers_are_the_less_they_risk(items: list[tuple[int, bool, int]]) -> None:
+    """By the truth itself no area is smaller, and by its opposite none larger; all alike, it is the share of faults."""
+    sure, wrong = [score for score, _, _ in items], [label for _, label, _ in items]
+    if not items:
+        return
+    best, there, worst = (risk_area(by, wrong).value for by in ([not one for one in wrong], sure, wrong))
+    assert best is not None
+    assert there is not None
+    assert worst is not None
+    assert best - 1e-9 <= there <= worst + 1e-9
+    assert risk_area([0.0] * len(wrong), wrong).value == pytest.approx(sum(wrong) / len(wrong))
+
+
+@pytest.mark.parametrize("labels", [[1, 1, 1], [0, 0, 0]])
+@pytest.mark.parametrize("make", [roc_auc, average_precision])
+def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: list[int]) -> None:
+    """Not 0, and the reason says what is missing."""
+    shown, _ = figure(make([0.1, 0.2, 0.3], labels), resampled(3))
+    assert (shown.value, shown.low, shown.high, shown.of) == (None, None, None, 3)
+    assert shown.undefined == f"it takes both labels, and {sum(labels)} of 3 are positive"
+
+
+@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier, risk_area])
+def test_figures_of_nothing_are_undefined(make: Callable[..., Statistic]) -> None:
+    """As without probabilities."""
+    assert make([], []).value is None
+    assert mean([]).value is None
+
+
+def test_the_calibration_error_weighs_each_bin_by_its_items() -> None:
+    """Fifteen bins: 0.99 and 1 share the last; 0.05 has the first to itself; 1/15 begins the second."""
+    error = expected_calibration_error([0.99, 1.0, 0.05, 1 / 15, 0.1], [1, 0, 0, 1, 0])
+    assert error.value == pytest.approx((abs(1.99 - 1) + 0.05 + abs(1 / 15 + 0.1 - 1)) / 5)
+    assert expected_calibration_error([1.0, 0.0], [1, 0]).value == 0
+
+
+def test_the_brier_score_is_the_mean_squared_error() -> None:
+    """0 for a prophet, 1 for one who is always sure and wrong."""
+    assert brier([0.8, 0.3], [1, 0]).value == pytest.approx((0.04 + 0.09) / 2)
+    assert (brier([1, 0], [1, 0]).value, brier([1, 0], [0, 1]).value) == (0, 1)
+
+
+def test_a_gain_is_surer_than_what_it_is_the_difference_of() -> None:
+    """What both have in common is in the same resamples, and drops out."""
+    easy, counts = np.arange(200) % 2, resampled(200)
+    one, other = figure(mean(easy), counts), figure(mean(np.where(np.arange(200) < 10, 1, easy)), counts)
+    more, drawn = gain(one, other)
+    assert (more.value, more.of) == (pytest.approx(0.025), 200)
+    assert more.low is not None
+    assert more.high - more.low < 0.5 * (one[0].high - one[0].low)  # type: ignore[operator]
+    assert drawn == pytest.approx(other[1] - one[1])
+
+
+def test_without_one_of_the_figures_there_is_no_gain() -> None:
+    """And it says why, whichever it is."""
+    there, not_there = figure(roc_auc([1, 2], [0, 1]), resampled(2)), figure(roc_auc([1, 2], [1, 1]), resampled(2))
+    for pair in ((there, not_there), (not_there, there)):
+        assert gain(*pair)[0] == Figure(None, None, None, 2, "it takes both labels, and 2 of 2 are positive")
+
+
+def test_a_change_can_be_a_share() -> None:
+    """A quarter of what it was before; nothing of 0 can be one."""
+    counts = resampled(400)
+    one = figure(mean(np.arange(400) % 5 < 4), counts)
+    told = relative(one, figure(mean(np.arange(400) % 5 < 3), counts))
+    assert told.value == pytest.approx(-0.25)
+    assert told.low < -0.25 < told.high < 0  # type: ignore[operator]
+    none = relative(figure(mean(np.zeros(400)), counts), one)
+    assert (none.value, none.undefined) == (None, "there is nothing to take a share of")
+
+
+def test_a_mean_over_files_leaves_out_the_undefined() -> None:
+    """And is surer than either: the questions of each file were drawn on their own."""
+    one, two = figure(mean([0, 1] * 20), resampled(40, 1)), figure(mean([0, 1, 1, 1] * 10), resampled(40, 2))
+    nothing = figure(mean([], np.zeros(0, dtype=np.int64)), resampled(40, 3))
+    both = macro([one, nothing, two])
+    assert (both.value, both.of) == (0.625, 2)
+    width = [shown.high - shown.low for shown in (one[0], two[0], both)]  # type: ignore[operator]
+    assert width[2] == pytest.approx(math.hypot(*width[:2]) / 2, rel=0.15)
+    assert macro([nothing]) == Figure(None, None, None, 0, "undefined in every file")
+
+
+def test_a_mean_is_as_sure_as_its_figures() -> None:
+    """Where one has no interval, the mean has none; where one is missing in a few resamples, it has."""
+    sure, rare = figure(mean([0, 1] * 15), resampled(30)), figure(roc_auc(range(30), [0] * 29 + [1]), resampled(30))
+    assert macro([sure, rare]) == Figure(0.75, None, None, 2)
+    few = figure(roc_auc(range(30), [0] * 26 + [1, 0, 1, 1]), resampled(30, 4))
+    assert np.isnan(few[1]).any()
+    several = macro([few] * 30)
+    assert several.low is not None
+    assert several.low == pytest.approx(few[0].low)
