@@ -127,8 +127,8 @@ class _Plan:
 def run(
     evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
 ) -> RobustnessReport:
-    """Grade one relevant and one irrelevant pair of each question, as they are and as each probe changes them: at most
-    16 and 14 pairs. `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own."""
+    """Grade one relevant and one irrelevant pair of each question, as they are and as each probe changes them.
+    `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own."""
     used = thresholds or evaluator.thresholds
     require_match(used, evaluator.name)
     plans = [_planned(file) for file in files]

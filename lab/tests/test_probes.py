@@ -225,31 +225,6 @@ def test_the_sentence_with_the_answer_is_denied(text: str, denied: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("question", "reworded"),
-    [
-        ("What is Tomas Aldwin's occupation?", "What does Tomas Aldwin do for a living?"),
-        ("who is the author of the hut", "who wrote the hut?"),
-        ("What is Olm the capital of?", "Olm is the capital of what?"),
-        ("In what year was it built?", "In which year was it built?"),
-        ("Which cities are old?", None),
-        ("Which colors has it?", "What colors has it?"),
-        ("What is the height?", "What's the height?"),
-        ("who has seen it", "who's seen it"),
-        ("Where’s it?", "Where is it?"),
-        ("Why did not they go?", "Why didn't they go?"),
-        ("Why didn't they go?", "Why did not they go?"),
-        ("Why did they go?", None),
-    ],
-)
-def test_the_question_is_put_in_other_words(question: str, reworded: str | None) -> None:
-    """By PopQA's relations first, then by rules; with the capitals that it had."""
-    if reworded is None:
-        assert why_not("question reworded", pair(question)) == "no rule rewords the question"
-    else:
-        assert made("question reworded", pair(question, "x")).question == reworded
-
-
-@pytest.mark.parametrize(
     ("name", "wrong"),
     [
         ("typo in a word", {"occpuation", "occupaiton", "ocucpation", "occuaption", "occuptaion", "occupatoin"}),

@@ -38,7 +38,6 @@ def ablate(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     run: options.RunFolder = None,
     config: ConfigFile = None,
@@ -48,7 +47,7 @@ def ablate(
     asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     arms = bench_ablate.arms(names, asked.searches)
-    reports = qa.reports(asked.loaded.examples, asked.traces(arms, partial(options.spread, ray=ray, workers=workers)))
+    reports = qa.reports(asked.loaded.examples, asked.traces(arms, partial(questions.spread, workers=workers)))
     found = bench_ablate.earned(names, reports)
     write_json(json_file, bench_ablate.as_json(reports, found, asked.report))
     _show(reports, found)

@@ -31,7 +31,6 @@ def qa(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     run: options.RunFolder = None,
     config: ConfigFile = None,
@@ -48,9 +47,7 @@ def qa(
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
-    reports = bench_qa.reports(
-        asked.loaded.examples, asked.traces(arms, partial(options.spread, ray=ray, workers=workers))
-    )
+    reports = bench_qa.reports(asked.loaded.examples, asked.traces(arms, partial(questions.spread, workers=workers)))
     write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
     _show(reports)
     questions.kept_in(asked.folder)

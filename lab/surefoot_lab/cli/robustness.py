@@ -42,7 +42,6 @@ def robustness(
     golds: Golds = None,
     limit: questions.Limit = None,
     workers: questions.Threads = 1,
-    ray: options.Ray = None,
     json_file: options.JsonFile = None,
     picture: Annotated[Path | None, pictures.drawing("the robustness curves")] = None,
     run: options.RunFolder = None,
@@ -58,7 +57,7 @@ def robustness(
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     examples = asked.loaded.examples
     traces = asked.traces(
-        degradation.arms(compared, examples, kinds, steps), partial(options.spread, ray=ray, workers=workers)
+        degradation.arms(compared, examples, kinds, steps), partial(questions.spread, workers=workers)
     )
     report = degradation.report(compared, examples, traces, kinds, steps)
     write_json(json_file, degradation.as_json(report, asked.report))

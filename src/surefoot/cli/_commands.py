@@ -39,7 +39,7 @@ _CONFIGURATION = {"Configuration": "--config --set --index"}
 PANELS = {
     "improve": {
         "Changes to try, and the score that has to gain": "--try --metric --together --outside --seed",
-        "Which questions are asked, and how": "--given --golds --limit --threads --ray",
+        "Which questions are asked, and how": "--given --golds --limit --threads",
     },
 }
 """Panels in the help of commands with many options, each with its options."""

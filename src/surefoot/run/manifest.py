@@ -14,7 +14,7 @@ from typing import Any
 
 from surefoot.types.errors import UsageError
 
-LIBRARIES = ("surefoot", "numpy", "onnxruntime", "tokenizers", "xllamacpp", "torch", "transformers", "ray")
+LIBRARIES = ("surefoot", "numpy", "onnxruntime", "tokenizers", "xllamacpp", "torch", "transformers")
 """Libraries whose version may change a figure."""
 
 _PATIENCE = 10.0
