@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.evidence.citations import grounded
-from surefoot.pipeline import Pipeline, bounded, checked
+from surefoot.index.bounds import bounded
+from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import Recorder
 from surefoot.searchers.nowhere import Nowhere
+from surefoot.text.questions import checked
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Generator, Knowledge, OnText, SelfCritic

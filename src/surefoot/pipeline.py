@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import threading
-from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields, replace
+from contextlib import aclosing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any, Literal, SupportsIndex
+from typing import Any, SupportsIndex
 
 from surefoot.components import OBJECTS
-from surefoot.documents.storable import LONGEST_TITLE
 from surefoot.evidence.answer_policy import AnswerPolicy, remembered
 from surefoot.evidence.citations import grounded, refusal
 from surefoot.evidence.exclusions import Evidence
@@ -24,14 +22,17 @@ from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.evidence.passages import Text
 from surefoot.evidence.passages import passages as given
 from surefoot.evidence.policies import labelled, require_match
-from surefoot.evidence.ranking import order
+from surefoot.evidence.ranking import Decompose, useful
 from surefoot.evidence.sources import Sources, corroborated
-from surefoot.index.splitter import LONGEST
+from surefoot.index.bounds import bounded
 from surefoot.network.pace import left, within
 from surefoot.run import meter
 from surefoot.run.cost import NO_BUDGET, Budget
-from surefoot.run.recorder import Listener, Recorder
+from surefoot.run.origin import Origin
+from surefoot.run.recorder import Listener, Recorder, safely
+from surefoot.run.stream import streamed
 from surefoot.text.conversation import Conversation, Turn
+from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import (
     Action,
     Answer,
@@ -46,7 +47,7 @@ from surefoot.types import (
     Thresholds,
     Trace,
 )
-from surefoot.types.errors import ComponentError, ConfigError, QuestionError, SearchError
+from surefoot.types.errors import ComponentError, ConfigError, SearchError
 from surefoot.types.metadata import Filter, Find, can_filter, filtered
 from surefoot.types.protocols import (
     Evaluator,
@@ -62,26 +63,10 @@ from surefoot.types.protocols import (
 )
 from surefoot.verifiers.lexical import LexicalVerifier
 
-LONGEST_QUESTION = 4000
-"""Characters; what is longer is a document, not a question."""
 SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
 """The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
 SECTIONS = {"answering": "answer", "budget": "budget"}
 """The parts that are plain values, each with the section that holds its fields."""
-Decompose = Literal["useful", "all"]
-"""Of what an action uses, the passages not graded INCORRECT are refined; or all, as in the paper."""
-NAMED = 3
-"""Ids that a step names, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """How a pipeline was built, so that another process can build it."""
-
-    build: Callable[[], Pipeline]
-    """Builds it again; it pickles."""
-    made: Mapping[str, Any]
-    """What was built, by the pipeline's fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +118,7 @@ class Pipeline:
         """Pickle the configuration, and of the parts those that did not come from it; by hand, all of them."""
         if self.origin is None:
             return object.__reduce_ex__(self, protocol)
-        build, made = self.origin.build, self.origin.made
-        own = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "origin"}
-        return _rebuilt, (build, {name: part for name, part in own.items() if part is not made.get(name)})
+        return self.origin.reduced(self)
 
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
@@ -407,73 +390,11 @@ class Pipeline:
     async def events(self, question: str, **options: Any) -> AsyncGenerator[Event, None]:
         """Yield each event of `arun` as it comes, the last with the whole trace; raises what that raises. Close it, as
         `contextlib.aclosing` does, and the question is cancelled."""
-        heard: asyncio.Queue[Event | None] = asyncio.Queue()
-        tell = asyncio.get_running_loop().call_soon_threadsafe
-
-        def listen(event: Event) -> None:
-            tell(heard.put_nowait, event)
-
-        asking = asyncio.create_task(self.arun(question, listen, **options))
-        asking.add_done_callback(lambda _: heard.put_nowait(None))
-        try:
-            while event := await heard.get():
+        async with aclosing(streamed(partial(self.arun, question, **options))) as stream:
+            async for event in stream:
                 yield event
-            await asking
-        finally:
-            asking.cancel()
-            await asyncio.wait([asking])
 
     def run_many(self, questions: Sequence[str], workers: int = 2) -> Iterator[Trace]:
         """The trace of each question, in order, `workers` at a time; one that fails is a trace with its error."""
         with ThreadPoolExecutor(workers) as pool:
-            yield from pool.map(self._run_safely, questions)
-
-    def _run_safely(self, question: str) -> Trace:
-        return safely(lambda: self.run(question), question, self.config)
-
-
-def _rebuilt(build: Callable[[], Pipeline], own: dict[str, Any]) -> Pipeline:
-    return replace(build(), **own)
-
-
-def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:
-    """The trace that `ask` gives; if it fails, a trace of the question with the error."""
-    try:
-        return ask()
-    except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
-        return Recorder(question, config).trace(error=f"{type(error).__name__}: {error}")
-
-
-def checked(question: str) -> str:
-    """The question without surrounding white space; raises QuestionError when it is empty or over-long."""
-    asked = question.strip()
-    if not asked:
-        raise QuestionError('the question is empty; ask something, as in: surefoot ask "Who built it?"')
-    if len(asked) > LONGEST_QUESTION:
-        raise QuestionError(
-            f"the question has {len(asked):,} characters and at most {LONGEST_QUESTION:,} fit; shorten it"
-        )
-    return asked
-
-
-def bounded(find: Callable[..., tuple[Passage, ...]], *asked: Any) -> tuple[Passage, ...]:
-    """The passages that `find(*asked)` gives, over-long ones cut, and of several with one id the first. The step says
-    so: older indexes, and what others bring, hold such passages."""
-    found = find(*asked)
-    cut = tuple(replace(p, text=p.text[:LONGEST], title=p.title[:LONGEST_TITLE]) for p in found)
-    if over := sum(before != after for before, after in zip(found, cut, strict=True)):
-        meter.degrade(f"{over} of {len(found)} passages are longer than {LONGEST:,} characters and were cut there")
-    distinct_ids = by_id(cut)
-    if twice := len(cut) - len(distinct_ids):
-        named = ", ".join([id for id, times in Counter(p.id for p in cut).items() if times > 1][:NAMED])
-        meter.degrade(f"{twice} of {len(cut)} passages have the id of one before them and were left out: {named}")
-    return distinct_ids
-
-
-def useful(
-    passages: Sequence[Passage], grades: Sequence[Grade], decompose: Decompose = "useful"
-) -> tuple[Passage, ...]:
-    """The passages whose grade is not INCORRECT, or all, best first; what could not be graded is not built upon."""
-    ranked = order(passages, grades)
-    aside = (None, Action.INCORRECT) if decompose == "useful" else (None,)
-    return tuple(passages[n] for n in ranked if grades[n].label not in aside)
+            yield from pool.map(lambda one: safely(lambda: self.run(one), one, self.config), questions)

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.llms.scripted import Scripted
-from surefoot.pipeline import LONGEST_QUESTION, Pipeline
+from surefoot.pipeline import Pipeline
 from surefoot.run.meter import metered
 from surefoot.text.conversation import Conversation, prompt
 from surefoot.text.follow_up import completed, standing_alone
+from surefoot.text.questions import LONGEST_QUESTION
 
 FIRST = "Who built the Ruvel Bridge?"
 THEN = "and in 1911?"

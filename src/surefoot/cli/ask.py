@@ -14,8 +14,8 @@ from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, Ind
 from surefoot.cli._console import err, out, pulling, tamed
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
-from surefoot.pipeline import LONGEST_QUESTION
 from surefoot.run.store import dumps, write_trace
+from surefoot.text.questions import LONGEST_QUESTION
 from surefoot.types import Trace
 from surefoot.types.errors import UsageError
 

@@ -40,8 +40,9 @@ from surefoot.llms._budgeted import Budgeted
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.network import Network
-from surefoot.pipeline import Origin, Pipeline
+from surefoot.pipeline import Pipeline
 from surefoot.run.cost import Budget
+from surefoot.run.origin import Origin
 from surefoot.run.store import from_json
 from surefoot.text.conversation import Conversation
 from surefoot.types import Thresholds

@@ -9,11 +9,12 @@ from typing import Any, get_args
 
 from surefoot import components
 from surefoot.evidence.answer_policy import AnswerPolicy
+from surefoot.evidence.ranking import Decompose
 from surefoot.evidence.sources import Sources
 from surefoot.index.search import Index
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.network import Network
-from surefoot.pipeline import SIZES, Decompose
+from surefoot.pipeline import SIZES
 from surefoot.run.cost import Budget
 from surefoot.types.errors import ConfigError, MissingExtra
 

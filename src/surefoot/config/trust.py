@@ -20,9 +20,9 @@ from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.evidence.answer_policy import Fallback
 from surefoot.evidence.citations import Check
 from surefoot.evidence.policies import POLICIES, PRESETS
+from surefoot.evidence.ranking import Decompose
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.self_rag import Paragraphs
-from surefoot.pipeline import Decompose
 from surefoot.refiners.strips import CUTS
 from surefoot.retrievers import _given
 from surefoot.types.errors import ConfigError, UsageError

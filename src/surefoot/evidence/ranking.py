@@ -7,12 +7,16 @@ passage and question share. Together they are right more often than either (`sur
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from typing import Literal
 
 from surefoot.text.words import words
-from surefoot.types import Grade, Passage
+from surefoot.types import Action, Grade, Passage
 
 SAME = 0.8
 """Share of the words of the shorter of two texts that the longer one must hold to repeat it."""
+
+Decompose = Literal["useful", "all"]
+"""Of what an action uses, the passages not graded INCORRECT are refined; or all, as in the paper."""
 
 RETRIEVAL_WEIGHT = 4.0
 """Logits that the best retrieval score is worth. Evidence in the first of 30 passages, over eight manuals of which
@@ -35,6 +39,15 @@ def order(passages: Sequence[Passage], grades: Sequence[Grade]) -> list[int]:
         return (grades[n].score or 0.0) + (RETRIEVAL_WEIGHT * (scores[n] or 0.0) / best if both else 0.0)
 
     return sorted(range(len(passages)), key=lambda n: (1, 0.0) if grades[n].score is None else (0, -worth(n)))
+
+
+def useful(
+    passages: Sequence[Passage], grades: Sequence[Grade], decompose: Decompose = "useful"
+) -> tuple[Passage, ...]:
+    """The passages whose grade is not INCORRECT, or all, best first; what could not be graded is not built upon."""
+    ranked = order(passages, grades)
+    aside = (None, Action.INCORRECT) if decompose == "useful" else (None,)
+    return tuple(passages[n] for n in ranked if grades[n].label not in aside)
 
 
 def best(passages: Sequence[Passage], grades: Sequence[Grade], count: int = 3) -> tuple[tuple[Passage, Grade], ...]:

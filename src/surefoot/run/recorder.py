@@ -134,3 +134,11 @@ class Recorder:
     def _tell(self, name: Any, value: Any) -> None:
         if self._listener:
             self._listener(Event(name, value))
+
+
+def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:
+    """The trace that `ask` gives; if it fails, a trace of the question with the error."""
+    try:
+        return ask()
+    except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
+        return Recorder(question, config).trace(error=f"{type(error).__name__}: {error}")

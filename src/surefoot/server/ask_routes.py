@@ -14,7 +14,6 @@ from pydantic import Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
-from surefoot.pipeline import checked
 from surefoot.server.conversations import ID, Turn
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask, public_trace
@@ -22,6 +21,7 @@ from surefoot.server.replies import EVENTS, awaited, reply, stream, wants_events
 from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.workers import Ticket
+from surefoot.text.questions import checked
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute)

@@ -16,7 +16,6 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from surefoot.pipeline import checked
 from surefoot.server.messages import SOURCES, Content, last_question, model_collection, model_names, pieces, texts
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
@@ -25,6 +24,7 @@ from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
 from surefoot.server.sources import footer, locations, url_citations
 from surefoot.server.workers import Ticket
+from surefoot.text.questions import checked
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1")

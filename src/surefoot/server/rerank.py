@@ -9,12 +9,12 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from pydantic import Field
 
-from surefoot.pipeline import checked
 from surefoot.server.messages import model_collection
 from surefoot.server.problems import Problem, invalid
 from surefoot.server.replies import awaited
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
+from surefoot.text.questions import checked
 from surefoot.types import Grade
 
 router = APIRouter(route_class=JsonRoute)

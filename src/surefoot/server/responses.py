@@ -14,7 +14,6 @@ from fastapi import APIRouter, Query, Request
 from sse_starlette import ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
-from surefoot.pipeline import checked
 from surefoot.server.chat_completions import trace_tokens
 from surefoot.server.conversations import Turn
 from surefoot.server.messages import PREFIX, SOURCES, Content, last_question, model_collection, pieces, texts
@@ -25,6 +24,7 @@ from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.sources import file_citations, footer, locations
 from surefoot.server.workers import Ticket
+from surefoot.text.questions import checked
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")

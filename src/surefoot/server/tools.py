@@ -16,12 +16,12 @@ from urllib.parse import quote, unquote
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.evidence.ranking import best
-from surefoot.pipeline import checked
 from surefoot.server.problems import Problem, invalid
 from surefoot.server.questions import QuestionRequest, ask, public_trace
 from surefoot.server.request_bodies import Body
 from surefoot.server.service import Caller
 from surefoot.server.workers import Ticket
+from surefoot.text.questions import checked
 from surefoot.text.quoting import quoted
 from surefoot.types import Action, Answer, Grade, Passage, Trace
 

@@ -11,8 +11,9 @@ from typing import Any
 from surefoot.evaluate.ask.choices import Posed, task
 from surefoot.evaluate.ask.context import inside, outside
 from surefoot.evaluate.ask.questions import Example
-from surefoot.pipeline import Pipeline, safely
+from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
+from surefoot.run.recorder import safely
 from surefoot.run.store import Run
 from surefoot.types import Trace
 from surefoot.types.protocols import TaskAware
