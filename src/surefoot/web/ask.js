@@ -93,7 +93,7 @@ function footOf(trace) {
   if (!trace.id) return null;
   const reason = h("form", { class: "reason", hidden: true, submit: async (event) => {
     event.preventDefault();
-    if (await kept({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot bench tune` can read."));
+    if (await kept({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot lab` can tune thresholds with."));
   } }, h("label", {}, "What was wrong?", h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, "Keep"));
   const thumb = (name, useful, words) => h("button", { type: "button", class: "quiet thumb", "aria-label": words, title: words, "aria-pressed": String(rated.get(key(trace.id)) === useful), click: async (event) => {
     const pressed = event.currentTarget;

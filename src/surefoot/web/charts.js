@@ -34,8 +34,8 @@ export function scale(decision, grades) {
     "svg",
     { class: "scale", viewBox: "0 0 640 80", role: "img", "aria-label": words },
     svg("line", { class: "axis", x1: 40, y1: 39, x2: 600, y2: 39 }),
-    threshold("τ−", decision.lower),
-    threshold("τ+", decision.upper),
+    threshold("incorrect below", decision.lower),
+    threshold("correct from", decision.upper),
     scores.map((score) => svg("circle", { class: score === decision.best ? "best" : "other", cx: x(score), cy: 39, r: score === decision.best ? 7 : 4.5 })),
     isNumber(decision.best) && svg("text", { x: x(decision.best), y: 74 }, `best ${short(decision.best)}`),
   );

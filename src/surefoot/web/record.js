@@ -126,7 +126,7 @@ function decisionPart(trace) {
     scale(decision, outside ? grades.slice(0, trace.passages.length) : grades),
     facts([["policy", said(decision.policy)], ["margin to the nearest threshold", isNumber(decision.margin) ? short(decision.margin) : null], ["searched for", queries?.length ? queries.map((query, n) => [n ? "; " : "", said(query)]) : null]]),
     trace.rewritten?.length ? rewrittenTable(trace.rewritten) : null,
-    outside ? [h("h3", {}, "What came from outside"), scale(outside, brought), facts([["correct from (τ+)", short(outside.upper)], ["incorrect below (τ−)", short(outside.lower)], ["where these come from", outside.fitted_on ? said(outside.fitted_on) : null]])] : null,
+    outside ? [h("h3", {}, "What came from outside"), scale(outside, brought), facts([["correct from", short(outside.upper)], ["incorrect below", short(outside.lower)], ["where these come from", outside.fitted_on ? said(outside.fitted_on) : null]])] : null,
   );
 }
 

@@ -14,8 +14,8 @@ export function scaleOf(thresholds, chosen = () => {}) {
   const dots = [];
   const zone = (action) => h("div", { class: `zone ${action}` }, h("span", {}, action));
   const zones = ["incorrect", "ambiguous", "correct"].map(zone);
-  const tick = (name) => h("div", { class: "tick" }, h("span", {}, h("b", {}, name), ` ${scored(name === "τ−" ? thresholds.lower : thresholds.upper)}`));
-  const ticks = [tick("τ−"), tick("τ+")];
+  const tick = (value) => h("div", { class: "tick" }, h("span", {}, scored(value)));
+  const ticks = [tick(thresholds.lower), tick(thresholds.upper)];
   const bracket = h("div", { class: "bracket" });
   const best = h("div", { class: "best" });
   const tray = h("div", { class: "tray" });
@@ -103,7 +103,7 @@ export function scaleOf(thresholds, chosen = () => {}) {
 
   // The threshold that the margin is measured from.
   const nearest = ({ best: score, upper, lower }) =>
-    Math.abs(score - upper) <= Math.abs(score - lower) ? { name: "τ+", value: upper } : { name: "τ−", value: lower };
+    Math.abs(score - upper) <= Math.abs(score - lower) ? { name: "the threshold of correct", value: upper } : { name: "the threshold of incorrect", value: lower };
 
   const watch = new ResizeObserver(() => {
     node.classList.add("still");
