@@ -69,6 +69,7 @@ def test_what_helps_is_applied_and_comes_out_again_to_the_byte(improve: Callable
     assert (again.code, "nothing of run is applied" in again.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_applied_later(improve: Callable[..., Any], here: Path) -> None:
     """Without --apply nothing is written; with it nothing is asked again. The table fits into 80 columns."""
     first = improve("qa.jsonl", "--run", "run")
@@ -104,6 +105,7 @@ def test_the_dry_run_shows_the_difference_and_the_cost(improve: Callable[..., An
     assert not (here / "run" / "held-out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["match", "f1", "context_recall"])
 def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str) -> None:
     """A rule for gold answers, a wording, or a metric of the diamond by the judge that the configuration has for it."""

@@ -86,6 +86,7 @@ def test_what_is_read_comes_in_the_order_of_the_files(folder):
     assert [said(items)[0].split()[0] for items, _ in read(*requests)] == [str(n) for n in range(60)]
 
 
+@pytest.mark.slow
 def test_a_file_of_any_size_is_handed_over_in_pieces(folder):
     """Neither side holds a large table; what waits here and in the pipe is all that is read ahead."""
     rows = "".join(json.dumps({"id": str(n), "text": "word " * 200}) + "\n" for n in range(20_000))
@@ -99,6 +100,7 @@ def test_a_file_of_any_size_is_handed_over_in_pieces(folder):
     assert done[0] < len(rows) / 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "attack", "reason"),
     [
@@ -117,6 +119,7 @@ def test_a_file_that_takes_the_memory_is_named_and_the_next_is_read(folder, name
     _until(lambda: all(_most_held(process) < 500_000 for process in readers()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "attack"), [("a.html", attacks.many_attributes), ("a.pdf", lambda: attacks.slow_pdf(500_000, 9))]
 )
@@ -200,6 +203,7 @@ def test_what_nobody_waits_for_any_more_is_ended(folder):
     assert said(read(file(folder / "b.txt"))[0][0]) == ["The glacier."]
 
 
+@pytest.mark.slow
 def test_the_hash_is_of_what_was_read(folder):
     """Nothing is given of a file that has the known one, whether it is read whole or row by row."""
     for name, content in (("a.txt", "The glacier."), ("a.jsonl", '{"text": "one"}\n' * 20_000)):
@@ -307,6 +311,7 @@ for reading in READERS.files([Request("a.html", "a.html", os.path.getsize(path),
 """
 
 
+@pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_no_process_outlives_the_one_that_asked(folder, how):

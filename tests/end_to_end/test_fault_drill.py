@@ -158,6 +158,8 @@ FAULTS = {
     "private": "localhost is a name of an inner network",
     "tls": "certificate",
 }
+FAULT_NAMES = [pytest.param(name, marks=pytest.mark.slow) if "loris" in name else name for name in FAULTS]
+"""Those that wait for a time limit are slow."""
 """What fails, and what the trace says of it."""
 THROTTLES = ("429-after-3600", "432", "202")
 """Faults by which a provider says that we ask too much: all of them, Tavily and DuckDuckGo."""
@@ -278,7 +280,7 @@ def assert_aldwin(trace: Trace) -> None:
     assert "Aldwin" in trace.answer.text
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", FAULT_NAMES)
 def test_a_provider_that_fails_is_replaced_by_the_next_and_the_trace_says_so(fault: str, outside: Outside) -> None:
     """The question has its answer, from the other searcher, in time."""
     provider = outside.provider(fault)
@@ -293,7 +295,7 @@ def test_a_provider_that_fails_is_replaced_by_the_next_and_the_trace_says_so(fau
     assert_aldwin(trace)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", FAULT_NAMES)
 def test_a_page_that_fails_is_replaced_by_its_snippet_and_the_trace_says_so(fault: str, outside: Outside) -> None:
     """The page beside it is read, whatever the first does; HTML that is called a PDF is read as what it is."""
     bad = Passage("b", "A bridge over the Larrow.", "Larrow", "external", f"{outside.url(fault)}/page")
@@ -382,6 +384,7 @@ def test_no_trace_holds_the_key_of_an_endpoint_or_the_password_of_a_database(
     assert not any(spelling in held for spelling in spelled(PLANTED))
 
 
+@pytest.mark.slow
 def test_a_wiki_that_is_slow_but_sound_costs_no_more_than_the_question_may(outside: Outside) -> None:
     """Each request is quick enough by itself; a question would make dozens of them."""
     wiki = Wikipedia(outside.network(), base_url=f"{outside.url('slow-wiki')}/api.php")

@@ -80,6 +80,7 @@ def test_a_score_does_not_depend_on_what_it_was_scored_with(model: str | None, t
         assert grades == [alone[i] for i in chosen]
 
 
+@pytest.mark.slow
 def test_many_threads_share_one_evaluator(model: str | None) -> None:
     """All ask at once, of an evaluator that has not loaded its model yet, and get what each would get alone."""
     alone = MiniLM(model).grade(PAIRS)

@@ -476,6 +476,7 @@ def test_a_rebuild_on_a_full_disk_leaves_the_index_and_nothing_else(docs, place,
     assert content(place) == before
 
 
+@pytest.mark.slow
 def test_a_rebuild_whose_log_fits_and_whose_file_does_not_leaves_the_index(docs, place):
     """Closing brings the log into the file as far as it goes, and says nothing."""
     (docs / "a.txt").write_text("one")

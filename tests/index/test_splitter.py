@@ -110,6 +110,7 @@ def test_white_space_between_words_is_no_passage_however_long():
     assert cut(text) == ["one.", "two", "three"]
 
 
+@pytest.mark.slow
 def test_words_far_apart_are_cut_in_linear_time():
     """As many long gaps as there are words do not make the time a square."""
     words = ("word" + " " * 6_000) * 2_000

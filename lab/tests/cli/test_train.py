@@ -26,6 +26,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_trained_t5_grades_questions(surefoot: Surefoot, tiny_t5: Path, data: Path, tmp_path: Path) -> None:
     """What is printed says how to use it, and that works."""
     done = surefoot("lab", "train", "t5", tiny_t5, data, "--out", "mine", "--epochs", "2")

@@ -149,6 +149,7 @@ def test_an_unheard_of_name_takes_both_places() -> None:
     assert len(made.passage.title.split()) == 2
 
 
+@pytest.mark.slow
 def test_shuffled_weights_are_the_same_numbers_elsewhere(tmp_path: Path) -> None:
     """The model still runs, and grades otherwise; the same seed gives the same file."""
     pytest.importorskip("onnx", reason="needs the extra train")

@@ -153,6 +153,7 @@ def test_what_failed_leaves_no_evaluator(best: Path, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["lock"]
 
 
+@pytest.mark.slow
 def test_what_was_there_stays_until_all_is_made(best: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it goes, with files that are no longer of the mixture."""
     out, rows = tmp_path / "out", [row(n) for n in range(240)]

@@ -63,6 +63,7 @@ def test_a_network_begins_with_anothers_body() -> None:
         beginning(network().state_dict())
 
 
+@pytest.mark.slow
 def test_a_stopped_training_ends_with_the_same_weights(sets: ClaimSets, tmp_path: Path) -> None:
     """As one that nobody stopped, to the last bit."""
     whole = train(network(), sets, tmp_path / "whole", RECIPE, lambda _: None)

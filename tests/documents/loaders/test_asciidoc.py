@@ -86,6 +86,7 @@ def test_attributes_that_name_attributes_do_not_multiply():
     assert len(one(f":a: xxxxxxxx\n{doubled}\n{{q}}\n", "x.adoc").text) <= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["<<", "a::", "* a\n", "link:", "{", "|===\n", "[", "a\n---\n", ".a\n", "----\n", "https://"]
 )

@@ -354,6 +354,7 @@ def test_a_page_is_read_in_the_encoding_that_it_names() -> None:
     assert "Hütte" in read('<meta charset="iso-8859-1"><p>Hütte</p>'.encode("latin-1")).text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "markup",
     [

@@ -25,6 +25,7 @@ SIMPLE: dict[str, Any] = {
 CONFIG = read(SIMPLE)
 
 
+@pytest.mark.slow
 @given(st.integers(1, 8), st.integers(0, 3))
 def test_the_placebo_does_nothing(settings: int, seed: int) -> None:
     """Each of its settings has the value that is in effect; as many as are asked for; the same for a seed."""

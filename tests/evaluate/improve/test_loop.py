@@ -231,6 +231,7 @@ def test_a_finished_loop_asks_nothing_again(done: Any) -> None:
     assert asking.asked == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0, 7, 45, 130])
 def test_what_was_cut_off_goes_on_and_pays_for_nothing_twice(tmp_path: Path, most: int, done: Any) -> None:
     """Wherever it was: the figures are those of a loop that was never cut off, and each question was asked once."""
@@ -245,6 +246,7 @@ def test_what_was_cut_off_goes_on_and_pays_for_nothing_twice(tmp_path: Path, mos
     assert len(asked) == len(set(asked)) == 4 * len(wanted.half("development")) + 4 * len(wanted.half("held-out"))
 
 
+@pytest.mark.slow
 def test_what_helps_together_is_combined_and_kept(tmp_path: Path) -> None:
     """Two patches, each of which helps other questions: the combination is kept, and both are marked."""
     others = [second(one) if int(one.id) % 3 == 2 else one for one in EXAMPLES]
@@ -261,6 +263,7 @@ def test_what_helps_together_is_combined_and_kept(tmp_path: Path) -> None:
     assert sum(map(len, trial(outcome, "random lever").patch.values())) == 2
 
 
+@pytest.mark.slow
 def test_no_more_patches_are_combined_than_is_said(tmp_path: Path) -> None:
     """With one at most, the best goes alone, though another would add to it."""
     others = [second(one) if int(one.id) % 3 == 2 else one for one in EXAMPLES]
@@ -277,6 +280,7 @@ def second(one: Example) -> Example:
     return replace(one, passages=(Passage(f"s{one.id}", f"Tomas Aldwin, of {place}.", place),))
 
 
+@pytest.mark.slow
 def test_a_random_lever_that_does_as_well_speaks_against_the_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -384,6 +388,7 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
     assert "no setting 'sizes'" in impossible.refused
 
 
+@pytest.mark.slow
 def test_two_refusals_are_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a refusal looked at is told in its text, and is no other answer."""
     monkeypatch.setattr(controls, "random_lever", lambda *_: {"policy": {"use": "count"}})
@@ -464,6 +469,7 @@ def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
     assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
 
 
+@pytest.mark.slow
 def test_an_impossible_own_patch_is_told_and_not_raised(tmp_path: Path) -> None:
     """The others are still tried."""
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), own={"mine": {"index": {"path": "x"}}}))

@@ -398,6 +398,7 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(tmp_path: Path) -> N
         read(path)
 
 
+@pytest.mark.slow
 def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
     """Each was copied with all that follows, and its line counted from the first."""
 

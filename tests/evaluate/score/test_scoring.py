@@ -248,6 +248,7 @@ def test_many_are_in_flight(tmp_path: Path) -> None:
         assert len(kept) == server.paid.total() == 40
 
 
+@pytest.mark.slow
 def test_faults_cost_no_score_and_nothing_is_paid_twice(tmp_path: Path) -> None:
     """A twentieth is refused, some replies are no JSON, some never come: the rest is asked again, and all is scored."""
     with endpoint(latency=0.01, refused=0.1, garbled=0.05, hanging=0.02, retry_after="0") as server:
