@@ -89,12 +89,12 @@ def test_a_policy_and_a_loader_are_components(tmp_path: Path, monkeypatch: pytes
     assert find("policy", "count") is Count
     assert find("loader", "csv") is CsvLoader
     code = "class Mine:\n    def decide(self, grades, rewrites=0): ...\n    def read(self, stream, name): ...\n"
-    entry = "[surefoot.policies]\nmine = acme_plugins:Mine\n[surefoot.loaders]\npptx = acme_plugins:Mine\n"
+    entry = "[surefoot.policies]\nmine = acme_plugins:Mine\n[surefoot.loaders]\nsrt = acme_plugins:Mine\n"
     plug_in(tmp_path, monkeypatch, entry, code)
     assert find("policy", "mine").__module__ == "acme_plugins"
-    assert "pptx" in names("loader")
+    assert "srt" in names("loader")
     formats.cache_clear()
-    assert formats()[".pptx"] == "pptx"
+    assert formats()[".srt"] == "srt"
     monkeypatch.undo()
     formats.cache_clear()
 

@@ -59,7 +59,7 @@ EXTRAS = {
     "nli": "transformers",
     "transformers": "transformers",
     "zim": "zim",
-    "pptx": "formats",
+    "pandoc": "formats",
     "xlsx": "formats",
 }
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""

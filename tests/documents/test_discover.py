@@ -115,3 +115,9 @@ def test_a_closed_folder_is_reported(tmp_path):
         (tmp_path / "shut").chmod(0o755)
     assert found.closed == [tmp_path.resolve() / "shut"]
     assert "cannot be opened" in found.skipped[0][1]
+
+
+def test_an_old_binary_format_is_named_with_its_remedy(tmp_path):
+    """Nobody can tell from "not read" that saving it again is enough."""
+    (tmp_path / "a.doc").write_bytes(b"\xd0\xcf\x11\xe0")
+    assert [why for _, why in find(tmp_path).skipped] == ["is in an old binary format; save it as .docx"]

@@ -184,7 +184,7 @@ def _import_all() -> None:
         if not module.name.startswith(("surefoot_lab.train", "surefoot.__main__", "surefoot.llms.local")):
             with suppress(ImportError):  # of an extra that is not installed
                 import_module(module.name)
-    for name in ("docx", "openpyxl", "pptx", "pypdfium2", "lxml.html", "trafilatura", "charset_normalizer"):
+    for name in ("openpyxl", "pypdfium2", "lxml.html", "trafilatura", "charset_normalizer"):
         import_module(name)
 
 

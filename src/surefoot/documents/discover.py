@@ -10,7 +10,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 
-from surefoot.documents.loaders import MAX_BYTES, PACKED, STREAMED, head_of, loader_of, needs_head, suffix_of, supported
+from surefoot.documents.loaders import (
+    MAX_BYTES,
+    PACKED,
+    STREAMED,
+    head_of,
+    loader_of,
+    needs_head,
+    remedy_of,
+    suffix_of,
+    supported,
+)
 from surefoot.types.errors import IndexFault
 
 
@@ -87,11 +97,15 @@ def find(given: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> F
             if not patterns.want(path.as_posix()):
                 found.ignored["left out"].append(_label(path))
             elif kind := _unreadable(place):
-                found.ignored[kind].append(_label(path))
+                if remedy := remedy_of(kind):
+                    found.skipped.append((_label(path), remedy))
+                else:
+                    found.ignored[kind].append(_label(path))
             else:
                 _add(found, place, path, max_bytes)
-    elif _unreadable(found.root):
-        found.skipped.append((name.as_posix(), f"is of a kind that is not read; these are: {supported()}"))
+    elif kind := _unreadable(found.root):
+        remedy = remedy_of(kind) or f"is of a kind that is not read; these are: {supported()}"
+        found.skipped.append((name.as_posix(), remedy))
     else:
         _add(found, found.root, name, max_bytes)
     return found

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from surefoot import components
-from surefoot.documents.loaders._suffixes import BY_LOADER, LANGUAGES
+from surefoot.documents.loaders._suffixes import BY_LOADER, LANGUAGES, OLD
 from surefoot.types import Block, Document, DocumentProblem
 from surefoot.types.errors import ConfigError, MissingExtra, UsageError
 from surefoot.types.protocols import Loader
@@ -68,6 +68,11 @@ def supported() -> str:
     return f"{documents}, source code in {len({*LANGUAGES.values()})} languages, man pages, and text without a suffix"
 
 
+def remedy_of(suffix: str) -> str:
+    """The way out for an old binary format; empty: the suffix is of another kind."""
+    return f"is in an old binary format; save it as {OLD[suffix]}" if suffix in OLD else ""
+
+
 def suffix_of(name: str) -> str:
     """The suffix that tells a file's format, in small letters: of policy.txt.gz it is .txt, of page.rst.txt .rst."""
     path = PurePath(name.lower())
@@ -88,7 +93,7 @@ def loader_of(name: str, head: bytes = b"") -> str | None:
     if not needs_head(name):
         return formats().get(suffix_of(name))
     if suffix_of(name):
-        return "man" if _TROFF.match(head) else None
+        return "pandoc" if _TROFF.match(head) else None
     return "text" if _is_text(head) else None
 
 

@@ -49,18 +49,42 @@ LANGUAGES = {
 }
 """By each suffix of source code its language, as one writes it behind a fence."""
 
+PANDOC = {
+    suffix: source
+    for source, suffixes in {
+        "asciidoc": ".adoc .asciidoc",
+        "docbook": ".xml .dbk .docbook",
+        "docx": ".docx",
+        "fb2": ".fb2",
+        "ipynb": ".ipynb",
+        "jats": ".jats .nxml",
+        "latex": ".tex .ltx .latex",
+        "man": ".man",
+        "mdoc": ".mdoc",
+        "mediawiki": ".mediawiki .wiki",
+        "odt": ".odt",
+        "org": ".org",
+        "pptx": ".pptx",
+        "rst": ".rst .rest",
+        "rtf": ".rtf",
+        "textile": ".textile",
+        "typst": ".typ",
+    }.items()
+    for suffix in suffixes.split()
+}
+"""By each suffix that pandoc reads, the name of its reader."""
+
+OLD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps": ".pptx"}
+"""By the suffix of each old binary format, the one to save it as."""
+
 _OTHERS = {
-    "asciidoc": ".adoc .asciidoc",
     "csv": ".csv .tsv",
     "config": ".toml .ini .conf .cfg .cnf .properties .yaml .yml",
     "html": ".html .htm .xhtml",
     "jsonl": ".jsonl .ndjson",
-    "man": ".man",
     "markdown": ".md .markdown",
-    "rst": ".rst .rest",
-    "tex": ".tex .ltx",
+    "pandoc": " ".join(PANDOC),
     "text": ".txt .text .debian",
-    "xml": ".xml .dbk .docbook",
 }
 
 BY_LOADER = {name: suffixes.split() for name, suffixes in _OTHERS.items()} | {"code": [*LANGUAGES]}

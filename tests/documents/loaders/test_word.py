@@ -49,19 +49,11 @@ def test_headings_are_the_path_of_what_follows():
         document.add_paragraph("Be quiet.")
         document.add_heading("Stoves", 1)
 
-    assert blocks(fill) == [Block("Be quiet.", path=("Book", "Huts", "Rules")), Block("Stoves", "caption", ("Book",))]
+    assert blocks(fill) == [
+        Block("Be quiet.", path=("Huts", "Rules"), place="rules"),
+        Block("Stoves", "caption", (), "stoves"),
+    ]
     assert one(word(fill)).title == "Book"
-
-
-def test_a_level_of_the_outline_makes_a_heading():
-    """A style of any name may have one."""
-
-    def fill(document):
-        paragraph = document.add_paragraph("Huts")
-        paragraph._p.get_or_add_pPr().append(parse_xml(f'<w:outlineLvl {nsdecls("w")} w:val="1"/>'))
-        document.add_paragraph("Open.")
-
-    assert blocks(fill) == [Block("Open.", path=("Huts",))]
 
 
 def test_lists_have_marks_numbers_and_levels():
@@ -76,19 +68,7 @@ def test_lists_have_marks_numbers_and_levels():
         ]:
             document.add_paragraph(text, style)
 
-    (found,) = blocks(fill)
-    assert (found.kind, found.text) == ("list", "- A rope\n- thin\n1. Go.\n2. Stop.")
-
-
-def test_an_item_says_how_deep_it_is():
-    """In its own properties."""
-
-    def fill(document):
-        document.add_paragraph("A rope", "List Bullet")
-        deeper = document.add_paragraph("thin", "List Bullet")._p.get_or_add_pPr()
-        deeper.append(parse_xml(f'<w:numPr {nsdecls("w")}><w:ilvl w:val="1"/></w:numPr>'))
-
-    assert [block.text for block in blocks(fill)] == ["- A rope\n  - thin"]
+    assert [block.text for block in blocks(fill)] == ["- A rope", "- thin", "1. Go.\n2. Stop."]
 
 
 def test_the_first_row_of_a_table_is_its_header():
@@ -116,17 +96,6 @@ def test_a_cell_of_any_width_costs_no_memory():
         one(attacks.wide_cell())
 
 
-def test_code_keeps_its_lines():
-    """By the name of its style, or by its font."""
-
-    def fill(document):
-        document.styles.add_style("Source Code", WD_STYLE_TYPE.PARAGRAPH)
-        document.add_paragraph("if hut:", "Source Code")
-        document.add_paragraph().add_run("    sleep()").font.name = "Courier New"
-
-    assert [(block.kind, block.text) for block in blocks(fill)] == [("code", "```\nif hut:\n    sleep()\n```")]
-
-
 def test_a_footnote_follows_its_paragraph():
     """It is a note under the same heading."""
 
@@ -141,22 +110,6 @@ def test_a_footnote_follows_its_paragraph():
         document.part.relate_to(part, RELATIONSHIP_TYPE.FOOTNOTES)
 
     assert blocks(fill) == [Block("The hut is open."), Block("Not in May.", "note"), Block("It has a stove.")]
-
-
-def test_controls_boxes_and_insertions_are_read_and_deletions_are_not():
-    """What a reader sees, whatever it is wrapped in."""
-    said = "<w:r><w:t>%s</w:t></w:r>"
-    box = f"<w:r><w:pict><w:txbxContent><w:p>{said % 'Box.'}</w:p></w:txbxContent></w:pict></w:r>"
-    body = [
-        f"<w:sdt {nsdecls('w')}><w:sdtContent><w:p>{said % 'Control.'}</w:p></w:sdtContent></w:sdt>",
-        f"<w:p {nsdecls('w')}><w:ins>{said % 'In'}</w:ins><w:moveFrom>{said % 'Gone'}</w:moveFrom>{box}</w:p>",
-    ]
-
-    def fill(document):
-        for number, element in enumerate(body):
-            document.element.body.insert(number, parse_xml(element))
-
-    assert [block.text for block in blocks(fill)] == ["Control.", "In", "Box."]
 
 
 def test_what_word_does_not_show_is_not_read():
@@ -230,3 +183,26 @@ def test_a_word_document_that_unpacks_to_too_much_is_refused():
         archive.writestr("word/document.xml", b"0" * 100_000_001)
     with pytest.raises(Unreadable, match="safe"):
         one(out.getvalue())
+
+
+def test_an_equation_is_read_in_tex():
+    """It stands in its sentence."""
+    math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+    def fill(document):
+        paragraph = document.add_paragraph("The pressure is ")
+        paragraph._p.append(parse_xml(f"<m:oMath {math}><m:r><m:t>p=2h</m:t></m:r></m:oMath>"))
+
+    assert one(word(fill)).text == "The pressure is p = 2h"
+
+
+def test_a_cell_merged_downwards_is_said_in_each_of_its_rows():
+    """So that a row makes sense alone."""
+
+    def fill(document):
+        table = document.add_table(3, 2)
+        for n, text in enumerate(["Zone", "Price", "North", "12", "", "14"]):
+            table.cell(n // 2, n % 2).text = text
+        table.cell(1, 0).merge(table.cell(2, 0))
+
+    assert blocks(fill)[0].text.endswith("| North | 12 |\n| North | 14 |")

@@ -11,7 +11,6 @@ from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreada
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
-from surefoot.types.errors import UsageError
 
 pptx = pytest.importorskip("pptx")
 from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402
@@ -48,11 +47,12 @@ def blocks(*slides) -> list[Block]:
     return list(document.blocks)
 
 
-def test_a_slide_is_a_list_under_its_title():
-    """With the levels of its bullets, and the slide's number."""
+def test_a_slide_stands_under_its_title():
+    """With the slide's number."""
     assert blocks(("Huts", [("Open", 0), ("In summer", 1)]), ("Ice", [("Long", 0)])) == [
-        Block("- Open\n  - In summer", "list", ("Huts",), "slide=1"),
-        Block("- Long", "list", ("Ice",), "slide=2"),
+        Block("Open", path=("Huts",), place="slide=1"),
+        Block("In summer", path=("Huts",), place="slide=1"),
+        Block("Long", path=("Ice",), place="slide=2"),
     ]
 
 
@@ -61,7 +61,7 @@ def test_a_title_alone_is_a_caption_and_a_slide_without_one_has_its_number():
     found = blocks(("Huts", []), ("", [("Open", 0)]))
     assert [(block.kind, block.text, block.path) for block in found] == [
         ("caption", "Huts", ()),
-        ("list", "- Open", ("Slide 2",)),
+        ("paragraph", "Open", ("Slide 2",)),
     ]
 
 
@@ -76,16 +76,6 @@ def test_text_boxes_are_paragraphs_in_groups_too():
         ("paragraph", "Alone."),
         ("paragraph", "In a group."),
     ]
-
-
-def test_a_paragraph_that_has_no_bullet_is_no_item():
-    """Where the slide says so."""
-
-    def plain(slide):
-        properties = slide.placeholders[1].text_frame.paragraphs[0]._p.get_or_add_pPr()
-        properties.append(parse_xml('<a:buNone xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"/>'))
-
-    assert [block.text for block in blocks(("Huts", [("Two:", 0), ("Open", 0)], plain))] == ["Two:", "- Open"]
 
 
 def test_a_table_has_its_header():
@@ -108,7 +98,7 @@ def test_notes_of_the_speaker_are_read():
     def note(slide):
         slide.notes_slide.notes_text_frame.text = "Mention the stove."
 
-    assert blocks(("Huts", [("Open", 0)], note))[1] == Block("Mention the stove.", "note", ("Huts",), "slide=1")
+    assert blocks(("Huts", [("Open", 0)], note))[1] == Block("Mention the stove.", path=("Huts",), place="slide=1")
 
 
 def test_a_drawing_is_read():
@@ -148,7 +138,7 @@ def test_a_presentation_is_found_with_its_slide(tmp_path):
     build([tmp_path], tmp_path / "made" / "index.db", Hashing())
     with Index.open(tmp_path / "made" / "index.db") as index:
         (found,) = index.lexical("glacier", 1)
-    assert (found.text, (found.url or "").rpartition("/")[2]) == ("- The glacier is 41 km long", "talk.pptx#slide=2")
+    assert (found.text, (found.url or "").rpartition("/")[2]) == ("The glacier is 41 km long", "talk.pptx#slide=2")
     assert found.title == "talk › Ice"
 
 
@@ -156,14 +146,6 @@ def test_a_presentation_without_text_is_refused():
     """Pictures of pages are common."""
     with pytest.raises(Unreadable, match=r"no text.*OCR"):
         items(show())
-
-
-def test_a_missing_library_is_named_with_what_to_install(monkeypatch):
-    """It comes with an extra."""
-    monkeypatch.setitem(__import__("sys").modules, "pptx", None)
-    monkeypatch.delitem(__import__("sys").modules, "surefoot.documents.loaders.pptx", raising=False)
-    with pytest.raises(UsageError, match=r"pip install 'surefoot\[formats\]'"):
-        items(b"PK")
 
 
 SHOW = show(("Huts", [("Open", 0)]))

@@ -1,0 +1,76 @@
+"""Text with markup on its way into pandoc, and the lines that its blocks stand in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+from surefoot.documents.loaders import Block
+
+_LINES = {
+    "asciidoc": re.compile(r"^(?:(?:include|ifdef|ifndef|ifeval|endif)::.*|//(?!//).*|:toc:.*)$", re.MULTILINE),
+    "rst": re.compile(
+        r"^[ \t]*\.\. (?:\|[^|\n]{1,80}\| )?(?:include|literalinclude|raw)::.*$|^[ \t]+:file:.*$", re.MULTILINE
+    ),
+}
+"""By format, lines that name another file, at which pandoc stops, or that are no text."""
+_COMMENT = re.compile(r"^////+\n.*?^////+$", re.MULTILINE | re.DOTALL)
+_TWO_LINES = re.compile(r"^([^\s=\-~^+.|*/\[].{0,198})\n(?P<line>(?P<mark>[=\-~^+])(?P=mark){2,})[ \t]*$", re.MULTILINE)
+_MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
+_INDEX = re.compile(r"<indexterm\b[^>]{0,200}>.{0,2000}?</indexterm>", re.DOTALL)
+_WORD = re.compile(r"\w+")
+_FAR, _NEAR = 2_000, 60
+"""Lines ahead in which a block is looked for by its first words, and by its first word alone."""
+
+
+def prepared(text: str, source: str) -> str:
+    """The text without what pandoc stops at or does not know; its lines keep their number."""
+    if source == "asciidoc":
+        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
+        text = _TWO_LINES.sub(_on_one_line, text)
+        text = _MAN_PAGE.sub(r"\1(\2)", text)
+    if source == "docbook":
+        text = _INDEX.sub("", text)
+    return _LINES[source].sub("", text) if source in _LINES else text
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    """A heading that is underlined, in the form that begins with its level."""
+    if abs(len(found[1].rstrip()) - len(found["line"])) > 2:
+        return found[0]
+    return f"{'=' * ('=-~^+'.index(found['mark']) + 1)} {found[1]}\n"
+
+
+def located(found: Sequence[Block], text: str) -> tuple[Block, ...]:
+    """The blocks, each with the line of the text as its place in which its first words stand: behind its heading, and
+    before the next one."""
+    lines = [f" {' '.join(_WORD.findall(line)).lower()} " for line in text.split("\n")]
+    sections = [[*same] for _, same in groupby(found, lambda block: block.path)]
+    begins = [0]
+    for same in sections:
+        path = same[0].path
+        begins.append(_line(lines, path[-1] if path else "", begins[-1], len(lines)))
+    ends = [len(lines)]
+    for begin, following in reversed([*pairwise(begins)]):  # an outer heading that goes on has no line of its own
+        ends.append(following if following > begin else ends[-1])
+    at, placed = 0, []
+    for begin, end, same in zip(begins[1:], ends[-2::-1], sections, strict=True):
+        at = max(at, begin)
+        for block in same:
+            head, _, rest = block.text.partition("\n")
+            at = _line(lines, rest if block.kind == "code" else head, at, max(end, at + 1))
+            placed.append(replace(block, place=f"L{at + 1}"))
+    return tuple(placed)
+
+
+def _line(lines: Sequence[str], text: str, begin: int, end: int) -> int:
+    """The first line in a range that holds the first three words of a text, or else two or one; `begin`: none does."""
+    words = [word.lower() for word in _WORD.findall(text[:200])[:3]]
+    for count in range(len(words), 0, -1):
+        sought = f" {' '.join(words[:count])} "
+        ahead = range(begin, min(end, begin + (_FAR if count > 1 else _NEAR)))
+        if (line := next((n for n in ahead if sought in lines[n]), None)) is not None:
+            return line
+    return begin

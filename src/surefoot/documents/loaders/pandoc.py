@@ -1,0 +1,103 @@
+"""Documents that pandoc reads: Word, OpenDocument, PowerPoint, RTF, notebooks, and text with markup of many kinds.
+
+Pandoc sees no file and no address, and its time and memory are limited as those of the process that reads files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import PurePath
+from typing import Any, BinaryIO
+
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
+from surefoot.documents.loaders._office import shown
+from surefoot.documents.loaders._pandoc_process import PandocError, pandoc
+from surefoot.documents.loaders._pandoc_source import located, prepared
+from surefoot.documents.loaders._pandoc_tree import blocks, title
+from surefoot.documents.loaders._suffixes import PANDOC
+from surefoot.documents.loaders.text import TextLoader, decoded
+
+_ARCHIVES = frozenset(("docx", "odt", "pptx"))
+_ROOT = re.compile(r"<(?![?!])(?:\w+:)?([\w.-]+)")
+_DOCBOOK = frozenset("book article chapter appendix preface part section sect1 refentry reference glossary set".split())
+_ORDINARY = 65_536
+"""Characters at the start of an XML file within which its root stands."""
+
+
+class PandocLoader:
+    """Reads what pandoc reads, with ids of headings, numbers of slides or cells, or lines as places."""
+
+    def __init__(self) -> None:
+        """Raises MissingExtra where there is no pandoc."""
+        self._pandoc = pandoc()
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
+        """The whole file as one document, titled as it says, else by its name."""
+        suffix = PurePath(name.lower()).suffix
+        source = PANDOC.get(suffix, "man")
+        if source in _ARCHIVES or source == "rtf":
+            yield from self._binary(stream, name, source)
+        else:
+            yield from self._text(stream, name, source)
+
+    def _binary(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
+        notes: list[str] = []
+        try:
+            if source in _ARCHIVES:
+                refuse_a_bomb(stream)
+            content, named = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "")
+            tree = self._pandoc.tree(content, source)
+        except (PandocError, RecursionError, *DAMAGE) as error:
+            raise Unreadable(
+                f"is a damaged or locked file ({_why(error)}); save it again without a password"
+            ) from error
+        if source == "pptx":  # its first slide is one of many
+            named = named or PurePath(name).stem
+        yield from (DocumentProblem(note) for note in notes)
+        yield _document(tree, tuple(blocks(tree)), name, named)
+
+    def _text(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
+        text, problem = decoded(stream)
+        if problem:
+            yield problem
+        if source == "man" and re.search(r"^\.Dd\b", text, re.MULTILINE):
+            source = "mdoc"
+        if source == "docbook":
+            source = _xml(text)
+        if source == "man" and (page := re.match(r"(?:\.\\\".*\n|\s*\n)*\.so\s+(\S+)\s*\Z", text)):
+            raise Unreadable(f"only names another page, {page[1][:100]}, which is read by itself")
+        try:
+            tree = self._pandoc.tree(prepared(text, source).encode("utf-8", "replace"), source) if source else None
+            found = tuple(blocks(tree)) if tree else ()
+        except (PandocError, RecursionError) as error:
+            why = f"is {source} that pandoc cannot read ({_why(error)}); it was read as plain text"
+            yield DocumentProblem(why, skipped=False)
+            tree = None
+        if tree is None:
+            yield from TextLoader().read(BytesIO(text.encode("utf-8", "replace")), name)
+        elif source == "ipynb":
+            yield _document(tree, found, name)
+        else:
+            yield _document(tree, located(found, text), name)
+
+
+def _document(tree: dict[str, Any], found: tuple[Block, ...], name: str, named: str = "") -> Document:
+    if not found:
+        raise Unreadable("holds no text; export its pictures as a PDF, and run OCR over that")
+    first = next((block.path[0] for block in found if block.path), "")
+    return Document("", named or title(tree) or first or PurePath(name).stem, found)
+
+
+def _xml(text: str) -> str:
+    """The format of an XML file, by its root; empty: it is read as text."""
+    root = _ROOT.search(text[:_ORDINARY])
+    name = root[1].lower() if root else ""
+    jats = name == "article" and re.search(r"JATS|NLM|<front>", text[:_ORDINARY])
+    return "jats" if jats else "fb2" if name == "fictionbook" else "docbook" if name in _DOCBOOK else ""
+
+
+def _why(error: Exception) -> str:
+    return str(error)[:200] if isinstance(error, PandocError) else type(error).__name__

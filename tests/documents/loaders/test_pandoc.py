@@ -1,0 +1,480 @@
+"""Text with markup as pandoc reads it: blocks under their headings, each with its line."""
+
+import io
+import json
+import subprocess
+
+import pytest
+
+from documents.loaders.opening import found, one, outline
+from surefoot.documents.loaders import DocumentProblem, Unreadable, _pandoc_process, loader_of, read
+from surefoot.types.errors import UsageError
+
+pytest.importorskip("pypandoc")
+
+MAN = r""".\" A comment.
+.de Sp
+.if t .sp
+..
+.TH BEDS 1 "March 2024"
+.SH NAME
+beds \- list the \fIbeds\fR of a h\[:u]tte
+.SH SYNOPSIS
+.B beds
+[\fB\-a\fR]
+.RI [ FILE ]
+.SH OPTIONS
+.TP
+.BR \-a ", " \-\-all
+Shows all of them,
+the broken ones too.
+.IP
+For example:
+.RS
+.nf
+beds \-a \e
+  hut
+.fi
+.RE
+.TP
+.B \-q
+Says nothing.
+.SS "Other options"
+Kinds:
+.IP \(bu 2
+lower
+.IP \(bu 2
+upper
+.PP
+.TS
+tab(|);
+l l.
+Code|Meaning
+0|T{
+all
+well
+T}
+.TE
+"""
+
+MDOC = r""".Dd March 1, 2024
+.Dt BEDS 1
+.Os
+.Sh NAME
+.Nm beds
+.Nd list the beds
+.Sh SYNOPSIS
+.Nm
+.Op Fl a
+.Op Ar file
+.Sh DESCRIPTION
+See
+.Xr hut 5 .
+.Bl -tag -width Ds
+.It Fl a
+Shows
+.Dq all ,
+also:
+.Bd -literal
+beds -a
+.Ed
+.It Fl q
+Quiet.
+.El
+.Bl -bullet
+.It
+One.
+.It
+Two.
+.El
+"""
+
+ADOC = """\
+= Huts
+:stove: larch
+
+See <<top,the top>>, linkgit:git-log[1] and https://a.example[the site].
+// comment
+
+[[rules]]
+== Rules
+
+It burns {stove}.
+
+* one
+  more
+** nested
+. first
+
+[source,sql]
+----
+== SELECT 1;
+----
+
+-a::
+--all::
+    Shows all
+    of them.
+
+-q:: Quiet.
+
+|===
+|A |B
+
+|1 |2
+|===
+
+////
+hidden
+////
+include::/etc/passwd[]
+
+Old
+---
+NOTE: Mind.
+"""
+
+RST = """\
+.. _top:
+
+Huts
+====
+
+See :ref:`the guide <guide>`, :func:`~hut.beds` and ``lit``.
+
+.. comment
+
+Stove
+-----
+
+.. note:: Mind the *gap*.
+
+.. code-block:: python
+   :linenos:
+
+   print(1)
+
+.. function:: beds(a)
+   :module: hut
+
+   Counts beds.
+
+.. versionadded:: 3.2
+
+.. toctree::
+
+   other
+
+term
+   its meaning
+
+* one
+
+  more
+* two
+
++---+---+
+| A | B |
++===+===+
+| 1 | 2 |
++---+---+
+
+Rules
+-----
+"""
+
+TEX = r"""\documentclass[11pt]{article}
+\usepackage{hyperref}
+\title{The \emph{Hut}}
+\begin{document}
+\maketitle
+\section{Stove}\label{sec:stove}
+It burns \textbf{larch} % not oak
+for 5\% of a M\"uller's day~\cite{a}, see
+\href{https://a.example}{here}.
+
+\begin{itemize}
+  \item one
+  \item two
+\end{itemize}
+\begin{description}
+\item[-a] all
+\end{description}
+\begin{tabular}{ll}
+\hline
+A & B \\
+1 & R\&D \\
+\end{tabular}
+\begin{lstlisting}
+x = 1 % kept
+\end{lstlisting}
+\begin{equation}
+a^2
+\end{equation}
+\subsection*{Rules}
+Quiet.
+\end{document}
+"""
+
+BOOK = """<?xml version="1.0"?>
+<book><title>Huts</title>
+<chapter><title>Stove</title><indexterm><primary>hidden</primary></indexterm>
+<para>It burns <emphasis>larch</emphasis>.</para>
+<itemizedlist><listitem><para>one</para></listitem><listitem><para>two</para><screen>$ x
+  y</screen></listitem></itemizedlist>
+<variablelist><varlistentry><term>-a</term><listitem><para>all</para></listitem></varlistentry></variablelist>
+<table><tgroup cols="2"><thead><row><entry>A</entry><entry>B</entry></row></thead>
+<tbody><row><entry>1</entry><entry>2</entry></row></tbody></tgroup></table>
+<note><para>Mind.</para></note>
+<programlisting language="sql">SELECT 1;
+  x</programlisting>
+<sect1><title>Rules</title><para>Quiet.</para></sect1>
+</chapter></book>"""
+
+NOTEBOOK = json.dumps(
+    {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {"language_info": {"name": "python"}},
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": "# Huts\n\nForty *beds*."},
+            {
+                "cell_type": "code",
+                "metadata": {},
+                "execution_count": 1,
+                "source": "print(1)",
+                "outputs": [{"output_type": "stream", "name": "stdout", "text": "1"}],
+            },
+            {"cell_type": "markdown", "metadata": {}, "source": "## Stove\n\nIt burns larch."},
+        ],
+    }
+)
+
+
+def lines(content: str, name: str) -> list[tuple[str, str, str, str]]:
+    """The outline, with the end of a line as "/"."""
+    return [(kind, path, place, text.replace("\n", "/")) for kind, path, place, text in outline(content, name)]
+
+
+READ = {
+    "beds.1": (
+        MAN,
+        "BEDS(1)",
+        [
+            ("paragraph", "NAME", "L7", "beds - list the beds of a hütte"),
+            ("paragraph", "SYNOPSIS", "L9", "beds [-a] [FILE]"),
+            (
+                "definition",
+                "OPTIONS",
+                "L14",
+                "-a, --all/: Shows all of them, the broken ones too./  /  For example:/  /"
+                "  ```/  beds -a \\/    hut/  ```",
+            ),
+            ("definition", "OPTIONS", "L26", "-q/: Says nothing."),
+            ("paragraph", "OPTIONS › Other options", "L29", "Kinds:"),
+            ("list", "OPTIONS › Other options", "L31", "- lower/- upper"),
+            ("table", "OPTIONS › Other options", "L38", "| Code | Meaning |/| --- | --- |/| 0 | all well |"),
+        ],
+    ),
+    "beds.mdoc": (
+        MDOC,
+        "BEDS(1)",
+        [
+            ("paragraph", "NAME", "L5", "beds — list the beds"),
+            ("paragraph", "SYNOPSIS", "L7", "beds [-a] [file]"),
+            ("paragraph", "DESCRIPTION", "L12", "See hut(5)."),
+            ("definition", "DESCRIPTION", "L15", '-a/: Shows "all", also:/  /  ```/  beds -a/  ```'),
+            ("definition", "DESCRIPTION", "L22", "-q/: Quiet."),
+            ("list", "DESCRIPTION", "L27", "- One./- Two."),
+        ],
+    ),
+    "x.adoc": (
+        ADOC,
+        "Huts",
+        [
+            ("paragraph", "", "L4", "See the top, git-log(1) and [the site](https://a.example)."),
+            ("paragraph", "Rules", "L10", "It burns larch."),
+            ("list", "Rules", "L12", "- one more/  - nested/    1. first"),
+            ("code", "Rules", "L19", "```sql/== SELECT 1;/```"),
+            ("definition", "Rules", "L22", "-a, --all/: Shows all of them."),
+            ("definition", "Rules", "L27", "-q/: Quiet."),
+            ("table", "Rules", "L30", "| A | B |/| --- | --- |/| 1 | 2 |"),
+            ("note", "Old", "L42", "Note: Mind."),
+        ],
+    ),
+    "x.rst": (
+        RST,
+        "Huts",
+        [
+            ("paragraph", "Huts", "L6", "See the guide, hut.beds and lit."),
+            ("note", "Huts › Stove", "L13", "Note: Mind the gap."),
+            ("code", "Huts › Stove", "L18", "```python/print(1)/```"),
+            ("definition", "Huts › Stove", "L20", "beds(a)/: Counts beds."),
+            ("note", "Huts › Stove", "L25", "Versionadded: 3.2"),
+            ("definition", "Huts › Stove", "L31", "term/: its meaning"),
+            ("list", "Huts › Stove", "L34", "- one/  more/- two"),
+            ("table", "Huts › Stove", "L40", "| A | B |/| --- | --- |/| 1 | 2 |"),
+            ("caption", "Huts", "L45", "Rules"),
+        ],
+    ),
+    "x.tex": (
+        TEX,
+        "The Hut",
+        [
+            ("paragraph", "Stove", "L7", "It burns larch for 5% of a Müller’s day , see [here](https://a.example)."),
+            ("list", "Stove", "L12", "- one/- two"),
+            ("definition", "Stove", "L16", "-a/: all"),
+            ("table", "Stove", "L20", "| A | B |/| --- | --- |/| 1 | R&D |"),
+            ("code", "Stove", "L24", "```/x = 1 % kept/```"),
+            ("code", "Stove", "L26", "```latex/\\begin{equation}/a^2/\\end{equation}/```"),
+            ("paragraph", "Stove › Rules", "L30", "Quiet."),
+        ],
+    ),
+    "x.xml": (
+        BOOK,
+        "Huts",
+        [
+            ("paragraph", "Stove", "L4", "It burns larch."),
+            ("list", "Stove", "L5", "- one/- two/  ```/  $ x/    y/  ```"),
+            ("definition", "Stove", "L7", "-a/: all"),
+            ("table", "Stove", "L7", "| A | B |/| --- | --- |/| 1 | 2 |"),
+            ("note", "Stove", "L10", "Note: Mind."),
+            ("code", "Stove", "L11", "```sql/SELECT 1;/  x/```"),
+            ("paragraph", "Stove › Rules", "L13", "Quiet."),
+        ],
+    ),
+    "x.ipynb": (
+        NOTEBOOK,
+        "Huts",
+        [
+            ("paragraph", "Huts", "cell=1", "Forty beds."),
+            ("code", "Huts", "cell=2", "```python/print(1)/```"),
+            ("code", "Huts", "cell=2", "```/1/```"),
+            ("paragraph", "Huts › Stove", "cell=3", "It burns larch."),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_file_gives_all_kinds_of_blocks_under_its_headings(name):
+    """Each with its line, or the number of its cell; comments and lines that name other files are out."""
+    content, title, expected = READ[name]
+    assert one(content, name).title == title
+    assert lines(content, name) == expected
+
+
+OTHERS = {
+    "x.org": "* Huts\n\nForty beds.\n",
+    "x.mediawiki": "= Huts =\n\nForty beds.\n",
+    "x.textile": "h1. Huts\n\nForty beds.\n",
+    "x.typ": "= Huts\n\nForty beds.\n",
+    "x.jats": "<article><front/><body><sec><title>Huts</title><p>Forty beds.</p></sec></body></article>",
+    "x.fb2": '<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><body><section><title><p>Huts</p></title>'
+    "<p>Forty beds.</p></section></body></FictionBook>",
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_markup_is_read(name):
+    """With its heading."""
+    (block,) = one(OTHERS[name], name).blocks
+    assert (block.path, block.text) == (("Huts",), "Forty beds.")
+
+
+@pytest.mark.parametrize("suffix", ["odt", "rtf"])
+def test_other_office_files_are_read(suffix, tmp_path):
+    """With the id of the heading as place, where there is one."""
+    file, command = tmp_path / f"x.{suffix}", _pandoc_process.pandoc()._command[0]
+    subprocess.run([command, "-s", "-o", file], input=b"# Huts\n\nForty beds.\n", check=True)
+    assert "Forty beds." in [block.text for block in one(file.read_bytes(), file.name).blocks]
+
+
+@pytest.mark.parametrize("name", ["beds.1", "beds.8", "Beds::Of.3pm", "beds.1.gz", "beds.man"])
+def test_a_page_is_known_by_its_suffix_and_its_start(name):
+    """The suffix of a digit alone could be anything."""
+    assert loader_of(name, MAN.encode()) == "pandoc"
+    assert loader_of("beds.1", b"1 2 3") is None
+
+
+def test_a_page_that_names_another_one_is_refused():
+    """That one is read by itself."""
+    with pytest.raises(Unreadable, match=r"only names another page, man1/beds\.1"):
+        one(".so man1/beds.1\n", "b.1")
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("x.rst", ".. include:: {}"),
+        ("x.rst", ".. literalinclude:: {}"),
+        ("x.rst", ".. raw:: html\n   :file: {}"),
+        ("x.rst", ".. csv-table::\n   :file: {}"),
+        ("x.adoc", "include::{}[]"),
+        ("x.tex", "\\input{{{}}}"),
+        ("x.org", '#+INCLUDE: "{}"'),
+        ("x.xml", '<!DOCTYPE book [<!ENTITY f SYSTEM "file://{}">]><book><para>Open. &f;</para></book>'),
+    ],
+)
+def test_no_other_file_is_read(name, line, tmp_path):
+    """A document of somebody else's could name any; what is its own is read."""
+    (tmp_path / "secret").write_text("larch")
+    content = line.format(tmp_path / "secret") if name == "x.xml" else f"Open.\n\n{line.format(tmp_path / 'secret')}\n"
+    text = one(content, name).text
+    assert "larch" not in text
+    assert "Open." in text
+
+
+@pytest.mark.parametrize("name", ["x.rst", "x.adoc", "x.tex", "x.org"])
+def test_a_file_without_text_is_refused(name):
+    """An empty document is never indexed in silence."""
+    with pytest.raises(Unreadable, match="no text"):
+        one("\n", name)
+
+
+def test_what_pandoc_cannot_read_is_read_as_plain_text():
+    """With all of its words, and a problem that says so."""
+    problem, document = read(io.BytesIO(b'{"cells": [{"larch": 1}]}'), "x.ipynb")
+    assert isinstance(problem, DocumentProblem)
+    assert (problem.skipped, "pandoc cannot read" in problem.reason) == (False, True)
+    assert "larch" in document.text
+
+
+def test_xml_of_no_kind_that_pandoc_knows_is_read_as_text():
+    """With its lines."""
+    assert lines("<hosts>\n<host>db1</host>\n</hosts>", "x.xml")[0][3].endswith("<host>db1</host>/</hosts>")
+
+
+def test_a_process_reads_many_files_and_is_replaced_when_it_ends():
+    """Also between two files: what it has spent is not the next one's."""
+    process = _pandoc_process.PandocProcess(_pandoc_process.pandoc()._command[0])
+    assert process.tree(b"Huts", "rst")["blocks"]
+    first = process._process
+    assert process.tree(b"Huts", "org")["blocks"]
+    assert process._process is first
+    first.kill()
+    first.wait()
+    assert process.tree(b"Huts", "rst")["blocks"]
+    assert process._process is not first
+    process._end()
+
+
+def test_a_missing_pandoc_is_named_with_what_to_install(monkeypatch):
+    """It comes with an extra."""
+    _pandoc_process.pandoc()._end()
+    monkeypatch.setattr(_pandoc_process, "find_spec", lambda name: None)
+    monkeypatch.setenv("PATH", "")
+    _pandoc_process.pandoc.cache_clear()
+    with pytest.raises(UsageError, match=r"pip install 'surefoot\[formats\]'"):
+        one("Huts.", "x.rst")
+    _pandoc_process.pandoc.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "url"),
+    [("a.rst", RST, "docs/a.rst#L6"), ("a.ipynb", NOTEBOOK, "docs/a.ipynb#cell=3"), ("a.1", MAN, "docs/a.1#L14")],
+)
+def test_a_question_leads_to_its_place(tmp_path, name, content, url):
+    """A line, or a cell."""
+    question = {"a.rst": "guide beds lit", "a.ipynb": "What burns larch?", "a.1": "broken ones"}[name]
+    assert found(tmp_path, name, content, question).url == url
