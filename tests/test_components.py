@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from surefoot import components
-from surefoot.components import Component, assemble, build, find, known, names
+from surefoot.components import Component, find, known, names
+from surefoot.config.options import assemble, build
 from surefoot.documents.loaders import formats
 from surefoot.documents.loaders.csv import CsvLoader
 from surefoot.evaluators.lexical import Lexical
@@ -138,7 +139,7 @@ def test_a_missing_option_is_named() -> None:
         ("bool", [True], [1, "yes"]),
         ("int | None", [3], ["3"]),
         ("str | int", ["a", 1], [0.5]),
-        ("dict[str, str]", [{}, "left to the constructor"], []),
+        ("dict[str, str]", [{}, {"a": "b"}], ["text", {"a": 1}]),
     ],
 )
 def test_an_option_of_the_wrong_kind_is_refused(annotation: str, fitting: list[object], other: list[object]) -> None:

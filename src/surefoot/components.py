@@ -16,7 +16,7 @@ import inspect
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
@@ -63,9 +63,6 @@ EXTRAS = {
     "xlsx": "formats",
 }
 """Built-ins whose libraries come with an extra, and which one; all others need only what Surefoot always has."""
-
-_ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_SCALARS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,60 +134,11 @@ def components() -> list[Component]:
     return [_describe(role, name) for role in GROUPS for name in names(role)]
 
 
-def build(role: str, name: str, options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
-    """The component, given its `options`; a parameter that has no option and is the name of a part gets that part.
-
-    `parts` makes each shared part when it is first wanted. Raises ConfigError for an option that does not exist.
-    """
-    return assemble(f"{role} '{name}'", find(role, name), options, parts)
-
-
-def assemble(what: str, make: Callable[..., Any], options: dict[str, Any], parts: dict[str, Callable[[], Any]]) -> Any:
-    """Call `make` with its options, and with the parts that it has parameters for; errors call it `what`."""
-    if found := [*faults(what, make, options, parts)]:
-        raise ConfigError(*found)
-    shared = {key: parts[key]() for key in _wanted(what, make) if key in parts and key not in options}
-    try:
-        return make(**shared, **options)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{what} cannot be built from {options}: {error}") from error
-
-
-def faults(what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str]) -> Iterator[str]:
-    """Each option that does not exist, does not fit or is lacking; nothing is built. `parts` are given to `make`."""
-    wanted = _wanted(what, make)
-    for key, value in options.items():
-        if key not in wanted:
-            known = [name for name in wanted if name not in parts] or ["none"]
-            yield misnamed(f"{what} has no option", key, known, "it has")
-        elif not _fits(value, kind := inspect.formatannotation(wanted[key].annotation).strip("'")):
-            yield f"{what}: the option '{key}' must be {kind}, not {value!r}"
-    for key, parameter in wanted.items():
-        given = key in options or key in parts or parameter.kind in _ANY
-        if parameter.default is parameter.empty and not given:
-            yield f"{what} needs the option '{key}'"
-
-
 def misnamed(lacking: str, name: str, known: Collection[str], listed: str = "there are") -> str:
     """The error for a name that nothing has: all names that there are, and the one that it is most like."""
     said = f"{lacking} '{name}'; {listed}: {', '.join(known)}"
     near = get_close_matches(str(name), known, 1)
     return f"{said}; did you mean '{near[0]}'?" if near else said
-
-
-def _wanted(what: str, make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
-        return inspect.signature(make).parameters
-    except (TypeError, ValueError) as error:
-        raise ConfigError(f"{what} is nothing that can be built: {error}") from error
-
-
-def _fits(value: Any, kind: str) -> bool:
-    """True for a value of the annotated kind. Only plain types are checked; others are left to `make`."""
-    kinds = [name for name in kind.split(" | ") if name != "None"]
-    if any(name not in _SCALARS for name in kinds):
-        return True
-    return any(isinstance(value, _SCALARS[name]) and isinstance(value, bool) == (name == "bool") for name in kinds)
 
 
 def _room(role: str) -> str:

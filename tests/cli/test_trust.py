@@ -76,12 +76,11 @@ def recorded(indexed: Callable[..., Any], here: Path) -> Callable[..., list[Any]
         record = Record("1", QUESTION, trace.passages, "Tomas Aldwin.", trace=trace)
         Run(here / "scored", {"what": "evaluation"}, "records.jsonl").add("1", record)
         (here / "scored" / "scores.jsonl").touch()
-        words = ["--most", "60"]
         commands = [
-            ["explain", "--trace", "theirs.json", "--words", "best", *words],
+            ["explain", "--trace", "theirs.json", "--words", "best"],
             ["explain", "--trace", "theirs.json", "--answer"],
-            ["explain", "--run", "scored", "--record", "1", *words],
-            ["lab", "words", "run", "--to", "drawn", *words],
+            ["explain", "--run", "scored", "--record", "1"],
+            ["lab", "words", "run", "--to", "drawn"],
             ["lab", "errors", "run"],
             ["evaluate", "run", "--run", "judged", "--metric", "answer_relevancy"],
             ["trace", "theirs.json"],
@@ -205,14 +204,14 @@ def test_a_configuration_that_names_code_needs_a_word_first(surefoot: Any, here:
         done = surefoot(*command)
         assert (done.code, (here / "imported").exists()) == (2, False)
     assert "mine:Mine; look at it, then agree with surefoot --trust" in done.err
-    done = surefoot("--trust", "explain", QUESTION, "The Ruvel Bridge.", "--most", "60")
+    done = surefoot("--trust", "explain", QUESTION, "The Ruvel Bridge.")
     assert (done.code, "score of mine" in done.out, (here / "imported").exists()) == (0, True, True)
     assert surefoot("explain", QUESTION, "x").code == 2
 
 
 def test_what_is_named_on_the_command_line_is_agreed_to(surefoot: Any, here: Path) -> None:
     """Its user has just written it."""
-    assert surefoot("explain", QUESTION, "The Bridge.", "--set", "evaluator.use=mine:Mine", "--most", "60").code == 0
+    assert surefoot("explain", QUESTION, "The Bridge.", "--set", "evaluator.use=mine:Mine").code == 0
     (here / "pairs.jsonl").write_text(
         json.dumps({"id": "1", "question": "Who?", "passages": [{"id": "a", "text": "x", "label": 1}]})
     )
@@ -233,7 +232,7 @@ def test_on_a_terminal_it_is_asked_about_once(
     (here / "surefoot.toml").write_text('evaluator = "mine:Mine"\n')
     monkeypatch.setattr(sys, "stdin", _Terminal(said))
     monkeypatch.setattr(console.err, "_force_terminal", True)
-    explain = ["explain", QUESTION, "The Ruvel Bridge.", "--most", "60"]
+    explain = ["explain", QUESTION, "The Ruvel Bridge."]
     done = surefoot(*explain)
     assert done.code == code
     assert f"mine:Mine, from {here / 'mine.py'}" in done.err

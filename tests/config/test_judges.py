@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.config.builder import JUDGEMENTS, Builder
+from surefoot.config.builder import Builder
+from surefoot.config.sections import JudgeSection
 from surefoot.config.settings import read, setting
 from surefoot.judges._diamond import metrics
 from surefoot.judges.claims import Claims
@@ -131,7 +132,7 @@ def test_replies_are_kept_unless_nothing_is_to_be() -> None:
     (judge,) = builder(OPENAI).judges(["factuality"])
     assert isinstance(judge, LLMJudge)
     assert isinstance(judge.llm, CachedLLM)
-    assert not Path(JUDGEMENTS).exists()
+    assert not Path(JudgeSection().cache).exists()
     (bare,) = builder(OPENAI, cache="").judges(["factuality"])
     assert isinstance(bare, LLMJudge)
     assert isinstance(bare.llm, RateLimitedLLM)
@@ -148,11 +149,11 @@ def test_another_way_to_judge_keeps_the_limits() -> None:
     [
         ({"use": "people"}, "use must be one of embedded, llm"),
         ({"pace": 1}, r"\[judge\] has no key 'pace'"),
-        ({"use": "llm", "cache": 1}, "cache must be the name of a file"),
-        ({"use": "llm", "llm": "openai"}, r"\[judge.llm\] is a table"),
-        ({"metrics": "factuality"}, "a list of metrics"),
+        ({"use": "llm", "cache": 1}, "cache must be a text, not 1"),
+        ({"use": "llm", "llm": "openai"}, r"\[judge\] llm must be a table"),
+        ({"metrics": "factuality"}, "metrics must be a list"),
         ({"metrics": ["factuality", "factuality"]}, "each once"),
-        ({"use": "llm", "in_flight": "many"}, "in_flight must be a whole number"),
+        ({"use": "llm", "in_flight": "many"}, "in_flight must be a whole number, not"),
         ({"use": "llm", "input_price": 1.0}, "come together"),
         ({"use": "llm", "factuality": {"charm": 1}}, "no option 'charm'"),
     ],
@@ -167,6 +168,6 @@ def test_what_does_not_fit_is_said(judge: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize("value", ["x", [1], True, -1, float("inf")])
 def test_a_limit_is_a_number_also_where_nothing_is_asked(key: str, value: Any) -> None:
     """A plan of what it would cost counts with it."""
-    with pytest.raises(ConfigError, match=rf"\[judge\] {key} must be a number above 0"):
+    with pytest.raises(ConfigError, match=rf"\[judge\] {key} must be (a|greater)"):
         builder(**{key: value}).judges(["factuality"])
-    assert builder(output_price=0, retries=0).judges(["factuality"])
+    assert builder(input_price=0, output_price=0, retries=0).judges(["factuality"])

@@ -255,20 +255,20 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"index": {"path": 3}}, r"\[index\] path must be the name of a file, not 3"),
         ({"index": {"use": "x"}}, r"\[index\] path must be the name of a file, not None"),
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, keep, external_k"),
-        ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be a whole number from 1 up, not 0"),
-        ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number from 1 up, not 'ten'"),
+        ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be greater than or equal to 1, not 0"),
+        ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number, not 'ten'"),
         (
             {"thresholds": {"uper": 1}},
             r"\[thresholds\] has no key 'uper'; it has: upper, lower, strip, evaluator, preset, file, external",
         ),
-        ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a finite number, not 'high'"),
+        ({"thresholds": {"upper": "high"}}, r"\[thresholds\] upper must be a number, not 'high'"),
         ({"thresholds": {"lower": float("-inf")}}, r"\[thresholds\] lower must be a finite number, not -inf"),
-        ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1 lies above upper -1"),
+        ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1.0 lies above upper -1.0"),
         ({"thresholds": {"preset": "pop"}}, "no thresholds called 'pop'; there are: popqa, pubhealth, arc, bio"),
-        ({"thresholds": {"preset": "popqa", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: preset"),
-        ({"thresholds": {"preset": "popqa", "file": "a"}}, r"\[thresholds\] has no option 'file'; it has: preset"),
-        ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] has no option 'upper'; it has: file"),
-        ({"thresholds": {"file": 3}}, r"\[thresholds\]: the option 'file' must be str, not 3"),
+        ({"thresholds": {"preset": "popqa", "upper": 1}}, r"\[thresholds\] preset and upper do not go together"),
+        ({"thresholds": {"preset": "popqa", "file": "a"}}, r"\[thresholds\] file and preset do not go together"),
+        ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] file and upper do not go together"),
+        ({"thresholds": {"file": 3}}, r"\[thresholds\] file must be a text, not 3"),
         ({"thresholds": {"file": "none.toml"}}, "^none.toml cannot be read: No such file"),
         ({"policy": "vote"}, "no policy called 'vote'; there are: any_irrelevant, count, none_relevant, threshold"),
         ({"policy": {"use": "count", "rewrites": 3}}, "policy 'count' has no option 'rewrites'; it has: max_rewrites"),
@@ -283,7 +283,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
             {"thresholds": {"evaluator": "minilm", "upper": 2}},
             "for the evaluator 'minilm' and mean nothing for 'lexical'",
         ),
-        ({"thresholds": {"evaluator": 3}}, "for the evaluator '3' and mean nothing for 'lexical'"),
+        ({"thresholds": {"evaluator": 3}}, r"\[thresholds\] evaluator must be a text, not 3"),
         (cascade("lexical"), "evaluators must be a list of evaluators other than cascade, not 'lexical'"),
         (cascade([]), r"evaluators must be a list of evaluators other than cascade, not \[\]"),
         (cascade(["lexical", "cascade"]), "evaluators must be a list of evaluators other than cascade"),
@@ -299,19 +299,19 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ),
         (
             {"answer": {"check": "loosely"}},
-            r"\[answer\] check must be one of refuse, mark, off, not 'loosely'",
+            r"\[answer\] check must be 'refuse', 'mark' or 'off', not 'loosely'",
         ),
         (
             {"answer": {"risk": 1.5}},
-            r"\[answer\] risk must be a share from 0 to 1, not 1.5",
+            r"\[answer\] risk must be less than or equal to 1, not 1.5",
         ),
         (
             {"answer": {"risk": "low"}},
-            r"\[answer\]: the option 'risk' must be float, not 'low'",
+            r"\[answer\] risk must be a number, not 'low'",
         ),
         (
             {"answer": {"fallback": "guess"}},
-            r"\[answer\] fallback must be one of refuse, memory, not 'guess'",
+            r"\[answer\] fallback must be 'refuse' or 'memory', not 'guess'",
         ),
         (
             {"generator": {"use": "llm", "max_tokens": "many"}},
@@ -348,7 +348,7 @@ FAULTS = (
     "generator 'llm': the option 'max_tokens' must be int | None",
     "refiner 'strips' has no option 'nodes'",
     "[thresholds] has no key 'uper'",
-    "[thresholds] lower must be a finite number",
+    "[thresholds] lower must be a number",
     "no policy called 'vote'",
     "[network] has no option 'alow'",
     "searcher 'folder' needs the option 'path'",
@@ -450,10 +450,10 @@ def test_a_cascade_says_whose_thresholds_for_outside_are(small: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        (3, r"\[thresholds.external\] must be a table of upper and lower, not 3"),
-        ({"uper": 1}, r"no key 'uper'; strips have one threshold for all; it has: upper, lower; did you mean 'upper'"),
-        ({"upper": "high"}, r"upper must be a finite number on the evaluator's scale, not 'high'"),
-        ({"lower": 3}, r"\[thresholds.external\] lower 3 lies above upper 0.75; give both"),
+        (3, r"\[thresholds\] external must be a table, not 3"),
+        ({"uper": 1}, r"no key 'uper'; it has: upper, lower; did you mean 'upper'"),
+        ({"upper": "high"}, r"upper must be a number, not 'high'"),
+        ({"lower": 3}, r"\[thresholds.external\] lower 3.0 lies above upper 0.75; give both"),
     ],
 )
 def test_wrong_thresholds_for_outside_are_told(small: dict[str, Any], values: Any, said: str) -> None:
@@ -491,14 +491,14 @@ def test_judges_count_money_by_the_models_prices(small: dict[str, Any]) -> None:
             {"budget": {"money": 1}},
             r"\[budget\] money needs prices.*set input_price and output_price.*or set \[budget\] tok",
         ),
-        ({"budget": {"calls": 0}}, r"\[budget\] calls must be a whole number above 0, not 0"),
-        ({"budget": {"tokens": 1.5}}, r"option 'tokens' must be|tokens must be a whole number above 0, not 1.5"),
-        ({"budget": {"seconds": -1}}, r"\[budget\] seconds must be a number above 0, not -1"),
-        ({"budget": {"cals": 1}}, r"\[budget\] has no option 'cals'.*did you mean 'calls'"),
+        ({"budget": {"calls": 0}}, r"\[budget\] calls must be greater than or equal to 1, not 0"),
+        ({"budget": {"tokens": 1.5}}, r"tokens must be a whole number, not 1.5"),
+        ({"budget": {"seconds": -1}}, r"\[budget\] seconds must be greater than 0, not -1"),
+        ({"budget": {"cals": 1}}, r"\[budget\] has no key 'cals'.*did you mean 'calls'"),
         ({"llm": {"input_price": 1}}, r"input_price and output_price, of a million tokens each, come together"),
         (
             {"llm": {"input_price": "x", "output_price": 1}},
-            r"\[llm\] input_price.* must be a number from 0 up, not 'x'",
+            r"\[llm\] input_price must be a number, not 'x'",
         ),
     ],
 )
@@ -580,5 +580,5 @@ def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
 def test_sources_are_lists_of_patterns() -> None:
     """A text would be taken for its letters."""
     assert Builder(read({"sources": {"untrusted": ["mail/*"]}})).sources.untrusted == ("mail/*",)
-    with pytest.raises(ConfigError, match="untrusted must be a list of patterns"):
+    with pytest.raises(ConfigError, match="untrusted must be a list"):
         _ = Builder(read({"sources": {"untrusted": "mail/*"}})).sources

@@ -165,7 +165,7 @@ def test_classes_that_surefoot_itself_records_are_its_own(role: str, use: str) -
     """Of texts that came with the questions, and of an ablation."""
     recorded = {role: {"use": use}}
     assert (taken(recorded)[role], left(recorded)) == (recorded[role], ())
-    assert Builder(taken(recorded))._built(role)
+    assert Builder(taken(recorded)).built(role)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from surefoot import components
+from surefoot.config.options import build as built
 from surefoot.contracts import CONTRACTS, verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators import llm as llm_evaluator
@@ -189,7 +190,7 @@ def test_each_policy_keeps_the_contract(name: str) -> None:
 @pytest.mark.parametrize("name", components.built_in("loader"))
 def test_each_loader_keeps_the_contract(name: str) -> None:
     """Whatever bytes it is given."""
-    verify("loader", components.build("loader", name, {}, {}))
+    verify("loader", built("loader", name, {}, {}))
 
 
 @pytest.mark.parametrize("role", components.ROOMS)

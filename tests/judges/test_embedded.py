@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from surefoot import components
+from surefoot.config.options import build
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.types import Passage, Record
@@ -35,7 +35,7 @@ HOSTILE = ["", "?", "a" * 4000, "ünïcödé 桥", "\x00\x01", "\ud800", "[1]", 
 
 def judge(metric: str) -> Any:
     parts = {"evaluator": lambda: Lexical(), "embedder": lambda: Hashing()}
-    return components.build("judge", metric, {}, parts)
+    return build("judge", metric, {}, parts)
 
 
 @pytest.mark.parametrize("metric", METRICS)

@@ -69,7 +69,7 @@ def _drawn(
     else:
         builder = Builder(configured(config, settings, None))
         with pulling():
-            drawn = samples.of_pairs(source, builder.evaluator, builder.policy(), seed, each)
+            drawn = samples.of_pairs(source, builder.evaluator, builder.policy, seed, each)
     if not drawn:
         raise UsageError(f"{source} has no question with a decision and a graded passage")
     return builder, drawn

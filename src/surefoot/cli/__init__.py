@@ -58,7 +58,7 @@ COMMANDS: Listing = {
     "mcp": ("mcp:mcp", "Offer the tools ask, retrieve and grade to a client of a language model."),
     "trace": (
         "trace:trace",
-        "Draw a recorded trace: grades, decision, strips, answer, and what each step cost; or where two of them part.",
+        "Draw a recorded trace: grades, decision, strips, answer, and the cost of each step.",
     ),
     "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),

@@ -17,7 +17,7 @@ from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
-from surefoot.config.faults import LIMITS
+from surefoot.config.sections import LIMITS
 from surefoot.config.settings import Config
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
@@ -75,7 +75,7 @@ def evaluate(
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
-            conclusion = concluded(folder, builder.asked if model else None, executor=executor)
+            conclusion = concluded(folder, builder.judging_llm if model else None, executor=executor)
         finally:
             if model:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 from typer import Option
 
-from surefoot import components
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli.serve import serve
+from surefoot.config.options import assemble
 from surefoot.types.errors import MissingExtra, UsageError
 
 
@@ -37,7 +37,7 @@ def mcp(
         serve(no_browser=True, index=index, config=config, settings=settings)
         return
     whole = configured(config, settings, index)
-    stdio.run(components.assemble("[server]", stdio.ServerSettings, whole["server"], {}), whole)
+    stdio.run(assemble("[server]", stdio.ServerSettings, whole["server"], {}), whole)
 
 
 def _stdio() -> Any:

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 from rich.markup import escape
 from typer import Argument, Option
 
-from surefoot import components
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import headed, out, plain
+from surefoot.config.options import assemble
 from surefoot.types.errors import MissingExtra
 
 KeyName = Annotated[str, Argument(metavar="NAME", help="A name for the key, to remove it by.")]
@@ -79,7 +79,7 @@ def _settings(
 ) -> tuple[Any, Any]:
     """`[server]`, and the whole configuration."""
     whole = configured(config, sets, index, collection)
-    return components.assemble("[server]", _server().ServerSettings, whole["server"], {}), whole
+    return assemble("[server]", _server().ServerSettings, whole["server"], {}), whole
 
 
 def _server() -> Any:

@@ -57,7 +57,7 @@ def read(
     Raises one ConfigError for all that is wrong with it. A file that names code raises UnagreedCode where that was not
     agreed to, unless it is `trusted`; a dictionary and the overrides are the caller's own.
     """
-    written = source if isinstance(source, Mapping) else _file(source)
+    written = source if isinstance(source, Mapping) else read_file(source)
     layers = [written, *overrides]
     config = {section: dict(values) for section, values in DEFAULTS.items()}
     faults: list[str] = []
@@ -68,7 +68,7 @@ def read(
             faults += error.args
     if not isinstance(config["index"].get("path"), str):
         faults.append(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
-        config["index"] = DEFAULTS["index"]
+        config["index"] = dict(DEFAULTS["index"])
     if faults:
         from surefoot.config.faults import faults as others  # imports what a correct configuration need not wait for
 
@@ -96,7 +96,8 @@ def settings(texts: Iterable[str]) -> list[dict[str, dict[str, Any]]]:
     return [setting(text) for text in texts]
 
 
-def _file(path: str | Path | None) -> dict[str, Any]:
+def read_file(path: str | Path | None) -> dict[str, Any]:
+    """The tables of a TOML file; None: of the one in the working directory, if there is one. Raises ConfigError."""
     if path is None and not FILE.exists():
         return {}
     found = Path(path or FILE)

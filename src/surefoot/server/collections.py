@@ -10,7 +10,7 @@ from threading import RLock
 
 from surefoot import components
 from surefoot.config.builder import Builder
-from surefoot.config.faults import OBJECT
+from surefoot.config.options import OBJECT
 from surefoot.config.settings import Config
 from surefoot.index.build import IndexProgress, build
 from surefoot.index.search import Index
@@ -90,7 +90,7 @@ class Collections:
     def embedder(self) -> Embedder:
         """The embedder of the index."""
         with self._lock:
-            return self._first.embedder  # type: ignore[no-any-return]
+            return self._first.embedder
 
     @property
     def evaluator(self) -> Evaluator:

@@ -123,7 +123,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
 
 def _built(name: str, suffix: str) -> Loader:
     try:
-        loader: Loader = components.build("loader", name, {}, {})
+        loader: Loader = components.find("loader", name)()
     except MissingExtra as error:
         raise Unreadable(f"{suffix} cannot be read without another library; {str(error).partition('; ')[2]}") from error
     except ConfigError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot import components
-from surefoot.config.faults import VALUES
+from surefoot.config.sections import ThresholdsSection
 from surefoot.config.settings import DEFAULTS
 from surefoot.pipeline import SIZES, Pipeline
 from surefoot.types.errors import UsageError
@@ -68,7 +68,7 @@ def settable(config: Mapping[str, Any]) -> frozenset[str]:
     fixed = [f"pipeline.{key}" for key in (*SIZES, "decompose")] + [
         f"answer.{key}" for key in ("check", "fallback", "risk")
     ]
-    fixed += [f"thresholds.{key}" for key in (*VALUES, "evaluator", "preset", "file")]
+    fixed += [f"thresholds.{key}" for key in ThresholdsSection.model_fields if key != "external"]
     roles = [role for role in DEFAULTS if "use" in DEFAULTS[role]]
     options = [f"{role}.{name}" for role in roles for name in parameters(role, SystemSettings(config).use(role))]
     return frozenset([*flat(DEFAULTS), *fixed, *options])
