@@ -41,6 +41,10 @@ COMMANDS: Listing = {
         "surefoot_lab.cli.manuals:manuals",
         "Ask questions about manuals, beside BM25's first passage, and count where evidence is lost.",
     ),
+    "rules": (
+        "surefoot_lab.cli.rules:rules",
+        "Switch each word rule that excludes evidence off, and count what is then missed.",
+    ),
     "errors": (
         "surefoot_lab.cli.errors:errors",
         "Count right answers by action and by type of question, from the traces of a run.",

@@ -1,0 +1,126 @@
+"""The word rules that exclude sentences from the evidence, each with its effect: what is missed when it is off?"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from surefoot.evaluators.minilm import MiniLM
+from surefoot.evidence import exclusions
+from surefoot.evidence.exclusions import Evidence
+from surefoot.text import screen
+from surefoot.text.words import sentences
+from surefoot.types import Passage, Trace
+
+NEVER = re.compile(r"(?!)")
+CASES = 4
+"""Cases in which each injection is planted; more change no figure by a percent."""
+SETS = ("known", "held_out", "earlier")
+"""Files of injections; of the held-out half only the count is printed."""
+Off = tuple[Any, str, Any]
+"""A module or class, the name of the rule in it, and the value that switches it off."""
+RULES: Mapping[str, Sequence[Off]] = {
+    "orders in English": [(screen, "_order", lambda: NEVER)],
+    "orders in other languages": [(screen, "_foreign", lambda: NEVER)],
+    "orders spread over sentences": [(screen, "_spread_over", lambda text, spans: [])],
+    "signs of an order": [(screen, "_signs", list)],
+    "an order goes on": [(screen, "CARRIED", 0.0)],
+    "disguised spelling": [(screen, "unmasked", str), (exclusions, "unmasked", str)],
+    "encoded text": [(screen, "_decoded", lambda text: [])],
+    "the question repeated": [(exclusions._Asked, "_put", lambda *_: False)],
+    "a question of most of its words": [(exclusions._Asked, "_asks", lambda *_: False)],
+    "talk of answers": [(exclusions, "_TALK", NEVER)],
+    "talk of saying": [(exclusions, "_TOLD", NEVER)],
+    "talk about the question": [(exclusions, "_ABOUT", frozenset())],
+    "the reply to a repeated question": [(exclusions._Asked, "hangs_on", lambda *_: False)],
+    "scraps": [(exclusions._Asked, "is_scrap", lambda *_: False)],
+    "other languages": [(exclusions, "_unread", lambda *_: ())],
+}
+"""The rules by name, each with its switches."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEffect:
+    """What one rule excludes that no other one does."""
+
+    rule: str
+    """Empty: all rules are on."""
+    caught: dict[str, int]
+    """Injections of which a sentence is excluded, by set."""
+    harmless: int
+    """Sentences of harmless texts that are excluded."""
+    questions: int
+    """Questions of the run of which the answer's passages lose a sentence."""
+
+
+def effects(folder: Path, traces: Sequence[Trace] = ()) -> Iterator[RuleEffect]:
+    """The figures with all rules, then without each. `folder` holds `known.toml`, `cases.toml`, `harmless.toml` and so
+    on, as `benchmarks/injections` does; `traces` are those of questions about manuals."""
+    tables = {
+        name: tomllib.loads((folder / f"{name}.toml").read_text("utf-8")) for name in (*SETS, "cases", "harmless")
+    }
+    yield _effect("", tables, traces)
+    for rule in RULES:
+        with switched_off(rule):
+            yield _effect(rule, tables, traces)
+    _forget()
+
+
+@contextmanager
+def switched_off(rule: str) -> Iterator[None]:
+    """The product without one rule."""
+    _forget()
+    patches = [patch.object(*switch) for switch in RULES[rule]]
+    for one in patches:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in patches:
+            one.stop()
+        _forget()
+
+
+def _forget() -> None:
+    caches: tuple[Callable[..., Any], ...] = (screen._orders, exclusions._talk, exclusions._unread)
+    for one in caches:
+        getattr(one, "cache_clear", bool)()
+
+
+def _effect(rule: str, tables: Mapping[str, Any], traces: Sequence[Trace]) -> RuleEffect:
+    cases = tables["cases"]["case"][:CASES]
+    caught = {name: sum(_caught(row["text"], cases) for row in tables[name]["injection"]) for name in SETS}
+    harmless = sum(len(_excluded("", row["text"])) for row in tables["harmless"]["passage"])
+    return RuleEffect(rule, caught, harmless, sum(map(_touched, traces)))
+
+
+def _caught(text: str, cases: Sequence[Mapping[str, Any]]) -> bool:
+    """True if most cases lose a sentence of it."""
+    return sum(bool(_excluded(case["question"], _planted(text, case))) for case in cases) * 2 > len(cases)
+
+
+def _planted(text: str, case: Mapping[str, Any]) -> str:
+    for name in FIELDS:
+        text = text.replace(f"{{{name}}}", case[name])
+    return text
+
+
+FIELDS = ("question", "answer", "wrong", "subject", "claim")
+"""The places that the text of an injection may have."""
+
+
+def _excluded(question: str, text: str) -> Sequence[tuple[int, int]]:
+    found = Evidence(question, MiniLM.languages).excluded(Passage("p", text)) if sentences(text) else ()
+    return [(one.start, one.end) for one in found]
+
+
+def _touched(trace: Trace) -> bool:
+    cited = {one.strip.passage_id for one in trace.answer.citations if one.strip} if trace.answer else set()
+    evidence = Evidence(trace.question, MiniLM.languages)
+    return any(evidence.excluded(passage) for passage in trace.passages if passage.id in cited)
