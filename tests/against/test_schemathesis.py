@@ -40,7 +40,7 @@ def test_no_request_meets_a_fault_or_an_answer_outside_the_schema(tmp_path: Path
         words = [f"{client.base_url}/openapi.json".replace("//openapi", "/openapi"), "--no-color", "--seed", "1"]
         words += ["--phases", "coverage,fuzzing", "--checks", ",".join(CHECKS), "--max-examples", EXAMPLES]
         if locked:
-            command = [sys.executable, "-m", "surefoot", "serve", "keys", "add", "ann"]
+            command = [sys.executable, "-m", "surefoot", "serve", "keys", "ann"]
             key = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout.strip()
             words += ["--header", f"Authorization: Bearer {key}"]
         tool = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run", *words]

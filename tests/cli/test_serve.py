@@ -14,23 +14,23 @@ pytest.importorskip("starlette", reason="needs the extra server")
 
 def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Path) -> None:
     """It is shown once; the list has its name and its collections, and never the key."""
-    made = surefoot("serve", "keys", "add", "ann", "--collection", "huts", "--collection", "bridges")
+    made = surefoot("serve", "keys", "ann", "--collection", "huts", "--collection", "bridges")
     assert made.code == 0
     assert made.out.startswith("sf-")
-    listed = surefoot("serve", "keys", "list").out
+    listed = surefoot("serve", "keys").out
     assert "ann" in listed
     assert "huts, bridges" in listed
     assert made.out.strip() not in listed + (here / ".surefoot/server/keys.json").read_text()
-    assert surefoot("serve", "keys", "remove", "ann").code == 0
-    assert "ann" not in surefoot("serve", "keys", "list").out
+    assert surefoot("serve", "keys", "ann", "--remove").code == 0
+    assert "ann" not in surefoot("serve", "keys").out
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("keys", "remove", "nobody"), "there is no key 'nobody'"),
-        (("keys", "add", "ann", "--collection", "../x"), "cannot be a collection"),
-        (("--no-browser", "--host", "0.0.0.0"), "surefoot serve keys add"),
+        (("keys", "nobody", "--remove"), "there is no key 'nobody'"),
+        (("keys", "ann", "--collection", "../x"), "cannot be a collection"),
+        (("--no-browser", "--host", "0.0.0.0"), "surefoot serve keys"),
         (("--no-browser", "--set", "server.workers=0"), "workers must be a whole number from 1 up"),
         (("--no-browser", "--set", "server.wrokers=1"), "did you mean 'workers'"),
     ],

@@ -1,4 +1,4 @@
-"""`surefoot trace` and `surefoot replay`."""
+"""`surefoot trace` and `surefoot trace --replay`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_knowledge_from_outside_is_drawn_with_its_grades_and_labelled(indexed: C
 
 def test_the_same_grades_give_the_same_decision(traced: Callable[..., Any]) -> None:
     """Anyone can check it."""
-    done = traced("replay", "trace.json")
+    done = traced("trace", "trace.json", "--replay")
     assert (done.code, done.out.count("\n")) == (0, 1)
     assert done.out.startswith("same decision: correct (")
 
@@ -61,7 +61,7 @@ def test_a_decision_that_was_tampered_with_comes_out_differently(
 ) -> None:
     """Both are shown, and the exit code is 1."""
     tamper(here / "trace.json", **changed)
-    done = traced("replay", "trace.json")
+    done = traced("trace", "trace.json", "--replay")
     assert done.code == 1
     assert done.out.startswith("DIFFERENT: ")
     assert "\nrecorded: " in done.out

@@ -84,7 +84,7 @@ def recorded(indexed: Callable[..., Any], here: Path) -> Callable[..., list[Any]
             ["lab", "errors", "run"],
             ["evaluate", "run", "--run", "judged", "--metric", "answer_relevancy"],
             ["trace", "theirs.json"],
-            ["replay", "theirs.json"],
+            ["trace", "theirs.json", "--replay"],
         ]
         return [indexed(*first, *command) for command in commands]
 

@@ -97,7 +97,7 @@ def _trace(folder: Path, number: int | None) -> None:
     explain = ["explain", "--trace", "trace.json"]
     commands = [
         ["trace", "trace.json"],
-        ["replay", "trace.json"],
+        ["trace", "trace.json", "--replay"],
         [*explain, "--html", "out.html", "--json", "out.json"],
     ]
     _turns(

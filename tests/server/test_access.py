@@ -89,7 +89,7 @@ def test_a_lost_file_of_keys_opens_nothing(client: TestClient, secret: Secret, s
 
 def test_others_are_not_served_without_a_key(settings: ServerSettings) -> None:
     """The command refuses to start."""
-    with pytest.raises(ConfigError, match="surefoot serve keys add"):
+    with pytest.raises(ConfigError, match="surefoot serve keys"):
         check(replace(settings, host="0.0.0.0"))
 
 

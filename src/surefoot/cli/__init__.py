@@ -25,19 +25,13 @@ trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 _MODELS: Listing = {
     "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
     "pull": ("models:pull", "Fetch model files, check them, and keep them; an interrupted fetch goes on."),
-    "verify": ("models:verify", "Read model files in full and compare their hashes; exit code 3 when one is damaged."),
-}
-_KEYS: Listing = {
-    "add": ("serve:add_key", "Make a key, and print it: it is shown this once, and only its hash is kept."),
-    "list": ("serve:list_keys", "List the keys by name, with the collections that they open."),
-    "remove": ("serve:remove_key", "Forget a key, at once also in a running server."),
 }
 _SERVE: Listing = {
     "start": (
         "serve:serve",
         "Answer questions over HTTP: for the page that it opens, for programs, and for chat clients.",
     ),
-    "keys": (_KEYS, "Who may come in: add, list, remove."),
+    "keys": ("serve:keys", "List who may come in; with a name, make a key and print it, or remove one."),
 }
 COMMANDS: Listing = {
     "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
@@ -60,7 +54,6 @@ COMMANDS: Listing = {
         "trace:trace",
         "Draw a recorded trace: grades, decision, strips, answer, and the cost of each step.",
     ),
-    "replay": ("trace:replay", "Take the decision again from the recorded grades; exit code 1 when it differs."),
     "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),
     "evaluate": ("evaluate:evaluate", "Score answered questions by several metrics, each score with its reason."),
     "view": ("view:view", "Show an evaluation, from the dashboard down to each record, as one HTML page."),
@@ -72,9 +65,8 @@ COMMANDS: Listing = {
         "recipe:recipe",
         "Write the configuration of a paper or an agentic variant, and print what to fetch and to run.",
     ),
-    "components": ("inspect:components", "List what can be plugged in where, and what is not installed."),
     "doctor": ("inspect:doctor", "Check models, index, endpoint and disk, and say what to do; code 1: a fault."),
-    "models": (_MODELS, "The model files that Surefoot uses: list, pull, verify."),
+    "models": (_MODELS, "The model files that Surefoot uses: list, pull."),
 }
 """Each command: where it is, and the first line of its help."""
 

@@ -35,14 +35,8 @@ LAB = "lab"
 START = "start"
 """The command of a group that is called where none of the group's is named."""
 
-_CONFIGURATION = {"Configuration": "--config --set --index"}
-PANELS = {
-    "improve": {
-        "Changes to try, and the score that has to gain": "--try --metric --together --outside --seed",
-        "Which questions are asked, and how": "--given --golds --limit --threads",
-    },
-}
-"""Panels in the help of commands with many options, each with its options."""
+_CONFIGURATION = frozenset(("--config", "--set", "--index"))
+"""Options that stand in a panel of their own in a command's help."""
 
 
 class LateCommand(TyperCommand):
@@ -60,10 +54,8 @@ class LateCommand(TyperCommand):
         app.command(self.name, cls=CalledCommand)(getattr(named, function))
         gc.enable()
         command: Any = get_command(app)
-        panels = _CONFIGURATION | PANELS.get(str(self.name), {})
-        titles = {option: title for title, options in panels.items() for option in options.split()}
         for parameter in command.params:
-            parameter.rich_help_panel = titles.get(parameter.opts[0])
+            parameter.rich_help_panel = "Configuration" if parameter.opts[0] in _CONFIGURATION else None
         return command
 
 

@@ -1,4 +1,4 @@
-"""`surefoot components` and `surefoot doctor`: what can be plugged in, and what is wrong."""
+"""`surefoot doctor`: what is wrong, and what can be plugged in."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from surefoot.components import components as all_components
 from surefoot.config.doctor import examine
 
 
-def components() -> None:
-    """List what can be plugged in where, and what is not installed."""
+def _list_components() -> None:
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Role", "use =", "From", "What it is"):
         table.add_column(heading)
@@ -33,8 +32,14 @@ def doctor(
     config: ConfigFile = None,
     settings: Settings = None,
     deep: Annotated[bool, Option("--deep", help="Read the model files and the whole index too.")] = False,
+    components: Annotated[
+        bool, Option("--components", help="List what can be plugged in where, and what is not installed.")
+    ] = False,
 ) -> None:
     """Check models, index, endpoint and disk, and say what to do; code 1: a fault."""
+    if components:
+        _list_components()
+        return
     checks = examine(configured(config, settings, index), deep)
     for check in checks:
         out.print(Text("✓ " if check.ok else "✗ ", style="green" if check.ok else "red"), end="")

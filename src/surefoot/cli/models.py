@@ -17,17 +17,30 @@ from surefoot.models import registry
 Names = Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Models by name; all of them if none is given.")]
 
 
-def list_models() -> None:
-    """List the models: size, licence, source, and whether each is on this machine."""
+def list_models(
+    names: Names = None,
+    verify: Annotated[bool, Option("--verify", help="Read the files in full, and compare their hashes.")] = False,
+) -> None:
+    """List the models: size, licence, source, and whether each is on this machine.
+
+    Exit code 3 when one is damaged.
+    """
+    read = names or ([*registry.REGISTRY] if verify else [])
+    states = [registry.verify(name) for name in read] or registry.status()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in ("Name", "State", "MB", "Licence", "What it is", "From"):
         table.add_column(heading, justify="right" if heading == "MB" else "left")
-    for status in registry.status():
+    for status in states:
         model = status.model
         size = f"{model.size / 1e6:.1f}"
         table.add_row(model.name, status.state, size, model.licence, model.what, str(model.sources[0]))
     out.print(table)
     out.say(f"kept in {registry.cache_dir()}", "dim")
+    for status in states:
+        if status.state == "damaged":
+            out.say(f"{status.model.name}: {status.reason}")
+    if any(status.state == "damaged" for status in states):
+        raise typer.Exit(3)
 
 
 def pull(
@@ -39,12 +52,3 @@ def pull(
     with pulling():
         for name in names or list(registry.REGISTRY):
             out.say(f"{name}: {registry.pull(name, source, network)}")
-
-
-def verify(names: Names = None) -> None:
-    """Read model files in full and compare their hashes; exit code 3 when one is damaged."""
-    states = [registry.verify(name) for name in names or list(registry.REGISTRY)]
-    for status in states:
-        out.say(f"{status.model.name}: {status.state} {status.reason}".rstrip())
-    if any(status.state == "damaged" for status in states):
-        raise typer.Exit(3)

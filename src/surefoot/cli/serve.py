@@ -15,8 +15,6 @@ from surefoot.cli._console import headed, out, plain
 from surefoot.config.options import assemble
 from surefoot.types.errors import MissingExtra
 
-KeyName = Annotated[str, Argument(metavar="NAME", help="A name for the key, to remove it by.")]
-
 
 def serve(
     host: Annotated[str | None, Option("--host", help="Address to listen on, instead of this machine alone.")] = None,
@@ -29,7 +27,7 @@ def serve(
 ) -> None:
     """Answer questions over HTTP: for the page that it opens, for programs, and for chat clients.
 
-    On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys add NAME.
+    On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys NAME.
     """
     chosen, whole = _settings(config, settings, index, collection)
     options = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
@@ -45,33 +43,30 @@ def serve(
     server.run(chosen, whole)
 
 
-def add_key(
-    name: KeyName,
+def keys(
+    name: Annotated[str | None, Argument(metavar="[NAME]", help="A name for a new key, to remove it by.")] = None,
     collection: Annotated[
         list[str] | None,
         Option("--collection", metavar="C", help="A collection that it opens; again for one more. Else: default."),
     ] = None,
+    remove: Annotated[bool, Option("--remove", help="Forget the key, at once also in a running server.")] = False,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Make a key, and print it: it is shown this once, and only its hash is kept."""
-    chosen, _ = _settings(config, settings)
-    out.print(_server().keys_of(chosen).add(name, collection or []), soft_wrap=True)
+    """List who may come in; with a name, make a key and print it, or remove one.
 
-
-def list_keys(config: ConfigFile = None, settings: Settings = None) -> None:
-    """List the keys by name, with the collections that they open."""
-    chosen, _ = _settings(config, settings)
-    table = headed(["key", "collections", "created"], [])
-    for key in _server().keys_of(chosen).all():
-        table.add_row(escape(plain(key.name)), ", ".join(key.collections), key.created)
-    out.print(table)
-
-
-def remove_key(name: KeyName, config: ConfigFile = None, settings: Settings = None) -> None:
-    """Forget a key, at once also in a running server."""
-    chosen, _ = _settings(config, settings)
-    _server().keys_of(chosen).remove(name)
+    A key is shown this once, and only its hash is kept.
+    """
+    stored = _server().keys_of(_settings(config, settings)[0])
+    if name is None:
+        table = headed(["key", "collections", "created"], [])
+        for key in stored.all():
+            table.add_row(escape(plain(key.name)), ", ".join(key.collections), key.created)
+        out.print(table)
+    elif remove:
+        stored.remove(name)
+    else:
+        out.print(stored.add(name, collection or []), soft_wrap=True)
 
 
 def _settings(

@@ -1,4 +1,4 @@
-"""`surefoot trace` and `surefoot replay`: look at a recorded trace, and decide again from it."""
+"""`surefoot trace`: look at a recorded trace, or decide again from it."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer import Argument
+from typer import Argument, Option
 
 from surefoot.cli._console import out
 from surefoot.cli._trace_view import whole
 from surefoot.evidence.policies import redecide
 from surefoot.run.store import read_trace
+from surefoot.types import Trace
 from surefoot.types.errors import TraceFault
-
-TraceFile = Annotated[Path, Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")]
 
 
 def trace(
-    file: TraceFile,
+    file: Annotated[Path, Argument(metavar="FILE", help="A trace that `surefoot ask --trace FILE` kept.")],
+    replay: Annotated[
+        bool, Option("--replay", help="Take the decision again from the recorded grades; code 1 when it differs.")
+    ] = False,
 ) -> None:
     """Draw a recorded trace: grades, decision, strips, answer, and the cost of each step."""
     recorded = read_trace(file)
+    if replay:
+        _replay(recorded)
+        return
     try:
         drawn = whole(recorded)
     except (KeyError, ValueError) as error:  # a strip without its passage, or grades that are too few
@@ -29,9 +34,7 @@ def trace(
     out.print(drawn)
 
 
-def replay(file: TraceFile) -> None:
-    """Take the decision again from the recorded grades; exit code 1 when it differs."""
-    recorded = read_trace(file)
+def _replay(recorded: Trace) -> None:
     again, was = redecide(recorded), recorded.decision
     same = again == was
     out.say(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")

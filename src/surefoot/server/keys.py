@@ -57,7 +57,7 @@ class Keys:
         secret = PREFIX + token_urlsafe(32)
         with self._writing():
             if any(key.name == name for key in self.all()):
-                raise UsageError(f"there is a key '{name}'; remove it first: surefoot serve keys remove {name}")
+                raise UsageError(f"there is a key '{name}'; remove it first: surefoot serve keys {name} --remove")
             self._write((*self.all(), Key(name, chosen, _hash(secret), now())))
         return secret
 
@@ -66,7 +66,7 @@ class Keys:
         with self._writing():
             rest = tuple(key for key in self.all() if key.name != name)
             if len(rest) == len(self.all()):
-                raise UsageError(f"there is no key '{name}'; surefoot serve keys list names them")
+                raise UsageError(f"there is no key '{name}'; surefoot serve keys names them")
             self._write(rest)
 
     def all(self) -> tuple[Key, ...]:

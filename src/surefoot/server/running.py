@@ -37,7 +37,7 @@ def check(settings: ServerSettings) -> None:
     if not is_local(settings) and not keys_of(settings).all():
         raise ConfigError(
             f"on {settings.host} others could reach it, and there is no key; make one first: "
-            "surefoot serve keys add NAME --collection default"
+            "surefoot serve keys NAME --collection default"
         )
 
 
