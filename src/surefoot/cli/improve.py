@@ -21,6 +21,7 @@ from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.improve import loop
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
+from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, golds, judged
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
@@ -77,7 +78,7 @@ def improve(
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
     asked = questions.asked("improve", data, None, None, None, run, configured(config, settings, None))
-    plan = loop.ImprovementPlan(
+    plan = ImprovementPlan(
         asked.loaded.examples,
         asked.config,
         asked.folder,
@@ -97,12 +98,12 @@ def improve(
     questions.kept_in(asked.folder)
 
 
-def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> loop.Scoring:
+def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:
     if metric is None or metric in RULES:
-        return loop.golds(examples, metric)
+        return golds(examples, metric)
     builder = Builder(config)
     judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
-    return loop.judged(judge, builder.in_flight, builder.judging if isinstance(judge, PricedJudge) else None)
+    return judged(judge, builder.in_flight, builder.judging if isinstance(judge, PricedJudge) else None)
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:

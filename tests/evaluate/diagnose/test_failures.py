@@ -20,7 +20,8 @@ from surefoot.evaluate.diagnose.evidence import (
     tiny,
     torn,
 )
-from surefoot.evaluate.diagnose.failures import STAGES, failures, quoted
+from surefoot.evaluate.diagnose.failures import STAGES, failures
+from surefoot.evaluate.diagnose.record_context import quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES
 from surefoot.index.build import build
 from surefoot.index.search import Index

@@ -14,11 +14,14 @@ import pytest
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.evaluate.improve import controls, loop
+from surefoot.evaluate.improve import plan as planned
 from surefoot.evaluate.improve.ledger import Outcome, Trial
-from surefoot.evaluate.improve.loop import ImprovementPlan, golds, improve, judged, proposals, side
+from surefoot.evaluate.improve.loop import improve, proposals
+from surefoot.evaluate.improve.plan import ImprovementPlan, golds, judged, side
 from surefoot.evaluate.score.lexical import Wording
 from surefoot.index.build import build
 from surefoot.retrievers._given import USE
@@ -342,7 +345,7 @@ def test_a_judgement_is_paid_once(tmp_path: Path) -> None:
 def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
     """As `surefoot evaluate` does: an item names the stage, and predicts a gain of the metric that decides."""
     told = {"Tomas Aldwin": "Tomas Aldwin [1].", "Nobody": "The sources do not say."}
-    mine = plan(tmp_path / "run", diagnose=loop.by_rules)
+    mine = plan(tmp_path / "run", diagnose=planned.by_rules)
     mine = replace(mine, config=read(CONFIG, {"llm": {"replies": told}}))
     first, *_ = proposals(mine)
     assert first.title == "Retrieve the passage that answers"
@@ -358,12 +361,12 @@ def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
 def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where an index is searched; else the texts come with the questions, and there is none to ask."""
     asked: list[Any] = []
-    monkeypatch.setattr(loop.diagnosed, "diagnose", lambda *given: asked.append(given[4:]))
+    monkeypatch.setattr(planned.diagnosed, "diagnose", lambda *given: asked.append(given[4:]))
     (tmp_path / "a.md").write_text("Tomas Aldwin built it.\n")
     build([tmp_path / "a.md"], tmp_path / "index.db", Hashing())
     config = read(CONFIG, {"index": {"path": str(tmp_path / "index.db")}})
-    loop.by_rules([], [], [], read(config, {"retriever": {"use": "bm25"}}))
-    loop.by_rules([], [], [], config)
+    planned.by_rules([], [], [], read(config, {"retriever": {"use": "bm25"}}))
+    planned.by_rules([], [], [], config)
     assert [len(given) for given in asked] == [1, 0]
 
 
@@ -459,13 +462,13 @@ def test_a_patch_is_not_called_like_another_arm(tmp_path: Path, name: str) -> No
 def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
     """The kept strips, in their order; and a refusal that names the answer is not right for that."""
     trace = Builder(read(CONFIG, LONGER)).pipeline()
-    asked = loop.runs.answered(trace, loop.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
-    made = loop.record(EXAMPLES[1], asked)
+    asked = runs.answered(trace, runs.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
+    made = planned.record(EXAMPLES[1], asked)
     assert made.contexts
     assert "Tomas Aldwin built" in made.contexts[0].text
     assert (made.answer, made.truths) == ("Tomas Aldwin.", ("Tomas Aldwin",))
-    refused = loop.runs.answered(Builder(CONFIG).pipeline(), loop.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
-    made = replace(loop.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
+    refused = runs.answered(Builder(CONFIG).pipeline(), runs.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
+    made = replace(planned.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
     assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
 
 

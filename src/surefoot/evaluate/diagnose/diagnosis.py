@@ -9,7 +9,8 @@ from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.failures import STAGES, STRONG, WEAK, Failure, by_record, failures, quoted
+from surefoot.evaluate.diagnose.failures import STAGES, Failure, failures
+from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, by_record, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written

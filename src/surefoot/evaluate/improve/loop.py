@@ -7,100 +7,35 @@ many settings. All runs share questions, index, judges and seeds, which `run.jso
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Literal
+from typing import Any
 
 from surefoot.config.settings import Config, read
 from surefoot.evaluate.ask import runs
-from surefoot.evaluate.ask.choices import RULES, rules
+from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread
-from surefoot.evaluate.diagnose import diagnosis as diagnosed
-from surefoot.evaluate.diagnose.evidence import held_by
+from surefoot.evaluate.ask.runs import Arm
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document
+from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size, tried
-from surefoot.evaluate.records import traces as traced
-from surefoot.evaluate.score import scoring as scored
 from surefoot.evaluate.score.summaries import summaries
-from surefoot.index.search import Index
-from surefoot.llms._rate_limited import RateLimitedLLM
-from surefoot.retrievers import _given
 from surefoot.run import manifest
 from surefoot.run.store import Run, from_json, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
-from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Summary, Trace
+from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Trace
 from surefoot.types.errors import SurefootError, TraceFault, UsageError
-from surefoot.types.protocols import Judge
 
-Half = Literal["development", "held-out"]
 BASELINE = "baseline"
 LEAST = 8
 """Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
 
 LEDGER, DIAGNOSIS, REPORT = "ledger.jsonl", "diagnosis.json", "improve.md"
-
-Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
-"""Scores records; may keep paid judgements in the folder. Called again when a run is resumed."""
-Diagnose = Callable[[Sequence[Record], Sequence[Score], Sequence[Summary], Config], Diagnosis]
-Spreading = Callable[[Config], AbstractContextManager[Spread]]
-"""Opens the pipeline of a configuration, for questions to be asked of it."""
-Watching = Callable[[str], AbstractContextManager[OnDone]]
-"""Shows the progress of the run of this name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scoring:
-    """The judge of answers, and the metric that decides."""
-
-    metric: str
-    judges: tuple[str, ...]
-    """Names for the run's record."""
-    scores: Scores
-
-
-def by_rules(
-    records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
-) -> Diagnosis:
-    """The diagnosis by rules; the index, if it is searched, is asked whether it holds the evidence that was missed."""
-    if _searched(config) is None:
-        return diagnosed.diagnose(records, scores, summaries, config)
-    with Index.open(**config["index"]) as index:
-        return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
-
-
-@dataclass(frozen=True, slots=True)
-class ImprovementPlan:
-    """A configuration to improve, the questions to do it on, and the judge of its answers."""
-
-    examples: Sequence[Example]
-    config: Config
-    folder: Path
-    scoring: Scoring
-    spreading: Spreading
-    watching: Watching
-    diagnose: Diagnose = by_rules
-    own: Mapping[str, Patch] = field(default_factory=dict)
-    """The user's patches, by name, tried beside those of the diagnosis."""
-    about: Mapping[str, Any] = field(default_factory=dict)
-    """The run's record of its data."""
-    together: int = 3
-    """Most patches in a combination."""
-    alpha: float = 0.05
-    seed: int = 0
-    """Seed of the split and of the controls."""
-    outside: bool = False
-    """Whether a patch may name components that ask other machines."""
-
-    def half(self, name: Half) -> list[Example]:
-        """The questions of this half, in their order."""
-        return [example for example in self.examples if side(example, self.seed) == name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,44 +48,6 @@ class _Ran:
     given: Sequence[Score]
     seconds: float
     """Median per question."""
-
-
-def side(example: Example, seed: int) -> Half:
-    """The half of a question, by a hash of its words: other questions do not move it, and a repeated question is in one
-    half."""
-    return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
-
-
-def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
-    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong, refused or failed. `metric`
-    None: "strict" where all questions are choices or claims, else "match_lower". Raises UsageError where a question has
-    no gold answer, or the rule is not for it."""
-    if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
-        raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give --golds, or a judge")
-    rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
-    if unfit := [example.id for example in examples if rule not in rules(example)]:
-        raise UsageError(f"the rule '{rule}' is not for {len(unfit)} of the questions, the first is {unfit[0]}")
-    by_id = {example.id: example for example in examples}
-
-    def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        right = {r.id: RULES[rule](_answer(r), by_id[r.id]) for r in records}
-        return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
-
-    return Scoring(rule, (rule,), scores)
-
-
-def judged(judge: Judge, in_flight: int = 1, model: RateLimitedLLM | None = None) -> Scoring:
-    """Scoring by a judge, each judgement kept beside the traces and paid once; `model` is the one it asks, if any."""
-
-    def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        return [*scored.run([judge], records, folder / "scores", in_flight=in_flight, model=model).values()]
-
-    return Scoring(judge.metric, (judge.name,), scores)
-
-
-def record(example: Example, trace: Trace) -> Record:
-    """The answered question with its gold answers, as a judge sees it."""
-    return replace(traced.record(trace, example.id), truths=example.answers)
 
 
 def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
@@ -355,7 +252,7 @@ class _Loop:
         before: _Ran,
     ) -> Trial:
         mine, pairs = found[arm.name], zip(before.records, ran[arm.name].records, strict=True)
-        changed = sum(_answer(one) != _answer(other) for one, other in pairs)
+        changed = sum(answer_text(one) != answer_text(other) for one, other in pairs)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
         if mine is None:
             return replace(arm, because="could not be scored on the held-out half")
@@ -399,15 +296,8 @@ def _about(plan: ImprovementPlan) -> dict[str, Any]:
 
 def _index(plan: ImprovementPlan) -> str | None:
     """Hash of the index that is searched, if any."""
-    path = _searched(plan.config)
+    path = searched_index(plan.config)
     return None if path is None else manifest.fingerprint(path)
-
-
-def _searched(config: Config) -> Path | None:
-    """The index's file; None: the texts come with the questions, or another engine holds them."""
-    path = Path(config["index"]["path"])
-    texts = config["retriever"]["use"] == _given.USE
-    return None if texts or not path.exists() else path
 
 
 def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | None) -> Trial:
@@ -433,9 +323,3 @@ def _said(gain: Gain, alpha: float) -> str:
 def _least_gain(trial: Trial) -> tuple[float, int]:
     """Sorts the largest gain first, and of equals the smallest patch."""
     return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
-
-
-def _answer(record: Record) -> str:
-    """The answer for a rule; empty: refused, or failed."""
-    made = record.trace.answer if record.trace else None
-    return "" if made is None or made.refused else record.answer or ""
