@@ -38,7 +38,7 @@ def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, her
     done = surefoot("agree", run, ratings(here))
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
-    for said in ("Kendall τ-b", "Spearman ρ", "NMAE", "weighted κ", "with the judge", "labels needed", "20/30"):
+    for said in ("Kendall τ-b", "Spearman ρ", "NMAE", "weighted κ", "with the judge", "20/30"):
         assert said in done.out
     assert "No ratings, so that a value v counts as 1 + 4·v: j." in done.out
 
@@ -67,7 +67,7 @@ def test_preferences_need_no_means(surefoot: Surefoot, run: Path, here: Path) ->
     """There is no mean to correct by them."""
     done = surefoot("agree", run, labels(here, {"better": "r1", "worse": "r0", "metric": "factuality"}))
     assert "pairwise" in done.out
-    assert "labels needed" not in done.out
+    assert "with the judge" not in done.out
 
 
 def test_agreement_is_told_by_tag(surefoot: Surefoot, run: Path, here: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from surefoot.judges._diamond import metrics
-from surefoot.judges.llm import LLMJudge, checked, note_in, note_prompt, prompt, reading, schema
+from surefoot.judges.llm import LLMJudge, note_in, note_prompt, prompt, reading, schema
 from surefoot.llms.scripted import Scripted
 from surefoot.run import meter
 from surefoot.types import Message, Passage, Quote, Record
@@ -56,13 +56,6 @@ def test_a_judge_is_shown_its_own_inputs_and_no_others(metric: str) -> None:
         assert (words in said) == (name in metrics()[metric].sees), name
     assert all(level in said for level in metrics()[metric].levels)
     assert metrics()[metric].key in said
-
-
-def test_several_references_are_shown_as_possible_answers() -> None:
-    """One is shown by itself."""
-    metric = metrics()["factuality"]
-    assert "> Possible answers: Tomas Aldwin; T. Aldwin" in text(prompt(metric, RECORD))
-    assert "> T. Aldwin\n" in text(prompt(metric, replace(RECORD, truths=("T. Aldwin",))))
 
 
 def test_the_prompt_of_factuality_is_this() -> None:
@@ -201,11 +194,6 @@ def test_quotations_are_looked_up_in_what_the_judge_saw() -> None:
     )
 
 
-def test_a_quotation_from_a_context_names_it() -> None:
-    """By its id, wherever else it may stand."""
-    assert checked(["Built in 1911…"], {"p1": "was built in 1911"}) == (Quote("Built in 1911…", "p1", True),)
-
-
 def test_repeats_are_all_kept_and_their_mean_is_the_score() -> None:
     """No rating is a fifth of it then; the reason is that of a judgement that is near the mean."""
     replies = [reply(n, explanation=f"so {n}") for n in ("5", "3", "3")]
@@ -213,12 +201,6 @@ def test_repeats_are_all_kept_and_their_mean_is_the_score() -> None:
     assert score.repeats == (1.0, 0.6, 0.6)
     assert score.value == pytest.approx(2.2 / 3)
     assert (score.rating, score.reason, score.judge) == (None, "so 3", "llm:scripted x3")
-
-
-def test_repeats_that_agree_have_a_rating() -> None:
-    """And exactly a fifth of it as the score."""
-    score = judge(*[reply("3")] * 3, repeats=3).judge(RECORD)
-    assert (score.rating, score.value, score.repeats) == (3, 0.6, (0.6, 0.6, 0.6))
 
 
 def test_a_repeat_that_cannot_be_read_is_said() -> None:
@@ -262,11 +244,6 @@ def test_the_note_is_made_by_a_call_of_its_own_from_the_question_alone() -> None
     assert "> The response should name one person." in asked[1]
 
 
-def test_a_note_that_is_there_is_not_made_again() -> None:
-    """It costs one call then."""
-    assert judge(reply("5", "grading_note"), metric="grading_note").judge(RECORD).calls == 1
-
-
 def test_a_note_says_what_the_response_should() -> None:
     """Anything else is asked for again, and then the record is unscored."""
     assert note_in('{"note": "The response should\\nbe short."}') == "The response should be short."
@@ -285,13 +262,6 @@ def test_what_it_is_expected_to_cost_is_known_without_asking(metric: str) -> Non
     assert 100 < whole.input_tokens < 1000
     assert judge(metric=metric, repeats=3).estimate(RECORD).calls == 3
     assert one.estimate(Record("x", "?")).calls == 0
-
-
-def test_what_is_spent_is_told_to_the_step_too() -> None:
-    """As every component does."""
-    with meter.metered() as spent:
-        score = judge(reply("4")).judge(RECORD)
-    assert (spent.calls, spent.tokens) == (score.calls, score.tokens)
 
 
 def test_that_orders_were_found_is_told() -> None:

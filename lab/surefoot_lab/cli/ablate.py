@@ -44,7 +44,7 @@ def ablate(
     settings: Settings = None,
 ) -> None:
     """Take out one stage of the pipeline after the other, and count what it earned."""
-    asked = questions.asked("ablate", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.question_run("ablate", data, golds, limit, texts, run, configured(config, settings, index))
     names = bench_ablate.stages(without or [], asked.searches)
     arms = bench_ablate.arms(names, asked.searches)
     reports = qa.reports(asked.loaded.examples, asked.traces(arms, partial(questions.spread, workers=workers)))

@@ -43,7 +43,7 @@ def qa(
     """
     chosen = configured(config, settings, index)
     chosen["answer"] = {"check": "mark", **chosen["answer"]}
-    asked = questions.asked("qa", data, golds, limit, texts, run, chosen)
+    asked = questions.question_run("qa", data, golds, limit, texts, run, chosen)
     arms = methods.arms(method or [], asked.searches, top)
     if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")

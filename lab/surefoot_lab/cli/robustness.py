@@ -52,7 +52,7 @@ def robustness(
 
     Unnamed, the methods are crag and rag. Each is asked every question once, and once for each step of each kind.
     """
-    asked = questions.asked("robustness", data, golds, limit, texts, run, configured(config, settings, index))
+    asked = questions.question_run("robustness", data, golds, limit, texts, run, configured(config, settings, index))
     compared = methods.arms(method or ["crag", "rag"], asked.searches, top)
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     examples = asked.loaded.examples

@@ -71,7 +71,7 @@ class QuestionRun:
         return {**self.about, **known, "config": self.config, "environment": manifest.environment()}
 
 
-def asked(
+def question_run(
     command: str,
     data: Path,
     golds: Path | None,

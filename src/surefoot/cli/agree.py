@@ -48,14 +48,14 @@ def agree(
 ) -> None:
     """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
     run = opened(scores) if scores.is_dir() else None
-    given = run.scores if run else scores_of(scores)
-    told = labelled(labels, metric, label, _scale(scale))
+    judged = run.scores if run else scores_of(scores)
+    people = labelled(labels, metric, label, _scale(scale))
     groups, tags = run.groups if run else {}, {one.id: one.tags for one in run.records} if run else {}
-    found = agreed(given, told, groups, tags, by or [])
+    found = agreed(judged, people, groups, tags, by or [])
     if not found:
         raise UsageError(f"no label of {labels} is of a record and metric that {scores} has a score for")
-    means = corrections(given, [one for one in told if isinstance(one, Label)], groups)
-    lost = missing(given, told)
+    means = corrections(judged, [one for one in people if isinstance(one, Label)], groups)
+    lost = missing(judged, people)
     if as_json:
         print_json({"agreements": found, "means": means, "without_scores": lost})
         return
@@ -81,7 +81,7 @@ def _scale(text: str) -> tuple[float, float]:
 def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
     """Print the tables of one judge."""
     out.say(f"judge: {found[0].judge or 'not named'}")
-    tables = [_agreements(found), *([_means(means), _needed(means)] if means else [])]
+    tables = [_agreements(found), *([_means(means)] if means else [])]
     for table in tables:
         out.print(table)
         out.print()
@@ -105,12 +105,6 @@ def _means(means: Sequence[Correction]) -> Table:
     return tabled(["mean of"], ["labels", "judge", "people alone", "with the judge", "λ"], rows)
 
 
-def _needed(means: Sequence[Correction]) -> Table:
-    within = means[0].within
-    rows = ((plain(one.metric), *map(number, (one.labels_alone, one.labels_needed, one.bias_needed))) for one in means)
-    return tabled(["labels needed"], [f"mean ±{within:g} alone", "with the judge", f"bias of {within:g} shown"], rows)
-
-
 def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator[str]:
     if any("nmae" in one.figures for one in found):
         yield "NMAE: mean absolute error of ratings from 1 to 5, over 4; 0 is best."
@@ -121,8 +115,6 @@ def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator
         yield "pairwise: how often the better one has the higher score; equal scores count half."
     if means:
         yield "λ: how far the judge is relied on. Labels have to be of records drawn by lot."
-    if any(one.labels_needed is None for one in means):
-        yield "–: it takes more records than were judged, or the labels do not tell."
 
 
 def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
@@ -138,5 +130,5 @@ def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
     few = [f"{name} ({one.groups})" for name, one in zip(names, found, strict=True) if 0 < one.groups < FEW]
     if few:
         more = f", and {len(few) - NAMED} more" if len(few) > NAMED else ""
-        said = f"fewer than {FEW} independent records or groups, so that intervals are too narrow"
-        yield f"{said}: {', '.join(few[:NAMED])}{more}"
+        text = f"fewer than {FEW} independent records or groups, so that intervals are too narrow"
+        yield f"{text}: {', '.join(few[:NAMED])}{more}"

@@ -54,8 +54,8 @@ def _sizes(found: Comparison) -> Table:
     rows = []
     for one in found.changes:
         alone = number(len(one.only_first)), number(len(one.only_second))
-        rows.append((plain(one.metric), *alone, one.test or NONE, share(one.visible), number(one.needed)))
-    return tabled(["metric"], ["only A", "only B", "test", "shows", f"records to show {found.asked:g}"], rows)
+        rows.append((plain(one.metric), *alone, one.test or NONE, share(one.visible)))
+    return tabled(["metric"], ["only A", "only B", "test", "shows"], rows)
 
 
 def _moved(title: str, moved: tuple[Moved, ...]) -> Table:

@@ -62,16 +62,23 @@ def evaluate(
     builder = Builder(chosen)
     judges, loaded = (*builder.judges(metrics), *(() if metrics else wordings())), read(records, golds)
     remarks(loaded.problems)
-    asked = loaded.records
+    every = loaded.records
     if dry_run:
-        _planned(builder, judges, asked, scoring.scores(folder))
+        _planned(builder, judges, every, scoring.scores(folder))
         return
     about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
     model = builder.judging if any(isinstance(one, PricedJudge) for one in judges) else None
-    with pulling(), _shown() as told:
+    with pulling(), _shown() as show:
         found = scoring.run(
-            judges, asked, folder, about, in_flight=builder.in_flight, model=model, limits=limits, on_progress=told
+            judges,
+            every,
+            folder,
+            about,
+            in_flight=builder.in_flight,
+            model=model,
+            limits=limits,
+            on_progress=show,
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
@@ -93,12 +100,12 @@ def _shown() -> Iterator[OnProgress]:
     with bar(MofNCompleteColumn()) as progress:
         task = progress.add_task("judging", total=None)
 
-        def told(now: ScoringProgress) -> None:
+        def show(now: ScoringProgress) -> None:
             aside = f", {now.unscored:,} unscored" if now.unscored else ""
             spent = f"judging ({now.calls:,} calls, {now.tokens:,} tokens{aside})"
             progress.update(task, completed=now.done, total=now.total, description=spent)
 
-        yield told
+        yield show
 
 
 def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
@@ -122,8 +129,8 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "
         "re-asks come on top"
     )
-    if told := len({judge.metric for judge in judges if isinstance(judge, PricedJudge)}):
-        out.say(f"the diagnosis takes {told + 1} calls more, or up to twice as many")
+    if priced := len({judge.metric for judge in judges if isinstance(judge, PricedJudge)}):
+        out.say(f"the diagnosis takes {priced + 1} calls more, or up to twice as many")
     price = "no prices are set: judge.input_price, judge.output_price" if money is None else f"{money:.2f}"
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 
@@ -145,11 +152,11 @@ def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
     err.print(plain(f"all of it in {folder / REPORT}{more}; to look at it: surefoot view {folder}"), style="dim")
 
 
-def _diagnosed(told: Diagnosis) -> None:
-    if told.fallback:
-        err.say(f"{told.fallback}; what follows is by rules", "yellow")
-    out.print(plain(told.executive_summary_gist))
-    for number, item in enumerate(told.items, start=1):
+def _diagnosed(diagnosis: Diagnosis) -> None:
+    if diagnosis.fallback:
+        err.say(f"{diagnosis.fallback}; what follows is by rules", "yellow")
+    out.print(plain(diagnosis.executive_summary_gist))
+    for number, item in enumerate(diagnosis.items, start=1):
         out.print()
         out.print(plain(f"{number}. {item.title} ({item.priority})"), style="bold")
         out.print(plain(item.problem_detection_gist))

@@ -77,16 +77,16 @@ def improve(
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
-    asked = questions.asked("improve", data, None, None, None, run, configured(config, settings, None))
+    chosen = questions.question_run("improve", data, None, None, None, run, configured(config, settings, None))
     plan = ImprovementPlan(
-        asked.loaded.examples,
-        asked.config,
-        asked.folder,
-        _scoring(asked.loaded.examples, asked.config, metric),
+        chosen.loaded.examples,
+        chosen.config,
+        chosen.folder,
+        _scoring(chosen.loaded.examples, chosen.config, metric),
         partial(questions.spread, workers=WORKERS),
         counting,
         own={path.stem: _settings(path) for path in own or []},
-        about={**asked.about, "file": manifest.fingerprint(file) if file.exists() else None},
+        about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
         outside=outside,
     )
     if dry_run:
@@ -94,8 +94,8 @@ def improve(
     else:
         done = loop.improve(plan)
         _show(done)
-        _applied(done, file, asked.folder, apply)
-    questions.kept_in(asked.folder)
+        _applied(done, file, chosen.folder, apply)
+    questions.kept_in(chosen.folder)
 
 
 def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:

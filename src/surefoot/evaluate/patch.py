@@ -51,9 +51,9 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
             return f"[{section}] stays as it is: {CLOSED[section]}"
         if section not in DEFAULTS or not isinstance(values, Mapping):
             return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
-        if why := _kept(section, values, SystemSettings(config)):
+        if why := _fixed(section, values, SystemSettings(config)):
             return f"[{section}] stays as it is: {why}"
-        if why := next((why for told in texts(values) if (why := _named(section, *told, config, outside))), ""):
+        if why := next((why for detail in texts(values) if (why := _named(section, *detail, config, outside))), ""):
             return why
     changed = {section: {**config.get(section, {}), **values} for section, values in patch.items()}
     known = settable({**config, **changed})
@@ -159,8 +159,8 @@ def revert(folder: Path, file: Path) -> Path:
     if place != (file := file.resolve()):
         raise UsageError(f"what {folder} applied is in {place}, not in {file}; if that is yours, name it: --config")
     if _hash(file.read_bytes() if file.exists() else None) not in known:
-        kept = folder / BEFORE if before is not None else "no file"
-        raise UsageError(f"{file} was changed since, and stays; before, it was {kept}")
+        previous = folder / BEFORE if before is not None else "no file"
+        raise UsageError(f"{file} was changed since, and stays; before, it was {previous}")
     if before is None:
         file.unlink(missing_ok=True)
     else:
@@ -169,7 +169,7 @@ def revert(folder: Path, file: Path) -> Path:
     return file
 
 
-def _kept(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
+def _fixed(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
     """The reason why no patch may set this section now; empty: one may."""
     use = settings.use(section) if section in ("retriever", "searcher") else ""
     if use == _given.USE:
@@ -202,8 +202,8 @@ def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
         return f"[thresholds] are those of '{now}' and mean nothing for '{use}'; take them out"
     whole = next((key for key in ("preset", "file") if key in before), "")
     if "thresholds" in patch and (whole or use == "cascade"):
-        told = f"come from a {whole}" if whole else "of a cascade are two evaluators'"
-        return f"[thresholds] {told}, and are not set one by one"
+        detail = f"come from a {whole}" if whole else "of a cascade are two evaluators'"
+        return f"[thresholds] {detail}, and are not set one by one"
     return ""
 
 

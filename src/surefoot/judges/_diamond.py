@@ -40,10 +40,10 @@ def metric(judge: str) -> Metric | None:
 
 def recorded(about: Mapping[str, Any]) -> Mapping[str, Metric]:
     """The built-in metrics, and those of others that `run.json` describes. Raises TraceFault where it is damaged."""
-    told = about.get("metrics", {})
-    if not isinstance(told, Mapping):
-        raise TraceFault(f"run.json is damaged: its metrics must be a table, not {told!r}")
-    others = [from_json(Metric, one) for name, one in told.items() if name not in metrics()]
+    described = about.get("metrics", {})
+    if not isinstance(described, Mapping):
+        raise TraceFault(f"run.json is damaged: its metrics must be a table, not {described!r}")
+    others = [from_json(Metric, one) for name, one in described.items() if name not in metrics()]
     return {**metrics(), **{other.name: other for other in others}}
 
 

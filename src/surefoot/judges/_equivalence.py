@@ -57,28 +57,28 @@ def telling(text: str, question: str = "") -> list[str]:
     and all words where none carries any."""
     every = normal(text)
     content = [word for word in every if word not in STOP_WORDS] or every
-    asked = {stem(word) for word in normal(question)}
-    return [word for word in content if stem(word) not in asked] or content
+    question_stems = {stem(word) for word in normal(question)}
+    return [word for word in content if stem(word) not in question_stems] or content
 
 
 def likeness(question: str, answer: str, truths: Sequence[str], embedder: Embedder) -> list[Likeness]:
     """One a reference, in order."""
-    said = normal(answer)
+    reply = normal(answer)
     new = telling(answer, question)
     vectors = embedder.embed([" ".join(new), *truths])
     near = vectors[1:] @ vectors[0]
     return [
-        _alike(said, new, answer, truth, telling(truth, question), max(0.0, float(cosine)))
+        _alike(reply, new, answer, truth, telling(truth, question), max(0.0, float(cosine)))
         for truth, cosine in zip(truths, near, strict=True)
     ]
 
 
-def _alike(said: list[str], new: list[str], answer: str, truth: str, sought: list[str], near: float) -> Likeness:
-    there, others = dict.fromkeys(said), dict.fromkeys(sought)
+def _alike(reply: list[str], new: list[str], answer: str, truth: str, sought: list[str], near: float) -> Likeness:
+    there, others = dict.fromkeys(reply), dict.fromkeys(sought)
     held, back = (_mean([_best(word, others) for word in some]) for some, others in ((sought, there), (new, others)))
     numbers = [word for word in sought if word[0].isdigit()]
     return Likeness(
-        float(_runs(normal(truth), said) or _together(truth, answer)),
+        float(_runs(normal(truth), reply) or _together(truth, answer)),
         held,
         max(held, back),
         near,
@@ -86,10 +86,10 @@ def _alike(said: list[str], new: list[str], answer: str, truth: str, sought: lis
     )
 
 
-def _runs(sought: list[str], said: list[str]) -> bool:
+def _runs(sought: list[str], reply: list[str]) -> bool:
     content = [word for word in sought if word not in ("the", "a", "an")]
     width = len(content)
-    plain = [word for word in said if word not in ("the", "a", "an")]
+    plain = [word for word in reply if word not in ("the", "a", "an")]
     return bool(content) and any(plain[i : i + width] == content for i in range(len(plain) - width + 1))
 
 

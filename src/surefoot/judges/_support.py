@@ -156,8 +156,8 @@ class Carriage:
 def claims(text: str) -> list[str]:
     """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
     or says that nothing is known, claims nothing, nor does an opener or an offer of help."""
-    said = (claiming(one) for one in _cut(text))
-    return [one for one in said if words(one) and not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
+    found = (claiming(one) for one in _cut(text))
+    return [one for one in found if words(one) and not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 
 def plainly(text: str) -> str:

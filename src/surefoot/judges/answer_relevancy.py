@@ -68,8 +68,8 @@ class AnswerRelevancy:
             return scored(self, record, REFUSED, "the answer gives none")
         answer = plainly(record.answer)
         new = telling(answer, record.question)
-        asked = {stem(word) for word in normal(record.question)}
-        if all(stem(word) in asked for word in new) and len(new) >= SENTENCE:
+        question_stems = {stem(word) for word in normal(record.question)}
+        if all(stem(word) in question_stems for word in new) and len(new) >= SENTENCE:
             return scored(self, record, REFUSED, "the answer only says the question again")
         text = answer if len(telling(answer)) >= SENTENCE else f"{record.question.rstrip('? ')}: {answer}"
         (grade,) = self.evaluator.grade([(record.question, Passage("answer", text))])
@@ -77,12 +77,12 @@ class AnswerRelevancy:
         if sure is None:
             return unscored(self, record, f"the answer could not be graded: {grade.reason}")
         missing = lacking(record.question, answer)
-        told = f"the evaluator takes it for an answer with {sure:.2f}"
-        told += f"; but it has no {missing}, which is asked for" if missing else ""
+        reason = f"the evaluator takes it for an answer with {sure:.2f}"
+        reason += f"; but it has no {missing}, which is asked for" if missing else ""
         pointed = text[slice(*grade.span)] if grade.span else ""
         there = " ".join(pointed.split()).casefold() in " ".join(record.answer.split()).casefold()
         quotes = [Quote(pointed, "answer", True)] if pointed and there else []
-        return scored(self, record, sure * (OTHER_KIND if missing else 1.0), told, *quotes)
+        return scored(self, record, sure * (OTHER_KIND if missing else 1.0), reason, *quotes)
 
 
 def lacking(question: str, answer: str) -> str:

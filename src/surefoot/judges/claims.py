@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 from surefoot.judges._diamond import lacking
 from surefoot.judges._scores import metered, scored, unscored
 from surefoot.judges.context_adherence import ContextAdherence
-from surefoot.judges.llm import checked, quoted, seen, sendable, told
+from surefoot.judges.llm import checked, passage_lines, quoted, seen, sendable
 from surefoot.run import meter
 from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
@@ -81,14 +81,14 @@ class Claims:
         raises."""
         if not (record.answer or "").strip():
             return ()
-        stated = self._asked(splitting(record), _SPLIT_FORM, 600, stated_in)
+        stated = self._completed(splitting(record), _SPLIT_FORM, 600, stated_in)
         if not stated:
             return None if stated is None else ()
         if ordering := suspects(record.contexts or ()):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         texts = [*stated[: self.most]]
         messages, form = holding(record, texts), _held_form(len(texts))
-        return self._asked(messages, form, 120 * len(texts), lambda reply: _held(reply, texts, record))
+        return self._completed(messages, form, 120 * len(texts), lambda reply: _held(reply, texts, record))
 
     def estimate(self, record: Record) -> Spent:
         """About what judging the record costs; nothing is asked. A claim is thought to be a dozen words long."""
@@ -106,9 +106,9 @@ class Claims:
             return unscored(self, record, "the answer makes no claims", applies=False)
         share = sum(claim.verdict == "supported" for claim in found) / len(found)
         quotes = [claim.quote for claim in found if claim.quote]
-        return scored(self, record, share, " ".join(map(_said, found)), *quotes)
+        return scored(self, record, share, " ".join(map(_sentence, found)), *quotes)
 
-    def _asked(
+    def _completed(
         self, messages: list[Message], form: dict[str, Any], room: int, read: Callable[[str], T | None]
     ) -> T | None:
         for again in (False, True):
@@ -129,7 +129,7 @@ def splitting(record: Record) -> list[Message]:
 
 def holding(record: Record, claims: Sequence[str]) -> list[Message]:
     """The conversation that asks for the verdicts on claims; it shows the passages, and not the question."""
-    passages = quoted(told(record.contexts or ()) or ["(nothing was retrieved)"])
+    passages = quoted(passage_lines(record.contexts or ()) or ["(nothing was retrieved)"])
     listed = "\n".join(f"> {n}. {line(claim)}" for n, claim in enumerate(claims, start=1))
     form = ", ".join(f'"{n}": {{"passage": …, "words": "…", "verdict": "…"}}' for n in range(1, len(claims) + 1))
     turn = f"Passages:\n{passages}\n\nClaims:\n{listed}\n\nReply with this JSON object and nothing else: {{{form}}}"
@@ -139,14 +139,14 @@ def holding(record: Record, claims: Sequence[str]) -> list[Message]:
 def repeated(messages: Sequence[Message]) -> list[Message]:
     """The conversation once more, after a reply that had no form."""
     last = messages[-1]
-    said = f"{last.content}\nYour last reply did not have the form that was asked for."
-    return [*messages[:-1], replace(last, content=said)]
+    stated = f"{last.content}\nYour last reply did not have the form that was asked for."
+    return [*messages[:-1], replace(last, content=stated)]
 
 
 def stated_in(reply: str) -> tuple[str, ...] | None:
     """The claims in a reply, each once; None: it has no list of them."""
     lists = (one.get("claims") for one in objects(reply))
-    found = next((said for said in lists if isinstance(said, list)), None)
+    found = next((stated for stated in lists if isinstance(stated, list)), None)
     if found is None or not all(isinstance(one, str) for one in found):
         return None
     return tuple(dict.fromkeys(line(one) for one in found if line(one)))
@@ -154,20 +154,20 @@ def stated_in(reply: str) -> tuple[str, ...] | None:
 
 def _held(reply: str, claims: Sequence[str], record: Record) -> tuple[Claim, ...] | None:
     """The claims with the verdicts that the reply has; None: it lacks one."""
-    said: dict[str, Any] = {}
+    stated: dict[str, Any] = {}
     for one in objects(reply):
-        said |= one
-    found = [_claim(text, said.get(str(n)), record) for n, text in enumerate(claims, start=1)]
+        stated |= one
+    found = [_claim(text, stated.get(str(n)), record) for n, text in enumerate(claims, start=1)]
     return tuple(claim for claim in found if claim) if all(found) else None
 
 
-def _claim(text: str, said: object, record: Record) -> Claim | None:
-    if not isinstance(said, Mapping):
+def _claim(text: str, stated: object, record: Record) -> Claim | None:
+    if not isinstance(stated, Mapping):
         return None
-    verdict = next((one for one in get_args(Verdict) if one == said.get("verdict")), None)
+    verdict = next((one for one in get_args(Verdict) if one == stated.get("verdict")), None)
     if verdict is None:
         return None
-    number, words = said.get("passage"), said.get("words")
+    number, words = stated.get("passage"), stated.get("words")
     number = int(number) if isinstance(number, str | int) and re.fullmatch("[0-9]{1,9}", str(number)) else 0
     contexts = record.contexts or ()
     by = contexts[number - 1].id if verdict != "not found" and 0 < number <= len(contexts) else ""
@@ -176,7 +176,7 @@ def _claim(text: str, said: object, record: Record) -> Claim | None:
     return Claim(text, verdict, by, quote)
 
 
-def _said(claim: Claim) -> str:
+def _sentence(claim: Claim) -> str:
     where = f" by {claim.by}" if claim.by else ""
     return f"{claim.text.rstrip('.')}: {claim.verdict}{where}."
 

@@ -44,13 +44,15 @@ class ContextAdherence:
         """The record's score; it applies where there are an answer and contexts."""
         if record.contexts is None or not record.answer or not record.answer.strip():
             return lacks(self, record, "contexts" if record.contexts is None else "answer")
-        if not (said := claims(record.answer)):
+        if not (stated := claims(record.answer)):
             return scored(self, record, 1.0, "the answer claims nothing that a context would have to carry")
         if not record.contexts:
             return scored(self, record, 0.0, "there was no context, so that nothing carries the answer")
         evidence = SourceTexts(record.contexts, self.embedder)
         if evidence.empty:
             return unscored(self, record, "the contexts hold no words to hold the answer against")
-        found = evidence.carry(said)
-        told = f"{found.carried} of {len(said)} claims are likely carried by the contexts. The least: {found.weakest}."
-        return scored(self, record, found.mean, told, *found.quotes("answer"))
+        found = evidence.carry(stated)
+        reason = (
+            f"{found.carried} of {len(stated)} claims are likely carried by the contexts. The least: {found.weakest}."
+        )
+        return scored(self, record, found.mean, reason, *found.quotes("answer"))

@@ -71,8 +71,8 @@ class ContextRecall:
         if evidence.empty:
             return scored(self, record, 0.0, "the contexts hold no words")
         found = evidence.carry(facts)
-        told = f"of {len(facts)} facts of the reference the contexts carry {found.carried}; the least: {found.weakest}"
-        return scored(self, record, found.mean, told, *found.quotes("truth"))
+        why = f"of {len(facts)} facts of the reference the contexts carry {found.carried}; the least: {found.weakest}"
+        return scored(self, record, found.mean, why, *found.quotes("truth"))
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]
@@ -84,6 +84,6 @@ class ContextRecall:
             sure = chance(grade, self.evaluator.thresholds)
             value = each[best].held * (0.5 + 0.5 * (sure or 0.0))
             answers = "which could not be graded" if sure is None else f"which answers the question with {sure:.2f}"
-            told = f"{passage.id}, {answers}, holds {each[best].held:.0%} of the telling words of “{truths[best]}”"
-            found.append(scored(self, record, value, told, Quote(truths[best], "truth", True)))
+            why = f"{passage.id}, {answers}, holds {each[best].held:.0%} of the telling words of “{truths[best]}”"
+            found.append(scored(self, record, value, why, Quote(truths[best], "truth", True)))
         return found

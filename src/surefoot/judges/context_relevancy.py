@@ -67,12 +67,12 @@ class ContextRelevancy:
 
     def _score(self, record: Record, passage: Passage, grade: Grade, sure: float, of: int) -> Score:
         cut = split(passage.text)
-        told = f"of {of} contexts, {passage.id} answers the question best ({sure:.2f})"
+        reason = f"of {of} contexts, {passage.id} answers the question best ({sure:.2f})"
         pointed = passage.text[slice(*grade.span)] if grade.span else ""
-        told += f", with “{pointed}”" if pointed else ""
-        told += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
+        reason += f", with “{pointed}”" if pointed else ""
+        reason += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
         quotes = [Quote(pointed, passage.id, True)] if pointed else []
-        return scored(self, record, sure * (SPLIT if cut else 1.0), told, *quotes)
+        return scored(self, record, sure * (SPLIT if cut else 1.0), reason, *quotes)
 
 
 def split(text: str) -> list[str]:

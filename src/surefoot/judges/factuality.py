@@ -69,23 +69,23 @@ class Factuality:
         each = likeness(record.question, plainly(answer), truths, self.embedder)
         chances = [head("equivalence").probability(astuple(one)) for one in each]
         best = max(range(len(truths)), key=lambda place: chances[place])
-        return scored(self, record, chances[best], _told(truths[best], each[best]), Quote(truths[best], "truth", True))
+        return scored(self, record, chances[best], _why(truths[best], each[best]), Quote(truths[best], "truth", True))
 
     def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
-        said = SourceTexts([Passage("answer", answer)], self.embedder)
+        source = SourceTexts([Passage("answer", answer)], self.embedder)
         facts = claims(truth) or [truth]
-        each = [0.0 if said.empty else said.of(fact).probability for fact in facts]
+        each = [0.0 if source.empty else source.of(fact).probability for fact in facts]
         one, other = self.embedder.embed([plainly(answer), plainly(truth)])
         near = max(0.0, float(one @ other))
         least = facts[each.index(min(each))]
-        told = (
+        reason = (
             f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
             f"“{plainly(least)}” ({min(each):.2f}); cosine of the two as wholes {near:.2f}"
         )
-        return scored(self, record, (sum(each) / len(each) + near) / 2, told, Quote(least, "truth", True))
+        return scored(self, record, (sum(each) / len(each) + near) / 2, reason, Quote(least, "truth", True))
 
 
-def _told(truth: str, one: Likeness) -> str:
+def _why(truth: str, one: Likeness) -> str:
     if one.run:
         return f"“{truth}” stands in the answer word for word"
     lacks = ", and it lacks a number of it" if one.figures else ""

@@ -45,8 +45,8 @@ def _listed(answer: str) -> bool:
 
 
 def _ordered(answer: str) -> bool:
-    numbered, told = r"^[ \t]*\d{1,2}[.)]\s+\S", r"\b(?:first|second|then|next|finally|step \d)\b"
-    return any(len(re.findall(form, answer, re.IGNORECASE | re.MULTILINE)) > 1 for form in (numbered, told))
+    numbered, spoken = r"^[ \t]*\d{1,2}[.)]\s+\S", r"\b(?:first|second|then|next|finally|step \d)\b"
+    return any(len(re.findall(form, answer, re.IGNORECASE | re.MULTILINE)) > 1 for form in (numbered, spoken))
 
 
 def _json(answer: str) -> bool:
@@ -174,10 +174,10 @@ class GradingNote:
             return unscored(self, record, "the note asks for no structure that the rules know")
         has = [called for called, there in wanted.items() if there]
         missing = ", ".join(called for called, there in wanted.items() if not there)
-        told = f"of what the note asks for the answer has {', '.join(has) or 'nothing'}" + (
+        reason = f"of what the note asks for the answer has {', '.join(has) or 'nothing'}" + (
             missing and f"; it lacks {missing}"
         )
-        return scored(self, record, len(has) / len(wanted), told)
+        return scored(self, record, len(has) / len(wanted), reason)
 
 
 def required(note: str, answer: str) -> dict[str, bool]:

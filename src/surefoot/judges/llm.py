@@ -122,8 +122,8 @@ class LLMJudge:
         if lacking(self.about, record):
             return Spent()
         missing = "note" in self.about.sees and not record.note
-        asked = tokens(prompt(self.about, replace(record, note=record.note or "x" * 200), excuses=self._excuses))
-        judged = Spent(self.repeats, self.repeats * asked, self.repeats * min(_EXPECTED, self.max_tokens))
+        prompted = tokens(prompt(self.about, replace(record, note=record.note or "x" * 200), excuses=self._excuses))
+        judged = Spent(self.repeats, self.repeats * prompted, self.repeats * min(_EXPECTED, self.max_tokens))
         return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60)) if missing else judged
 
     def _judged(self, record: Record) -> Score:
@@ -152,14 +152,14 @@ class LLMJudge:
 
     def _read(self, record: Record, number: int) -> JudgeReading | str:
         """The model's judgement, or why its reply could not be read."""
-        said = Completion("", "")
+        stated = Completion("", "")
         for again in (False, True):
             messages = prompt(self.about, record, again, number, self._excuses)
-            said = self.llm.complete(messages, schema(self.about), max_tokens=self.max_tokens)
-            if found := reading(self.about, said.text):
+            stated = self.llm.complete(messages, schema(self.about), max_tokens=self.max_tokens)
+            if found := reading(self.about, stated.text):
                 return found
-        cut = ", cut off at its token limit" if said.truncated else ""
-        return f"the reply was no judgement, asked twice{cut}: {line(said.text)[:120]!r}"
+        cut = ", cut off at its token limit" if stated.truncated else ""
+        return f"the reply was no judgement, asked twice{cut}: {line(stated.text)[:120]!r}"
 
 
 def prompt(metric: Metric, record: Record, again: bool = False, number: int = 1, excuses: bool = True) -> list[Message]:
@@ -191,8 +191,8 @@ def note_prompt(question: str, again: bool = False) -> list[Message]:
 def note_in(reply: str) -> str:
     """The grading note in a reply, on one line; empty: there is none."""
     notes = (one.get("note") for one in objects(reply))
-    said = next((line(note) for note in notes if isinstance(note, str)), "")
-    return said if said.casefold().startswith(_BEGINNING.casefold()) else ""
+    stated = next((line(note) for note in notes if isinstance(note, str)), "")
+    return stated if stated.casefold().startswith(_BEGINNING.casefold()) else ""
 
 
 def schema(metric: Metric) -> dict[str, Any]:
@@ -209,8 +209,8 @@ def schema(metric: Metric) -> dict[str, Any]:
 
 def reading(metric: Metric, reply: str) -> JudgeReading | None:
     """The judgement in a reply; None: there is none, none with a reason, or several that differ in their rating."""
-    said = [one for one in objects(reply) if metric.key in one]
-    found = [(_rating(one[metric.key]), one) for one in said]
+    stated = [one for one in objects(reply) if metric.key in one]
+    found = [(_rating(one[metric.key]), one) for one in stated]
     rating = next((rating for rating, _ in found), None)
     if rating is None or any(other != rating for other, _ in found):
         return None
@@ -223,14 +223,14 @@ def reading(metric: Metric, reply: str) -> JudgeReading | None:
 
 def _rating(value: object) -> int | None:
     """1 to 5, as text or as a number; None: it is something else."""
-    said = _RATING.fullmatch(str(value)) if isinstance(value, str | int | float) else None
-    return int(said[1]) if said else None
+    stated = _RATING.fullmatch(str(value)) if isinstance(value, str | int | float) else None
+    return int(stated[1]) if stated else None
 
 
 def quoted(texts: Sequence[str]) -> str:
     """Texts as lines that begin with >, without anything that could pass for a turn of a conversation."""
     lines = (line(part) for text in texts for part in text.splitlines() or [""])
-    return "\n".join(f"> {said}" for said in lines if said) or ">"
+    return "\n".join(f"> {stated}" for stated in lines if stated) or ">"
 
 
 def sendable(text: str) -> str:
@@ -238,7 +238,7 @@ def sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def told(passages: Sequence[Passage]) -> list[str]:
+def passage_lines(passages: Sequence[Passage]) -> list[str]:
     """Retrieved passages as they are shown: numbered, with their titles, without orders to a machine, a line each."""
     shown = (screened(passage) for passage in passages)
     return [f"[{n}] {f'{line(p.title)}: ' if p.title else ''}{line(p.text)}" for n, p in enumerate(shown, start=1)]
@@ -261,8 +261,8 @@ def checked(quotes: Sequence[str], texts: Mapping[str, str]) -> tuple[Quote, ...
     """Each quotation once, looked up in the texts: word for word, but for white space and case."""
     folded = {where: _folded(text) for where, text in texts.items()}
     wanted = {_folded(quote): line(quote) for quote in quotes if _folded(quote)}
-    found = {said: next((w for w, text in folded.items() if said in text), "") for said in wanted}
-    return tuple(Quote(text, found[said], bool(found[said])) for said, text in wanted.items())
+    found = {stated: next((w for w, text in folded.items() if stated in text), "") for stated in wanted}
+    return tuple(Quote(text, found[stated], bool(found[stated])) for stated, text in wanted.items())
 
 
 def _folded(text: str) -> str:
@@ -275,11 +275,11 @@ def _heading(name: str, record: Record) -> str:
 
 def _shown(name: str, record: Record) -> list[str]:
     if name == "contexts":
-        return told(record.contexts or ())
+        return passage_lines(record.contexts or ())
     if name == "truths":
         return [f"Possible answers: {'; '.join(map(line, record.truths))}"] if record.truths[1:] else [*record.truths]
-    said = getattr(record, name)
-    return [said] if said else []
+    stated = getattr(record, name)
+    return [stated] if stated else []
 
 
 _NOTE_FORM = object_form({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})

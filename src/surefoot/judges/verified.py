@@ -27,23 +27,23 @@ class Verified:
         """The record's score; it applies where there are an answer and contexts."""
         if record.contexts is None or not record.answer or not record.answer.strip():
             return lacks(self, record, "contexts" if record.contexts is None else "answer")
-        if not (said := claims(record.answer)):
+        if not (stated := claims(record.answer)):
             return scored(self, record, 1.0, "the answer claims nothing that a context would have to carry")
         try:
-            told = self.verifier.support([Assertion(plainly(one), record.contexts, record.question) for one in said])
+            found = self.verifier.support([Assertion(plainly(one), record.contexts, record.question) for one in stated])
         except ComponentError as error:
             return failed(self, record, error)
-        chances = [_chance(one) for one in told]
+        chances = [_chance(one) for one in found]
         known = [chance for chance in chances if chance is not None]
-        if len(known) < len(told):
-            why = next(one.reason for one, chance in zip(told, chances, strict=True) if chance is None)
-            return unscored(self, record, f"{len(told) - len(known)} of {len(told)} claims are left open: {why}")
+        if len(known) < len(found):
+            why = next(one.reason for one, chance in zip(found, chances, strict=True) if chance is None)
+            return unscored(self, record, f"{len(found) - len(known)} of {len(found)} claims are left open: {why}")
         least = known.index(min(known))
         carried = sum(chance >= 0.5 for chance in known)
-        about = f"{carried} of {len(said)} claims are likely carried by the contexts."
-        why = f": {told[least].reason}" if told[least].reason else ""
-        reason = f"{about} The least: “{plainly(said[least])}” ({known[least]:.2f}){why}."
-        return scored(self, record, sum(known) / len(known), reason, Quote(said[least], "answer", True))
+        about = f"{carried} of {len(stated)} claims are likely carried by the contexts."
+        why = f": {found[least].reason}" if found[least].reason else ""
+        reason = f"{about} The least: “{plainly(stated[least])}” ({known[least]:.2f}){why}."
+        return scored(self, record, sum(known) / len(known), reason, Quote(stated[least], "answer", True))
 
 
 def _chance(verdict: Support) -> float | None:

@@ -41,11 +41,11 @@ def match_lower(answer: str, golds: Sequence[str]) -> bool:
     return match(answer.lower(), [gold.lower() for gold in golds])
 
 
-def token_f1(said: str, golds: Sequence[str]) -> float:
+def token_f1(answer: str, golds: Sequence[str]) -> float:
     """Harmonic mean of the share of its words that are the gold's and of the gold's that it says, articles apart; of
     several golds the best (Rajpurkar et al. 2016, but for our word boundaries). In [0, 1]; 0 without words in common.
     """
-    return max((_overlap(_bag(said), _bag(gold)) for gold in golds), default=0.0)
+    return max((_overlap(_bag(answer), _bag(gold)) for gold in golds), default=0.0)
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:
@@ -180,9 +180,9 @@ def _bag(text: str) -> Counter[str]:
     return Counter(word for word in words(text) if word not in _ARTICLES)
 
 
-def _overlap(said: Counter[str], gold: Counter[str]) -> float:
-    same = (said & gold).total()
-    return 2 * same / (said.total() + gold.total()) if same else 0.0
+def _overlap(answer: Counter[str], gold: Counter[str]) -> float:
+    same = (answer & gold).total()
+    return 2 * same / (answer.total() + gold.total()) if same else 0.0
 
 
 def items(questions: Ints | None, count: int) -> tuple[Ints, str]:
@@ -194,10 +194,10 @@ def ranked(
     scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None, formula: Callable[[Floats, Floats], Floats]
 ) -> Statistic:
     """`formula` is given the weights of the relevant and of the irrelevant items at each distinct score, rising."""
-    given = np.asarray(scores, dtype=float)
-    order = np.argsort(given, kind="stable")
+    values = np.asarray(scores, dtype=float)
+    order = np.argsort(values, kind="stable")
     positive = np.asarray(labels, dtype=float)[order]
-    starts = np.unique(given[order], return_index=True)[1]
+    starts = np.unique(values[order], return_index=True)[1]
 
     def weighted(weights: Floats) -> Floats:
         relevant = np.add.reduceat(weights * positive, starts, axis=1)
@@ -206,7 +206,7 @@ def ranked(
         return np.where(both, formula(relevant, irrelevant), np.nan)
 
     undefined = f"it takes both labels, and {int(positive.sum())} of {len(positive)} are positive"
-    return Statistic(weighted, items(questions, len(given))[0][order], undefined)
+    return Statistic(weighted, items(questions, len(values))[0][order], undefined)
 
 
 def _auc(relevant: Floats, irrelevant: Floats) -> Floats:

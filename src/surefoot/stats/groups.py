@@ -1,9 +1,9 @@
-"""Means of records that come in groups, how sure they are, and how many records it would take to be surer."""
+"""Means of records that come in groups, how sure they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -45,10 +45,3 @@ def visible(gaps: Floats, numbers: Ints) -> float | None:
     four times in five; None: fewer than two groups, or no two records differ."""
     found = error(gaps, numbers)
     return (Z95 + POWER80) * found if found else None
-
-
-def needed(gaps: Floats, numbers: Ints, difference: float) -> int | None:
-    """How many paired records, in groups as large as these, would show a difference of this size as significant four
-    times in five; None where `visible` is."""
-    seen = visible(gaps, numbers)
-    return max(2, ceil(len(gaps) * (seen / difference) ** 2 - 1e-9)) if seen else None

@@ -18,7 +18,6 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
 from surefoot.judges._diamond import metrics
-from surefoot.run.store import from_json, to_json
 from surefoot.types import (
     Action,
     Answer,
@@ -170,11 +169,6 @@ def test_records_of_one_group_widen_the_interval() -> None:
     assert together.high > apart.high
 
 
-def test_of_stages_that_lost_as_many_the_earlier_comes_first() -> None:
-    """What is behind a stage shows only when the stage works."""
-    assert [t.stage for t in tallies(failures(RECORDS[3:9], (), {}), RECORDS)] == ["retrieval", "grounding"]
-
-
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
     """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
@@ -225,11 +219,6 @@ def test_nothing_that_a_record_or_a_model_says_is_markup_of_the_page(made: Diagn
     assert not re.search(r"<|(?<!\\)[\[\]]|[\x1b\u202e]", outside)
     assert "\n- x" in page
     assert "&amp;lt;" in page
-
-
-def test_a_diagnosis_survives_the_disk(made: Diagnosis) -> None:
-    """As diagnosis.json has it."""
-    assert from_json(Diagnosis, to_json(made)) == made
 
 
 # Patches
@@ -311,13 +300,8 @@ def test_who_is_misled_by_whole_passages_is_given_sentences() -> None:
     assert patch_of("reading", "wrong", {**extractive, "refiner": {"use": "whole"}}, ()) == {
         "refiner": {"use": "strips"}
     }
-    assert patch_of("reading", "wrong", extractive, ()) == {"refiner": {"best": 2}}
-
-
-def test_a_size_is_not_raised_beyond_its_limit() -> None:
-    """What is read grows with it."""
-    wide = {**CONFIG, "pipeline": {"k": 40}, "retriever": {"use": "hybrid"}}
-    assert patch_of("retrieval", "miss", wide, ()) == {}
+    sentences = {**extractive, "refiner": {"use": "strips", "mode": "sentences"}}
+    assert patch_of("reading", "wrong", sentences, ()) == {"refiner": {"best": 2}}
 
 
 def test_the_value_that_holds_is_told_be_it_a_default() -> None:

@@ -119,12 +119,6 @@ def test_columns_as_pandas_writes_them_are_read(tmp_path: Path) -> None:
     assert read(path).records[0].answer == "A"
 
 
-def test_rows_of_the_hub_are_unwrapped(tmp_path: Path) -> None:
-    """As Hugging Face's server gives them."""
-    path = lines(tmp_path / "x.json", {"features": [], "rows": [{"row_idx": 0, "row": {"question": "Q"}}]})
-    assert read(path).records[0].question == "Q"
-
-
 def test_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: Path) -> None:
     """Contexts and references; an answer in brackets stays as it is."""
     path = tmp_path / "x.csv"
@@ -267,16 +261,6 @@ def test_of_several_runs_one_has_to_be_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_a_line_cut_short_in_a_run_is_told(tmp_path: Path) -> None:
-    """The rest is read."""
-    Run(tmp_path, {}).append("q1", trace())
-    with (tmp_path / "traces.jsonl").open("a", encoding="utf-8") as file:
-        file.write('{"key": "q2", "tra')
-    loaded = read(tmp_path)
-    assert [record.id for record in loaded.records] == ["q1"]
-    assert count(loaded, "lines that were cut short") == 1
-
-
 def test_records_come_back_as_they_were_written(tmp_path: Path) -> None:
     """All fields, alone or under a key, from the file or its folder; with half a surrogate pair in it."""
     whole = Record(
@@ -352,12 +336,6 @@ def test_metrics_that_cannot_be_judged_are_named_with_how_many(tmp_path: Path) -
     assert read(lines(tmp_path / "y.jsonl", FULL)).unjudged == {}
 
 
-def test_many_records_of_one_id_all_stay(tmp_path: Path) -> None:
-    """Also beside one that already has the name of a second."""
-    rows = [{"id": id, "question": "Q"} for id in ("a", "a#2", "a", "a")]
-    assert [r.id for r in read(lines(tmp_path / "x.jsonl", *rows)).records] == ["a", "a#2", "a#3", "a#4"]
-
-
 def test_two_answers_without_a_reference_are_answer_and_reference(tmp_path: Path) -> None:
     """As in files of predictions beside gold answers; it is said."""
     loaded = read(lines(tmp_path / "x.jsonl", {"question": "Q", "answer": "T", "prediction": "A"}))
@@ -410,18 +388,6 @@ def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
     assert (len(found(20_000)), found(20_000)[-1]) == (20_001, (20_001, 1))
 
 
-def test_a_table_of_many_columns_is_read_in_linear_time(tmp_path: Path) -> None:
-    """Each name was counted among all the others; the one that comes twice is named all the same."""
-    path = tmp_path / "x.csv"
-
-    def refused(many: int) -> None:
-        path.write_text("question," + ",".join(f"c{n}" for n in range(many)) + ",c7\nQ\n", encoding="utf-8")
-        with pytest.raises(UsageError, match="two columns called 'c7'"):
-            read(path)
-
-    assert is_proportional(refused, 5_000, 16)
-
-
 @pytest.mark.parametrize("before", ["", "[\n"])
 def test_records_that_nest_without_end_are_refused(tmp_path: Path, before: str) -> None:
     """Python decodes 300 levels, and gives up on what walks through them."""
@@ -431,15 +397,6 @@ def test_records_that_nest_without_end_are_refused(tmp_path: Path, before: str) 
     )
     with pytest.raises(UsageError, match=r"is not JSON \(it is nested more than 100 deep"):
         read(path)
-
-
-def test_rows_with_too_few_cells_are_counted(tmp_path: Path) -> None:
-    """What is not there counts as not kept; an empty cell is an empty answer."""
-    path = tmp_path / "x.csv"
-    path.write_text("question,answer\nQ\nR,\n", encoding="utf-8")
-    loaded = read(path)
-    assert [record.answer for record in loaded.records] == [None, ""]
-    assert count(loaded, "rows with fewer cells") == 1
 
 
 def test_encodings_are_told_and_counted(tmp_path: Path) -> None:

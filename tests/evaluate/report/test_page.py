@@ -170,13 +170,6 @@ def test_a_damaged_file_is_named(copy: Path, file: str, text: str) -> None:
         read(copy)
 
 
-def test_a_torn_last_line_is_not_read(copy: Path) -> None:
-    """A run that is still being written can be looked at."""
-    with (copy / "scores.jsonl").open("a") as file:
-        file.write('{"key": "q00000\\tfactuality", "val')
-    assert len(read(copy).scores) == RECORDS
-
-
 def test_the_last_line_of_a_key_counts(copy: Path) -> None:
     """A judgement that was made again takes the place of the first."""
     again = json.loads((copy / "scores.jsonl").read_text().splitlines()[0])

@@ -44,11 +44,6 @@ def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:
     assert (found.rated, found.labels, found.of, found.groups) == (True, "ratings", 5, 5)
 
 
-def test_nmae_is_of_ratings() -> None:
-    """Two of five off by one level: .4 levels on average, over 4."""
-    assert figures(only(*agreed(rated(1, 2, 3, 4, 5), said(2, 2, 3, 4, 4))))["nmae"] == pytest.approx(0.1)
-
-
 def test_a_judge_without_ratings_counts_as_one_plus_four_times_its_value() -> None:
     """And it is said: a value of .5 is the middle of the scale, where a rating of 3 is .6."""
     found = only(*agreed(valued(0.0, 0.5, 1.0), said(1, 3, 5)))
@@ -114,12 +109,6 @@ def test_what_the_judge_left_unscored_is_counted() -> None:
     assert (found.of, found.unscored, figures(found)["nmae"]) == (2, 1, 0.0)
 
 
-def test_nothing_scored_is_nothing_agreed() -> None:
-    """No figure, rather than one of nothing."""
-    found = only(*agreed(valued(None, None), yes(True, False)))
-    assert (found.of, found.groups, found.unscored, found.figures) == (0, 0, 2, {})
-
-
 def test_labels_without_a_score_are_counted() -> None:
     """Of records and of metrics that nobody judged."""
     labels = [*said(1, 2, 3), Label("r0", "f", 1.0), Preference("m", "r0", "r9")]
@@ -131,12 +120,6 @@ def test_several_ratings_of_a_record_count_as_their_mean() -> None:
     """A record weighs no more for having been rated twice."""
     found = only(*agreed(rated(3, 5), [*said(2, 5), Label("r0", "m", 0.75)]))
     assert (found.of, figures(found)["nmae"]) == (2, 0.0)
-
-
-def test_of_several_yes_and_no_most_decide() -> None:
-    """Even ones say nothing."""
-    labels = [*yes(True, False), Label("r0", "m", 1.0, True), Label("r0", "m", 0.0, True), Label("r1", "m", 1.0, True)]
-    assert only(*agreed(valued(0.9, 0.1), labels)).of == 1
 
 
 def test_a_figure_that_is_not_defined_says_why() -> None:

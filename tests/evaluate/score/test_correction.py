@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.evaluate.score.correction import LEAST, corrected, corrections, labels_needed
+from surefoot.evaluate.score.correction import LEAST, corrected, corrections
 from surefoot.evaluate.score.labels import Label
 from surefoot.stats.figures import Floats
 from surefoot.types import Score
@@ -96,36 +96,6 @@ def test_a_judge_that_says_the_opposite_is_not_relied_on() -> None:
     assert corrected(people, 1 - people, people[:8], np.arange(28))[1] == 0.0
 
 
-def test_with_so_many_labels_the_interval_is_as_narrow_as_asked() -> None:
-    """Alone and with the judge: simulated with the numbers that a pilot asks for."""
-    random = np.random.default_rng(9)
-    people, judged, _ = experiment(random, 400, 1600, 0.2)
-    alone, helped = labels_needed(people, judged, 2000, np.arange(400), 0.06)
-    assert alone is not None
-    assert helped is not None
-    assert helped < 0.6 * alone
-    for few, weight in ((alone, 0.0), (helped, None)):
-        found = [corrected(*experiment(random, few, 2000 - few, 0.2), np.arange(2000), weight)[0] for _ in range(20)]
-        assert np.mean([(one.high or 0) - one.value for one in found]) == pytest.approx(0.06, rel=0.06)
-
-
-def test_a_width_that_the_records_cannot_give_is_none() -> None:
-    """The judge's own mean is surer than its records only with more of them."""
-    people, judged, _ = experiment(np.random.default_rng(10), 100, 0, 0.05)
-    assert labels_needed(people, judged, 150, np.arange(100), 0.03)[1] is None
-
-
-def test_labels_that_are_all_alike_do_not_tell_how_many_it_takes() -> None:
-    """No spread, no number."""
-    assert labels_needed(np.ones(10), np.arange(10.0), 50, np.arange(10), 0.05) == (None, None)
-    assert labels_needed(np.arange(10.0), np.arange(10.0), 50, np.zeros(10, int), 0.05) == (None, None)
-
-
-def test_two_labels_are_the_least() -> None:
-    """However wide the interval may be."""
-    assert labels_needed(np.arange(10.0), np.arange(10.0)[::-1], 50, np.arange(10), 100) == (2, 2)
-
-
 def scores(*values: float | None, rating: bool = False) -> list[Score]:
     return [Score(f"r{n}", "m", one, round(5 * one) if rating and one else None) for n, one in enumerate(values)]
 
@@ -154,7 +124,7 @@ def test_of_yes_and_no_the_share_of_yes_is_estimated() -> None:
     """Whatever the judge's unit is; its distance from people is then none."""
     labels = [Label(f"r{n}", "m", float(n > 0), binary=True) for n in range(4)]
     (found,) = corrections(scores(0.2, 0.6, 0.8, 1.0, 1.0, rating=True), labels)
-    assert (found.people.value, found.bias_needed) == (0.75, None)
+    assert found.people.value == 0.75
 
 
 def test_a_record_that_the_judge_left_unscored_helps_nobody() -> None:
@@ -163,14 +133,3 @@ def test_a_record_that_the_judge_left_unscored_helps_nobody() -> None:
     (found,) = corrections(scores(0.6, None, 0.4, None, 0.8), labels)
     assert (found.labels, found.records) == (2, 3)
     assert corrections(scores(None), labels[:1]) == ()
-
-
-def test_the_bias_that_is_looked_for_says_how_many_labels_it_takes() -> None:
-    """From how far the two are apart, record by record."""
-    random = np.random.default_rng(11)
-    people = random.random(200)
-    labels = [Label(f"r{n}", "m", float(one)) for n, one in enumerate(people)]
-    judged = [float(one) for one in people + random.normal(0, 0.1, 200)]
-    (found,) = corrections(scores(*judged), labels, within=0.02)
-    apart = np.array(judged) - people
-    assert found.bias_needed == int(np.ceil(7.8489 * apart.var(ddof=1) / 0.02**2))

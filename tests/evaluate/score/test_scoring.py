@@ -104,13 +104,6 @@ def test_what_failed_for_a_passing_reason_is_asked_again(tmp_path: Path) -> None
     assert run([for_good], [record(1)], tmp_path / "other")[f"r1\t{METRIC}"].passing is False
 
 
-def test_a_bug_of_a_judge_is_no_score(tmp_path: Path) -> None:
-    """It ends the run, and what was judged before is kept."""
-    with pytest.raises(ZeroDivisionError):
-        run([Counting("a"), Counting("b", fails=ZeroDivisionError())], [record(1)], tmp_path / "run", in_flight=1)
-    assert [*scores(tmp_path / "run")] == ["r1\ta"]
-
-
 def test_a_torn_last_line_is_judged_again(tmp_path: Path) -> None:
     """And another damaged one is named."""
     run([Counting()], [record(1), record(2)], tmp_path / "run")
@@ -176,20 +169,6 @@ def test_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
         assert kept["r1\tgrading_note"].value == expected
     assert len(asked) == 3
     assert [one.note for one in scoring.records(tmp_path / "run")] == ["The response should be a name."]
-
-
-def test_seven_calls_a_record_and_five_without_a_ground_truth(tmp_path: Path) -> None:
-    """Six judgements and a note; factuality and context recall need the truth."""
-    judges = [LLMJudge(Scripted([]), metric) for metric in metrics()]
-    assert plan(judges, [record(1)]).spent.calls == 7
-    without = plan(judges, [record(1, truths=())])
-    assert (without.spent.calls, without.not_applicable, without.judgements) == (5, 2, 6)
-
-
-def test_what_does_not_apply_is_known_of_judges_that_ask_nobody() -> None:
-    """As of those that do: a judge of this machine has no estimate of calls to go by."""
-    planned = plan([Counting("factuality")], [record(1), record(2, truths=())])
-    assert (planned.not_applicable, planned.judgements, planned.spent.calls) == (1, 2, 0)
 
 
 def test_the_cost_is_known_before(tmp_path: Path) -> None:
@@ -272,19 +251,6 @@ def test_a_budget_ends_the_run_and_the_next_goes_on(tmp_path: Path) -> None:
             left = [one for one in kept.values() if one.value is None]
             assert len(left) == missing
             assert {one.unscored_because for one in left} <= {"the budget of 15 calls is spent; run it again to go on"}
-
-
-def test_the_same_judge_gives_the_same_score_in_another_run_for_nothing(tmp_path: Path) -> None:
-    """Replies are kept by what was asked, in one file for all runs."""
-    with endpoint() as server:
-        found = []
-        for name in ("one", "other"):
-            _, judges = asking(server, tmp_path)
-            found.append(run(judges, [record(n) for n in range(5)], tmp_path / name))
-        assert server.paid.total() == 5
-    first, second = found
-    assert [one.value for one in first.values()] == [one.value for one in second.values()]
-    assert sum(one.calls for one in second.values()) == 0
 
 
 def test_a_run_that_is_interrupted_starts_nothing_more(tmp_path: Path) -> None:
@@ -383,13 +349,6 @@ def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(
         _, judges = asking(calm, tmp_path / "calm", *metrics)
         unbroken = run(judges, records, tmp_path / "calm" / "run", in_flight=4)
     assert {name: one.value for name, one in kept.items()} == {name: one.value for name, one in unbroken.items()}
-
-
-def test_the_endpoint_rates_the_same_when_it_is_asked_again() -> None:
-    """Or whether a reply was garbled before or after an interruption would look like a difference."""
-    first, again = (prompt(metrics()[METRIC], record(1), again) for again in (False, True))
-    assert first != again
-    assert rated(first[1].content) == rated(again[1].content)
 
 
 def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:

@@ -40,24 +40,12 @@ def test_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
     ]
 
 
-def test_a_metric_that_applies_nowhere_has_no_mean() -> None:
-    """Never 0, never NaN."""
-    summary = only([NOT_APPLICABLE])
-    assert summary == Summary("m", None, None, None, None, None, 0, 0, 1, None, None, None)
-
-
 def test_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
     """Two of four are missing: at worst each is a rating of 1, at best one of 5."""
     summary = only(rated(5, 3, None, None))
     assert (summary.scored, summary.unscored, summary.unscored_because) == (2, 2, {"timeout": 2})
     assert summary.mean == pytest.approx(0.8)
     assert (summary.least, summary.most) == (pytest.approx((1.6 + 0.4) / 4), pytest.approx((1.6 + 2) / 4))
-
-
-def test_without_ratings_the_lowest_value_is_nought() -> None:
-    """0.2 is the lowest of a rating only."""
-    summary = only([Score("a", "m", 0.5), Score("b", "m", None, unscored_because="refused")])
-    assert (summary.least, summary.most) == (0.25, 0.75)
 
 
 def test_ratings_that_differ_between_repeats_are_ratings() -> None:
@@ -77,12 +65,6 @@ def test_a_value_that_is_no_number_is_unscored() -> None:
     """A judge's NaN gets into no mean."""
     summary = only([Score("a", "m", math.nan), Score("b", "m", 1.0)])
     assert (summary.mean, summary.unscored_because) == (1.0, {"its value is no number": 1})
-
-
-def test_smallest_mean_and_largest() -> None:
-    """Of the scored ones."""
-    summary = only(rated(2, 3, 5))
-    assert (summary.smallest, summary.mean, summary.largest) == (0.4, pytest.approx(2 / 3), 1.0)
 
 
 def test_the_interval_is_one_over_groups() -> None:

@@ -89,8 +89,8 @@ def load(path: str | Path, golds: str | Path | None = None, limit: int | None = 
         raise UsageError(f"{path} holds no questions")
     _remark(examples, problems)
     chosen = set(sample((example.id for example in examples), limit))
-    kept = tuple(example for example in examples if example.id in chosen)
-    return LoadedQuestions(name, kept, len(examples), problems.all())
+    sampled = tuple(example for example in examples if example.id in chosen)
+    return LoadedQuestions(name, sampled, len(examples), problems.all())
 
 
 def sample(ids: Iterable[str], limit: int | None) -> list[str]:
@@ -171,20 +171,20 @@ def folded(question: str) -> str:
 
 def _remark(examples: Iterable[Example], problems: Problems) -> None:
     """Count the problems that questions of any format may have."""
-    asked: set[str] = set()
+    seen: set[str] = set()
     for example in examples:
         if not example.question.strip():
             problems.add("no question; it fails, and counts as wrong", example.id)
-        elif folded(example.question) in asked:
+        elif folded(example.question) in seen:
             problems.add("asked before under another id; each counts", example.id)
         if example.answerable and not any(answer.strip() for answer in example.answers):
             problems.add("no gold answer; whatever is said counts as wrong", example.id)
-        asked.add(folded(example.question))
+        seen.add(folded(example.question))
 
 
 def _example(row: Any, place: str) -> Example:
     try:
-        given = [passage for passage in row.get("passages", ()) if passage.get("text")]
+        brought = [passage for passage in row.get("passages", ()) if passage.get("text")]
         choices = row.get("choices") or {}
         lettered = zip("ABCDEFGHIJ", choices, strict=False) if isinstance(choices, list) else choices.items()
         example = Example(
@@ -195,7 +195,7 @@ def _example(row: Any, place: str) -> Example:
             tuple((str(letter), str(text)) for letter, text in lettered),
             str(row.get("answer_key") or ""),
             str(row.get("prop") or (row["type"] if row.get("type") in ("claim", "biography") else "")),
-            tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in given),
+            tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in brought),
             str(row.get("internal") or ""),
             str(row.get("external") or ""),
             row.get("answerable") is not False,

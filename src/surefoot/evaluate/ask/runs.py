@@ -75,8 +75,8 @@ def threads(pipeline: Pipeline, workers: int = 1) -> Spread:
     def spread(arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
         pool = ThreadPoolExecutor(workers)
         try:
-            asked = {pool.submit(answered, pipeline, arm, example): example.id for example in examples}
-            yield from ((asked[future], future.result()) for future in as_completed(asked))
+            pending = {pool.submit(answered, pipeline, arm, example): example.id for example in examples}
+            yield from ((pending[future], future.result()) for future in as_completed(pending))
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -173,21 +173,21 @@ class _Diagnosed(ScoredRun):
         )
 
     def summary(self, found: Sequence[Failure], by_stage: Sequence[Tally], items: Sequence[ActionItem]) -> str:
-        said = [f"{len(found)} of {len(self.records)} answers need work: they are wrong, refused, or scored low."]
+        parts = [f"{len(found)} of {len(self.records)} answers need work: they are wrong, refused, or scored low."]
         ranked = self._ranked()
         if len(ranked) > 1:
             best, worst = ranked[0], ranked[-1]
-            said += [f"The top strength is {self._at(best)}.", f"The top weakness is {self._at(worst)}."]
+            parts += [f"The top strength is {self._at(best)}.", f"The top weakness is {self._at(worst)}."]
         elif ranked:
-            said.append(f"The one metric that was scored is {self._at(ranked[0])}.")
+            parts.append(f"The one metric that was scored is {self._at(ranked[0])}.")
         else:
-            said.append("No metric was scored, so only reference answers and traces can tell.")
+            parts.append("No metric was scored, so only reference answers and traces can tell.")
         if items:
             first = by_stage[0]
-            said.append(f"For {len(first.lost)} of these {REMEDIES[first.stage, first.kind].fault}.")
+            parts.append(f"For {len(first.lost)} of these {REMEDIES[first.stage, first.kind].fault}.")
         else:
-            said.append("No stage stands out as the one at fault.")
-        return " ".join(said)
+            parts.append("No stage stands out as the one at fault.")
+        return " ".join(parts)
 
     def gist(self, found: Sequence[Failure], by_stage: Sequence[Tally]) -> str:
         """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
@@ -239,7 +239,7 @@ class _Diagnosed(ScoredRun):
         return f"{count} ({percent(tally.share, 0)}, {interval}) fail because {remedy.what}.{level}"
 
     def _cause(self, remedy: Remedy) -> str:
-        settings = SystemSettings(self.config).told(remedy.settings, remedy.like)
+        settings = SystemSettings(self.config).current(remedy.settings, remedy.like)
         return remedy.cause + (f" As configured: {', '.join(settings)}." if settings else "")
 
     def _evidence(self, tally: Tally, metrics: Sequence[str]) -> str:
@@ -256,14 +256,14 @@ class _Diagnosed(ScoredRun):
         changes = [
             f"`{key}` from {written(settings.now(key))} to {written(value)}" for key, value in flat(patch).items()
         ]
-        said = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
-        said += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
+        parts = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
+        parts += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
         if gain is not None:
-            said.append(
+            parts.append(
                 f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
                 f"as if {DOUBT} more records had been judged and none of them lost."
             )
-        return " ".join(said)
+        return " ".join(parts)
 
     def _cases(self, tally: Tally) -> list[Failure]:
         return [failure for failure in tally.lost if self._question(failure).strip()][:CASES]

@@ -78,12 +78,12 @@ def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
     enough of its other words."""
     if not holds(f"{passage.title}. {passage.text}", truths):
         return False
-    told = {stem(word) for truth in truths for word in words(truth)}
+    truth_stems = {stem(word) for truth in truths for word in words(truth)}
     there = _bag(f"{passage.title} {passage.text}")[1]
-    if any(_mostly({stem(word) for word in words(name)} - told, there) for name in names(question)):
+    if any(_mostly({stem(word) for word in words(name)} - truth_stems, there) for name in names(question)):
         return True
-    asked = {stem(word) for word in content_words(question)} - told
-    return not asked or len(asked & there) >= max(min(2, len(asked)), ABOUT * len(asked))
+    topic = {stem(word) for word in content_words(question)} - truth_stems
+    return not topic or len(topic & there) >= max(min(2, len(topic)), ABOUT * len(topic))
 
 
 def bears_out(question: str, passage: Passage, truths: Sequence[str]) -> bool:

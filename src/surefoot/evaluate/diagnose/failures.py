@@ -128,7 +128,7 @@ def separated(records: Iterable[Record]) -> bool:
 def _failure(case: RecordContext) -> Failure | None:
     trace = case.record.trace
     if trace and _error(trace):
-        return _told(case, "error", "failed", "a part failed before there was an answer")
+        return _fault(case, "error", "failed", "a part failed before there was an answer")
     has_read = _was_read(case)
     if has_read is None:
         return _by_signature(case)
@@ -141,14 +141,14 @@ def _failure(case: RecordContext) -> Failure | None:
 
 def _was_read(case: RecordContext) -> bool | None:
     """Whether the generator had the evidence; None: nothing tells."""
-    given = read(case.record)
+    sources = read(case.record)
     recall = case.value("context_recall")
-    if recall is not None and recall > COVERED and given != ():
+    if recall is not None and recall > COVERED and sources != ():
         return True
-    if given is None or not locatable(case.record.truths):
+    if sources is None or not locatable(case.record.truths):
         return None
-    bearing = any(bears(case.record.question, passage, case.record.truths) for passage in given)
-    return bearing or together(given, case.record.truths)
+    bearing = any(bears(case.record.question, passage, case.record.truths) for passage in sources)
+    return bearing or together(sources, case.record.truths)
 
 
 def _good(case: RecordContext, trace: Trace) -> list[Passage]:
@@ -169,24 +169,24 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
     if kept := {strip.text for strip in bearing if strip.kept}:
         if kept & {passage.text for passage in read(case.record) or ()}:
             return _generation(case)  # what is asked about stands elsewhere in the passage
-        return _told(case, "truncation", "sources", f"{_truth(case)} was kept, and there was no room for it")
+        return _fault(case, "truncation", "sources", f"{_truth(case)} was kept, and there was no room for it")
     if strips and not bearing:
-        return _told(case, "refinement", "cut", f"the passage that holds {_truth(case)} was cut so that no strip does")
+        return _fault(case, "refinement", "cut", f"the passage that holds {_truth(case)} was cut so that no strip does")
     if any(not strip.reason.startswith("not among") for strip in bearing):
         scores = [strip.score for strip in bearing if strip.score is not None]
         best = f" at {max(scores):.3g}" if scores else ""
-        return _told(case, "refinement", "dropped", f"the strip that holds {_truth(case)} was dropped{best}")
+        return _fault(case, "refinement", "dropped", f"the strip that holds {_truth(case)} was dropped{best}")
     place = [passage.id for passage in trace.passages + trace.external].index(useful[0].id) + 1
     what = f"{_truth(case)} stands in passage {place} of {len(seen_by(case.record))} and was not among what was read"
-    return _told(case, "ranking", "late", what)
+    return _fault(case, "ranking", "late", what)
 
 
 def _misgraded(case: RecordContext, trace: Trace, good: Sequence[Passage], grades: Mapping[str, Grade]) -> Failure:
     scored = [grade.score for p in good if (grade := grades.get(p.id)) and grade.score is not None]
     if not scored:
-        return _told(case, "grading", "ungraded", f"the passage that holds {_truth(case)} could not be graded")
+        return _fault(case, "grading", "ungraded", f"the passage that holds {_truth(case)} could not be graded")
     lower = f", below τ− at {trace.decision.lower:.3g}" if trace.decision else ""
-    return _told(
+    return _fault(
         case, "grading", "strict", f"the passage that holds {_truth(case)} was graded {max(scored):.3g}{lower}"
     )
 
@@ -196,52 +196,52 @@ def _not_retrieved(case: RecordContext) -> Failure:
     found, trace = seen_by(case.record), case.record.trace
     missing = f"{_truth(case)} stands in {_none_of(len(found))}"
     if torn(found, case.record.truths) or tiny(found):
-        return _told(case, "chunking", "split", f"{missing}, and passages end in the middle of a sentence")
+        return _fault(case, "chunking", "split", f"{missing}, and passages end in the middle of a sentence")
     if trace is None or case.held or (case.held is None and len(trace.passages) < FEW):
         known = {True: ", though the corpus holds it", False: ", nor in the corpus", None: ""}[case.held]
-        return _told(case, "retrieval", "miss", f"{missing}{known}")
+        return _fault(case, "retrieval", "miss", f"{missing}{known}")
     return _not_searched(case, trace, missing)
 
 
 def _not_searched(case: RecordContext, trace: Trace, missing: str) -> Failure:
     """The corpus seems to lack the evidence: was it looked for elsewhere?"""
     if any(step.error for step in trace.steps if step.name == "search"):
-        return _told(case, "search", "failed", f"{missing}, and the search outside failed")
+        return _fault(case, "search", "failed", f"{missing}, and the search outside failed")
     if case.config.get("searcher", {}).get("use", "nowhere") == "nowhere":
-        return _told(case, "search", "off", f"{missing}, and no searcher is configured")
+        return _fault(case, "search", "off", f"{missing}, and no searcher is configured")
     if trace.decision is None:
-        return _told(case, "retrieval", "miss", missing)
+        return _fault(case, "retrieval", "miss", missing)
     if trace.decision.action is Action.CORRECT:
         best = "" if trace.decision.best is None else f" at {trace.decision.best:.3g}"
-        return _told(
+        return _fault(
             case, "grading", "lax", f"{missing}, and yet the best was graded CORRECT{best} and nothing searched"
         )
-    return _told(case, "search", "nothing", f"{missing}, {len(trace.external)} of them from the search outside")
+    return _fault(case, "search", "nothing", f"{missing}, {len(trace.external)} of them from the search outside")
 
 
 def _generation(case: RecordContext) -> Failure:
     """The evidence was read, and still the record is lost."""
-    record, said = case.record, answer(case.record)
+    record, text = case.record, answer(case.record)
     there = f"{_truth(case)} was in what was read" if record.truths else "what was read holds the evidence"
-    if said.strip() and _truncated(case, said):
-        return _told(case, "truncation", "answer", f"{there}, and the answer breaks off")
-    if refused(record) and (not said.strip() or declines(said) or not withheld(record)):
-        return _told(case, "refusal", "silent", there)
+    if text.strip() and _truncated(case, text):
+        return _fault(case, "truncation", "answer", f"{there}, and the answer breaks off")
+    if refused(record) and (not text.strip() or declines(text) or not withheld(record)):
+        return _fault(case, "refusal", "silent", there)
     if right(case):
         return _form(case, there)
-    if _made_up(case, said):
-        return _told(case, "grounding", "invented", f"{there}, and the answer says what is not")
+    if _made_up(case, text):
+        return _fault(case, "grounding", "invented", f"{there}, and the answer says what is not")
     if _far_down(case):
-        return _told(case, "ranking", "late", f"{there}, but {DEEP} passages or more stood before it")
-    return _told(case, "reading", "wrong", there)
+        return _fault(case, "ranking", "late", f"{there}, but {DEEP} passages or more stood before it")
+    return _fault(case, "reading", "wrong", there)
 
 
 def _form(case: RecordContext, there: str) -> Failure:
     """The answer is right, and something else about it is not."""
     if case.weak("context_adherence"):
-        return _told(case, "grounding", "invented", f"{there}, and much of the answer was not")
+        return _fault(case, "grounding", "invented", f"{there}, and much of the answer was not")
     others = [name for name in case.metrics if name not in diamond()]
-    return _by_metric(case, others) or _told(case, "format", "form", "the answer is right, but not as it should look")
+    return _by_metric(case, others) or _fault(case, "format", "form", "the answer is right, but not as it should look")
 
 
 def _by_signature(case: RecordContext) -> Failure | None:
@@ -255,34 +255,34 @@ def _by_signature(case: RecordContext) -> Failure | None:
     if coverage:
         cut = relevancy is not None and bool(_CUT.search(relevancy.reason))
         stage, kind = ("chunking", "split") if cut else ("retrieval", "miss")
-        return _told(case, stage, kind, _scored(case, coverage))
+        return _fault(case, stage, kind, _scored(case, coverage))
     if silent and (fed or read(case.record)):
-        return _told(case, "refusal", "silent", "there was something to answer from")
+        return _fault(case, "refusal", "silent", "there was something to answer from")
     if silent:
         return _empty_handed(case)
     if _truncated(case, answer(case.record)):
-        return _told(case, "truncation", "answer", "the answer breaks off")
+        return _fault(case, "truncation", "answer", "the answer breaks off")
     if case.weak("context_adherence"):
-        return _told(case, "grounding", "invented", _scored(case, ["context_adherence"]))
+        return _fault(case, "grounding", "invented", _scored(case, ["context_adherence"]))
     if right(case) is False:
-        return _told(case, "reading", "wrong", _scored(case, ["factuality"]) or "the answer is not a reference answer")
+        return _fault(case, "reading", "wrong", _scored(case, ["factuality"]) or "the answer is not a reference answer")
     return _by_metric(case, ["grading_note", *case.metrics])
 
 
 def _by_metric(case: RecordContext, names: Iterable[str]) -> Failure | None:
     """The failure that the first weak one of these metrics stands for."""
     weak = next((name for name in names if case.weak(name)), None)
-    return _told(case, *case.metrics[weak].remedy, _scored(case, [weak])) if weak else None
+    return _fault(case, *case.metrics[weak].remedy, _scored(case, [weak])) if weak else None
 
 
 def _empty_handed(case: RecordContext) -> Failure:
     """Refused, with nothing to answer from: nobody knows what the answer would have been."""
     trace = case.record.trace
     if trace is None or not trace.passages:
-        return _told(case, "retrieval", "miss", "there was nothing to answer from")
+        return _fault(case, "retrieval", "miss", "there was nothing to answer from")
     what = f"{_none_of(len(seen_by(case.record)))} was graded good enough"
     off = case.config.get("searcher", {}).get("use", "nowhere") == "nowhere"
-    return _told(case, "search", "off" if off else "nothing", what)
+    return _fault(case, "search", "off" if off else "nothing", what)
 
 
 # What it goes by
@@ -294,34 +294,34 @@ def _error(trace: Trace) -> str:
     return trace.error or next(vital, "")
 
 
-def _truncated(case: RecordContext, said: str) -> bool:
+def _truncated(case: RecordContext, text: str) -> bool:
     """Whether an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
     whole, though it ends in a command or a row of a table."""
     generator = case.config.get("generator", {})
-    if ended(said) or not words(said) or generator.get("use") == "extractive":
+    if ended(text) or not words(text) or generator.get("use") == "extractive":
         return False
-    if words(said)[-1] in STOP_WORDS or _begins_the_answer(case.record, said):
+    if words(text)[-1] in STOP_WORDS or _begins_the_answer(case.record, text):
         return True
     limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
-    return len(said.split()) >= ROOM * limit
+    return len(text.split()) >= ROOM * limit
 
 
-def _begins_the_answer(record: Record, said: str) -> bool:
+def _begins_the_answer(record: Record, text: str) -> bool:
     """Whether a sentence that was read begins so and goes on to a reference answer."""
-    flat = " ".join(said.split())
-    given = (" ".join(p.text[a:b].split()) for p in read(record) or () for a, b in sentences(p.text))
-    return any(whole.startswith(flat) and holds(whole[len(flat) :], record.truths) for whole in given)
+    flat = " ".join(text.split())
+    sources = (" ".join(p.text[a:b].split()) for p in read(record) or () for a, b in sentences(p.text))
+    return any(whole.startswith(flat) and holds(whole[len(flat) :], record.truths) for whole in sources)
 
 
-def _made_up(case: RecordContext, said: str) -> bool:
+def _made_up(case: RecordContext, text: str) -> bool:
     """Whether the answer says what nothing that was read does."""
     value = case.value("context_adherence")
     if value is not None and (value <= WEAK or value >= STRONG):
         return value <= WEAK
-    asked = {stem(word) for word in words(case.record.question)}
-    new = {stem(word) for word in content_words(said)} - asked
-    given = " ".join(f"{passage.title} {passage.text}" for passage in read(case.record) or ())
-    there = {stem(word) for word in words(given)}
+    question_stems = {stem(word) for word in words(case.record.question)}
+    new = {stem(word) for word in content_words(text)} - question_stems
+    sources = " ".join(f"{passage.title} {passage.text}" for passage in read(case.record) or ())
+    there = {stem(word) for word in words(sources)}
     return bool(new) and len(new & there) < SUPPORTED * len(new)
 
 
@@ -335,19 +335,19 @@ def _far_down(case: RecordContext) -> bool:
 # How it is told
 
 
-def _told(case: RecordContext, stage: str, kind: str, what: str) -> Failure:
+def _fault(case: RecordContext, stage: str, kind: str, what: str) -> Failure:
     return Failure(
         case.record.id, stage, kind, f"{what}; {_ending(case.record)}." if what else f"{_ending(case.record)}."
     )
 
 
 def _ending(record: Record) -> str:
-    said = answer(record)
+    text = answer(record)
     if record.trace and (error := _error(record.trace)):
         return f"the error was {quoted(error)}"
     if refused(record):
-        return f"the answer {quoted(said)} was withheld" if withheld(record) and words(said) else "it was refused"
-    return f"the answer was {quoted(said)}" if words(said) else "the answer is not known"
+        return f"the answer {quoted(text)} was withheld" if withheld(record) and words(text) else "it was refused"
+    return f"the answer was {quoted(text)}" if words(text) else "the answer is not known"
 
 
 def _truth(case: RecordContext) -> str:

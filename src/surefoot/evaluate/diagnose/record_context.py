@@ -70,12 +70,12 @@ def right(case: RecordContext) -> bool | None:
         return value > GAPS
     if not case.record.truths or case.record.answer is None:
         return None
-    said = answer(case.record)
-    if refused(case.record) and (withheld(case.record) or not holds(said, case.record.truths)):
+    text = answer(case.record)
+    if refused(case.record) and (withheld(case.record) or not holds(text, case.record.truths)):
         return False
     if not locatable(case.record.truths):
-        return bool({word for truth in case.record.truths for word in words(truth)[:1]} & set(words(said)[:1]))
-    return holds(said, case.record.truths) or token_f1(said, case.record.truths) > GAPS
+        return bool({word for truth in case.record.truths for word in words(truth)[:1]} & set(words(text)[:1]))
+    return holds(text, case.record.truths) or token_f1(text, case.record.truths) > GAPS
 
 
 def lost(case: RecordContext) -> bool:
@@ -99,8 +99,8 @@ def refused(record: Record) -> bool:
 def answer(record: Record) -> str:
     """The generator's words without its markers, also where they were withheld."""
     made = record.trace.answer if record.trace else None
-    said = (made.withheld or made.text) if made and made.refused else record.answer or ""
-    return _MARKER.sub("", said)
+    text = (made.withheld or made.text) if made and made.refused else record.answer or ""
+    return _MARKER.sub("", text)
 
 
 def read(record: Record) -> tuple[Passage, ...] | None:

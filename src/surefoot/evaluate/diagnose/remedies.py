@@ -114,7 +114,7 @@ def _keep_strips(settings: SystemSettings, records: Sequence[Record]) -> Patch:
         if strip.score is not None and holds(strip.text, record.truths)
     ]
     fitted = {"thresholds": {"strip": _down(float(np.quantile(scores, SPARED)))}} if scores else {}
-    return {"refiner": {"mode": "selection"}} if not fitted or refused(fitted, settings.given) else fitted
+    return {"refiner": {"mode": "selection"}} if not fitted or refused(fitted, settings.values) else fitted
 
 
 def _longer_strips(settings: SystemSettings, _: Sequence[Record]) -> Patch:

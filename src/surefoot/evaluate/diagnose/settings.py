@@ -18,33 +18,33 @@ from surefoot.types.errors import UsageError
 class SystemSettings:
     """The configuration of the system under test; of another system's, whatever it was told."""
 
-    given: Mapping[str, Any]
+    values: Mapping[str, Any]
 
     @property
     def ours(self) -> bool:
         """Whether a patch of `surefoot.toml` means anything to it."""
         return any(
-            section in DEFAULTS and isinstance(of, Mapping) and "use" in of for section, of in self.given.items()
+            section in DEFAULTS and isinstance(of, Mapping) and "use" in of for section, of in self.values.items()
         )
 
     def use(self, role: str) -> str:
         """The component of a role."""
-        return str(self.given.get(role, {}).get("use", DEFAULTS[role]["use"]))
+        return str(self.values.get(role, {}).get("use", DEFAULTS[role]["use"]))
 
     def now(self, key: str) -> Any:
         """The value of `section.key` that holds, be it a default; None: there is none, or nobody knows."""
         section, _, name = key.partition(".")
-        of = self.given.get(section, {})
+        of = self.values.get(section, {})
         if isinstance(of, Mapping) and name in of:
             return of[name]
         return _default(section, name, self) if self.ours else None
 
-    def told(self, keys: Sequence[str], like: Sequence[str]) -> list[str]:
+    def current(self, keys: Sequence[str], like: Sequence[str]) -> list[str]:
         """The settings that matter as `` `key` (now value) ``; of a system that is not ours, those named alike."""
         if self.ours:
             known = [(key, self.now(key)) for key in keys]
         else:
-            known = [(key, value) for key, value in flat(self.given).items() if any(part in key for part in like)][:3]
+            known = [(key, value) for key, value in flat(self.values).items() if any(part in key for part in like)][:3]
         return [f"`{key}` (now {written(value)})" for key, value in known if value is not None]
 
 

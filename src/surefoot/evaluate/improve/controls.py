@@ -47,10 +47,10 @@ def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outsid
     searches = config["searcher"].get("use") != "nowhere"
     spread = {**CHOICES, **(SEARCHED if searches else {}), **_shifted(own)}
     free = {
-        (section, key): kept
+        (section, key): others
         for (section, key), every in spread.items()
         if key not in chosen.get(section, {}) and f"{section}.{key}" in known
-        if (kept := [value for value in every if value != now(f"{section}.{key}")])
+        if (others := [value for value in every if value != now(f"{section}.{key}")])
     }
     for many in range(min(settings, len(free)), 0, -1):
         for _ in range(DRAWS):
@@ -68,10 +68,10 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     now = SystemSettings(config).now
     known = [key for key in sorted(settable(config)) if _may_be_said(key, now(key), config)]
-    silent = [key for key in known if not _said(key, config)]
-    said = [key for key in known if _said(key, config)]
+    silent = [key for key in known if not _spelled_out(key, config)]
+    spelled_out = [key for key in known if _spelled_out(key, config)]
     chosen = chance.sample(silent, min(settings, len(silent)))
-    chosen += chance.sample(said, min(settings - len(chosen), len(said)))
+    chosen += chance.sample(spelled_out, min(settings - len(chosen), len(spelled_out)))
     patch: dict[str, dict[str, Any]] = {}
     for section, _, name in (key.partition(".") for key in chosen):
         patch.setdefault(section, {})[name] = now(f"{section}.{name}")
@@ -84,7 +84,7 @@ def inert(config: Config, patch: Patch) -> bool:
     return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
 
 
-def _said(key: str, config: Config) -> bool:
+def _spelled_out(key: str, config: Config) -> bool:
     """Whether the configuration spells the setting out."""
     section, _, name = key.partition(".")
     return name in config[section]

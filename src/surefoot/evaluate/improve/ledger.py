@@ -116,8 +116,8 @@ def _page(outcome: Outcome, about: Mapping[str, Any]) -> Iterator[str]:
     yield f"- {halves}; by a hash of their words."
     if outcome.needed:
         yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
-    told = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
-    yield from (f"- {key}: `{_plain(words)}`" for key, words in told.items())
+    facts = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
+    yield from (f"- {key}: `{_plain(words)}`" for key, words in facts.items())
     yield from ("", "## The dry run", "", *map(_dry, outcome.proposals))
 
 
@@ -127,9 +127,9 @@ def _conclusion(outcome: Outcome) -> str:
     if kept is None or kept.realised is None:
         return "**Nothing is kept**: no change is shown to help on questions that it was not chosen on."
     gain = kept.realised
-    said = f"{points(gain.difference)} points [{interval(gain)}], from {gain.before:.3f} to {gain.after:.3f}"
+    text = f"{points(gain.difference)} points [{interval(gain)}], from {gain.before:.3f} to {gain.after:.3f}"
     return (
-        f"**Kept**: `{_plain(shown(outcome.kept))}`. {said}, on {gain.questions} held-out questions (p = {kept.p:.2g})."
+        f"**Kept**: `{_plain(shown(outcome.kept))}`. {text}, on {gain.questions} held-out questions (p = {kept.p:.2g})."
     )
 
 

@@ -45,7 +45,7 @@ class _Ran:
     records: list[Record]
     scores: dict[str, float | None]
     """Scores on the metric that decides, by record id."""
-    given: Sequence[Score]
+    all_scores: Sequence[Score]
     seconds: float
     """Median per question."""
 
@@ -91,8 +91,8 @@ class _Loop:
         """Hold the folder against other processes."""
         for half in ("development", "held-out"):
             if len(self.plan.half(half)) < LEAST:
-                told = f"the {half} half has {len(self.plan.half(half))} questions and needs {LEAST}"
-                raise UsageError(f"{told}; give more questions")
+                few = f"the {half} half has {len(self.plan.half(half))} questions and needs {LEAST}"
+                raise UsageError(f"{few}; give more questions")
         with Run(self.plan.folder, self.about, LEDGER).held():
             yield
 
@@ -102,8 +102,8 @@ class _Loop:
 
         def spread(arm: Arm, missing: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
             if missing:
-                with self.plan.spreading(config) as asked:
-                    yield from asked(arm, missing)
+                with self.plan.spreading(config) as ask:
+                    yield from ask(arm, missing)
 
         folder, examples = self.plan.folder / half, self.plan.half(half)
         with self.plan.watching(f"{half}: {name}") as on_done:
@@ -140,7 +140,7 @@ class _Loop:
             except ValueError as error:
                 raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
         # The rules know "right by the gold answers" as factuality, so the gain that they predict is of that metric.
-        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.given]
+        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.all_scores]
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
         write_text(path, spelled(to_json(made), indent=1) + "\n")
         return made
@@ -154,7 +154,9 @@ class _Loop:
         found = self._compared(before, ran)
         if found is None:
             return replace(made, seconds=ran.seconds, because="could not be scored on the development half")
-        return replace(made, development=found.gain, seconds=ran.seconds, because=_said(found.gain, self.plan.alpha))
+        return replace(
+            made, development=found.gain, seconds=ran.seconds, because=_development_verdict(found.gain, self.plan.alpha)
+        )
 
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms for the held-out half: the best trial, the best combination and the controls; empty: nothing is
@@ -167,9 +169,9 @@ class _Loop:
         settings = size(chosen[-1].patch)
         nothing = controls.placebo(self.plan.config, settings, self.plan.seed)
         chance = controls.random_lever(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
-        said = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
+        text = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
         placebo = _trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
-        return [*chosen, placebo, _trial("random lever", "random lever", said, chance, None)]
+        return [*chosen, placebo, _trial("random lever", "random lever", text, chance, None)]
 
     def outcome(
         self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial], seconds: float
@@ -234,16 +236,18 @@ class _Loop:
         ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         p = adjusted(found)
-        said = [self._told(arm, ran, found, p, before) for arm in arms]
-        kept = [arm for arm in said if arm.kept]
-        if len(kept) < 2:
-            return said
+        judged = [self._with_verdict(arm, ran, found, p, before) for arm in arms]
+        better = [arm for arm in judged if arm.kept]
+        if len(better) < 2:
+            return judged
         # Of two that are shown to help, the one that helps more; of equals, the one that changes less.
-        first, best = kept[0].realised, kept[-1].realised
-        loser = kept[0] if first and best and best.difference > first.difference else kept[-1]
-        return [replace(a, kept=False, because=f"{a.because}; less than the other") if a is loser else a for a in said]
+        first, best = better[0].realised, better[-1].realised
+        loser = better[0] if first and best and best.difference > first.difference else better[-1]
+        return [
+            replace(a, kept=False, because=f"{a.because}; less than the other") if a is loser else a for a in judged
+        ]
 
-    def _told(
+    def _with_verdict(
         self,
         arm: Trial,
         ran: Mapping[str, _Ran],
@@ -260,16 +264,16 @@ class _Loop:
         if arm.kind in CONTROLS:
             inert = controls.inert(self.plan.config, arm.patch)
             proof = "each setting has the value that is in effect without it; " if inert else ""
-            said = f"{changed} of {len(before.records)} answers differ from the baseline's"
-            return replace(arm, because=f"a control: {proof}{said}")
+            text = f"{changed} of {len(before.records)} answers differ from the baseline's"
+            return replace(arm, because=f"a control: {proof}{text}")
         beside: dict[str, Control] = {}
         for name in CONTROLS:
             other = found[name]
             if other is None:
                 return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
             beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        told = verdict(mine, p[arm.name], beside, self.plan.alpha)
-        return replace(arm, kept=told.kept, because=told.because)
+        ruling = verdict(mine, p[arm.name], beside, self.plan.alpha)
+        return replace(arm, kept=ruling.kept, because=ruling.because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
         groups = {r.id: r.group or folded(r.question) for r in before.records}
@@ -312,7 +316,7 @@ def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
 
 
-def _said(gain: Gain, alpha: float) -> str:
+def _development_verdict(gain: Gain, alpha: float) -> str:
     """The verdict on a trial that went no further than the development half."""
     if gain.difference > 0:  # the best gets its verdict from the held-out half
         return "better on the development half, and not the best"

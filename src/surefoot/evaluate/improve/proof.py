@@ -64,16 +64,16 @@ def values(scores: Sequence[Score], metric: str) -> dict[str, float | None]:
 def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]) -> Difference | None:
     """The gain on the questions that both have; None: fewer than two groups were scored both times. Questions of one
     group (`groups`, by id) are drawn and flipped together; interval and test are those of `score.comparison`."""
-    asked = [id for id in before if id in after]
-    both = {id: (one, other) for id in asked if (one := before[id]) is not None and (other := after[id]) is not None}
+    shared = [id for id in before if id in after]
+    both = {id: (one, other) for id in shared if (one := before[id]) is not None and (other := after[id]) is not None}
     scored, numbers = np.array(list(both.values())).reshape(-1, 2), numbered(both, groups)
     figure, p = averaged(scored[:, 1] - scored[:, 0], numbers), tested(scored, numbers)[1]
     if figure.value is None or figure.low is None or figure.high is None or p is None:
         return None
     first, second = map(float, scored.mean(axis=0))
     gain = Gain(metric, first, second, figure.value, figure.low, figure.high, p, len(both))
-    worst = np.mean([(after[id] or 0.0) - (1.0 if (was := before[id]) is None else was) for id in asked])
-    return Difference(gain, len(asked) - len(both), float(worst))
+    worst = np.mean([(after[id] or 0.0) - (1.0 if (was := before[id]) is None else was) for id in shared])
+    return Difference(gain, len(shared) - len(both), float(worst))
 
 
 def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:

@@ -90,8 +90,8 @@ def _found(path: Path, columns: Mapping[str, str], problems: Problems) -> _Found
     if not text.strip():
         raise UsageError(f"{path} is empty")
     if text.lstrip()[0] not in "{[":
-        name, given = tables.rows(text, path.name, problems)
-        return name, rows.records(given, path.name, columns, problems)
+        name, table_rows = tables.rows(text, path.name, problems)
+        return name, rows.records(table_rows, path.name, columns, problems)
     return _json(source.values(text, path.name), path.name, columns, problems)
 
 
@@ -112,7 +112,7 @@ def _folder(folder: Path, columns: Mapping[str, str], problems: Problems) -> _Fo
 
 def _json(values: list[tuple[int, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> _Found:
     _, first = values[0]
-    if traces.kept(first):
+    if traces.is_record(first):
         return "records of Surefoot", traces.records(values, name)
     if traces.is_trace(first):
         return "traces of Surefoot", traces.of_values(values, name)
@@ -178,11 +178,11 @@ def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
 
 def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
     """Records that ask the same, as several systems' answers to one question do, are not independent of each other."""
-    asked = [questions.folded(record.question) for record in records]
-    first = {words: record.id for words, record in reversed([*zip(asked, records, strict=True)])}
-    times = Counter(words for words, record in zip(asked, records, strict=True) if words and not record.group)
+    wordings = [questions.folded(record.question) for record in records]
+    first = {words: record.id for words, record in reversed([*zip(wordings, records, strict=True)])}
+    times = Counter(words for words, record in zip(wordings, records, strict=True) if words and not record.group)
     grouped = []
-    for words, record in zip(asked, records, strict=True):
+    for words, record in zip(wordings, records, strict=True):
         if several := not record.group and times[words] > 1:
             problems.add("records that ask what another asks; grouped with it", record.id)
         grouped.append(replace(record, group=first[words]) if several else record)

@@ -27,7 +27,7 @@ _BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use
 """Types of the parts of a message."""
 
 
-def said(value: Any, who: Who) -> str:
+def plain_text(value: Any, who: Who) -> str:
     """Like `words`, but a value without words comes back as it is, in JSON."""
     found = words(value, who)
     if found is not None:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, said
+from surefoot.evaluate.records.messages import Who, plain_text
 from surefoot.evaluate.records.passages import passages
 from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
@@ -78,24 +78,24 @@ def field_of(column: str) -> str:
     return next((field for field, names in NAMES.items() if plain(column) in names), "")
 
 
-def assigned(columns: Collection[str], given: Mapping[str, str]) -> dict[str, str]:
+def assigned(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
     """The column of each field of a record that has one; `given` names columns by hand.
 
     A field has one column for the whole file. Where nothing else can be the reference and there are two answers,
     "answer" is the reference, as in files of predictions beside gold answers. Raises UsageError for an unknown field or
     column.
     """
-    for field, column in given.items():
+    for field, column in fields.items():
         if field not in NAMES:
             raise UsageError(f"a record has no field '{field}'; there are: {', '.join(NAMES)}")
         if column not in columns:
             raise UsageError(f"there is no column '{column}'; there are: {', '.join(columns)}")
-    known = {plain(column): column for column in reversed(list(columns)) if column not in given.values()}
+    known = {plain(column): column for column in reversed(list(columns)) if column not in fields.values()}
     chosen = {field: next((known[name] for name in names if name in known), "") for field, names in NAMES.items()}
     second = known.get("answer", "")
     if not chosen["truths"] and second and chosen["answer"] != second:
         chosen["truths"] = second
-    return {field: column for field, column in (chosen | dict(given)).items() if column}
+    return {field: column for field, column in (chosen | dict(fields)).items() if column}
 
 
 def plain(column: str) -> str:
@@ -120,29 +120,29 @@ def _flat(value: Any, place: str) -> dict[str, Any]:
     return value
 
 
-def _record(given: dict[str, Any], row: Mapping[str, Any], place: str, problems: Problems) -> Record:
-    contexts = _contexts(given.get("contexts"))
+def _record(fields: dict[str, Any], row: Mapping[str, Any], place: str, problems: Problems) -> Record:
+    contexts = _contexts(fields.get("contexts"))
     if contexts and (blank := sum(not passage.text.strip() for passage in contexts)):
         problems.add("contexts without any text; left out", place, blank)
         contexts = tuple(passage for passage in contexts if passage.text.strip())
-    truths = [text for each in _several(given.get("truths")) if (text := _text(each)) is not None]
+    truths = [text for each in _several(fields.get("truths")) if (text := _text(each)) is not None]
     if blank := sum(not truth.strip() for truth in truths):
         problems.add("blank reference answers; left out", place, blank)
     return Record(
-        id=_text(given.get("id")) or "",
-        question=_spoken(given.get("question"), "user") or "",
+        id=_text(fields.get("id")) or "",
+        question=_spoken(fields.get("question"), "user") or "",
         contexts=contexts,
-        answer=_spoken(given.get("answer"), "assistant"),
+        answer=_spoken(fields.get("answer"), "assistant"),
         truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
-        note=_text(given.get("note")) or "",
-        group=_text(given.get("group")) or "",
+        note=_text(fields.get("note")) or "",
+        group=_text(fields.get("group")) or "",
         tags=_tags(row),
     )
 
 
 def _spoken(value: Any, who: Who) -> str | None:
     """A text stands as it is, also where it is one of JSON; of messages, what this one said last."""
-    return said(value, who) if isinstance(value, list | dict) else _text(value)
+    return plain_text(value, who) if isinstance(value, list | dict) else _text(value)
 
 
 def _text(value: Any) -> str | None:
@@ -181,5 +181,5 @@ def _list(text: str) -> list[Any]:
 def _tags(row: Mapping[str, Any]) -> dict[str, str]:
     own = row.get("tags")
     tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
-    kept = {plain(column): value for column, value in row.items() if plain(column) in TAGS}
-    return tags | {name: str(value) for name, value in kept.items() if isinstance(value, str | int) and value != ""}
+    tagged = {plain(column): value for column, value in row.items() if plain(column) in TAGS}
+    return tags | {name: str(value) for name, value in tagged.items() if isinstance(value, str | int) and value != ""}

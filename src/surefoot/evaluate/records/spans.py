@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, nested, said, words
+from surefoot.evaluate.records.messages import Who, nested, plain_text, words
 from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
@@ -145,12 +145,12 @@ def _documents(span: _Span) -> list[Any]:
 
 def _first(spans: Sequence[_Span], who: Who) -> str:
     """The first words in any of the spans; else the first value as it is; empty: there is none."""
-    values = [value for span in spans for value in _told(span, who) if value not in (None, "", [])]
+    values = [value for span in spans for value in _values_of(span, who) if value not in (None, "", [])]
     found = next(filter(None, (words(value, who) for value in values)), None)
-    return found if found is not None else said(values[0], who) if values else ""
+    return found if found is not None else plain_text(values[0], who) if values else ""
 
 
-def _told(span: _Span, who: Who) -> list[Any]:
+def _values_of(span: _Span, who: Who) -> list[Any]:
     """A span's values for what was asked or answered, the best first: of a model, messages before a raw output."""
     values = [span.attributes.get(name) for name in _SAID[who]]
     if span.kind != "LLM":

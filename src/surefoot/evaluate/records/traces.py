@@ -33,10 +33,10 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
     """
     goes_on = any(step.name == "complete" for step in trace.steps)
     question = trace.asked if goes_on else trace.question
-    return Record(id or trace.id, question, read(trace), _said(trace.answer), tags=dict(tags or {}), trace=trace)
+    return Record(id or trace.id, question, read(trace), _answer_text(trace.answer), tags=dict(tags or {}), trace=trace)
 
 
-def _said(answer: Answer | None) -> str:
+def _answer_text(answer: Answer | None) -> str:
     if answer is None:
         return ""
     if answer.refused:
@@ -48,13 +48,13 @@ def _said(answer: Answer | None) -> str:
 def read(trace: Trace) -> tuple[Passage, ...]:
     """The kept strips that the generator read, as passages; the second of a passage has "#2" behind its id."""
     origin = {passage.id: passage for passage in (*trace.external, *trace.passages)}
-    kept = [strip for strip in trace.strips if strip.kept]
+    kept_strips = [strip for strip in trace.strips if strip.kept]
     unread = sum(
         int(match[1])
         for step in trace.steps
         if step.name == "generate" and (match := _LEFT_OUT.search(step.degraded or ""))
     )
-    return distinct([_part(origin.get(strip.passage_id), strip) for strip in kept[: len(kept) - unread]])
+    return distinct([_part(origin.get(strip.passage_id), strip) for strip in kept_strips[: len(kept_strips) - unread]])
 
 
 def _part(passage: Passage | None, strip: Strip) -> Passage:
@@ -89,7 +89,7 @@ def of_values(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
     ]
 
 
-def kept(value: Any) -> bool:
+def is_record(value: Any) -> bool:
     """True for a record as `files.write` writes it, alone or under a key."""
     inner = value.get("value") if isinstance(value, dict) and set(value) == {"key", "value"} else value
     return isinstance(inner, dict) and {"id", "truths", "trace"} <= set(inner) <= {each.name for each in fields(Record)}

@@ -37,13 +37,13 @@ def concluded(
     run = opened(folder)
     found = summaries(run.scores, run.groups)
     if llm:
-        told = report(llm, run.records, run.scores, found, None, sampled(run.scores), executor, corpus, run.metrics)
+        made = report(llm, run.records, run.scores, found, None, sampled(run.scores), executor, corpus, run.metrics)
     else:
-        told = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
+        made = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
     _write(folder / SUMMARIES, found)
-    _write(folder / DIAGNOSIS, told)
-    write_text(folder / REPORT, as_markdown(told, found, run.metrics))
-    return Conclusion(found, told)
+    _write(folder / DIAGNOSIS, made)
+    write_text(folder / REPORT, as_markdown(made, found, run.metrics))
+    return Conclusion(found, made)
 
 
 def _write(path: Path, value: Any) -> None:

@@ -84,10 +84,10 @@ def _item_violations(item: Mapping[str, Any], cases: int) -> Iterator[str]:
 
 def _evidence(text: str, cases: int) -> Iterator[str]:
     first = _BULLET.search(text)
-    pattern, told = text[: first.start()] if first else text, bullets(text)
+    pattern, listed = text[: first.start()] if first else text, bullets(text)
     yield from _within("evidence_trace: the metric pattern", "sentences", count_sentences(pattern), 1, 3)
-    yield from _within("evidence_trace", "cases", len(told), cases, 4)
-    for case in told:
+    yield from _within("evidence_trace", "cases", len(listed), cases, 4)
+    for case in listed:
         yield from _within(f"evidence_trace: “{case[:40]}”", "sentences", count_sentences(case), 1, 2)
         if not _QUOTATION.search(case):
             yield f"evidence_trace: “{case[:40]}” must quote its question"

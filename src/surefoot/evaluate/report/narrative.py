@@ -97,16 +97,16 @@ def report(
     """
     known = diamond() if metrics is None else metrics
     run = ScoredRun(records, scores, summaries, configured(records, config), known, samples)
-    told = insights(llm, run, executor)
+    readings = insights(llm, run, executor)
     try:
-        said, broken = _asked(llm, run, told)
+        reply, broken = _requested(llm, run, readings)
         why = f"{llm.name} gave no valid report, asked twice: {broken[0]}" if broken else ""
     except ComponentError as error:
-        said, why = {}, f"{llm.name} gave no report: {error}"
+        reply, why = {}, f"{llm.name} gave no report: {error}"
     if why:
         rules = diagnose(records, scores, summaries, run.config, corpus, known)
-        return replace(rules, insights=told, fallback=why)
-    return _diagnosis(said, told, run, llm.name)
+        return replace(rules, insights=readings, fallback=why)
+    return _diagnosis(reply, readings, run, llm.name)
 
 
 def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tuple[Insight, ...]:
@@ -120,9 +120,9 @@ def insight_messages(run: ScoredRun, summary: Summary, again: str = "") -> list[
     return [Message("system", _INSIGHT), Message("user", _written(_insight_inputs(run, summary)) + _again(again))]
 
 
-def report_messages(run: ScoredRun, told: Sequence[Insight], again: str = "") -> list[Message]:
+def report_messages(run: ScoredRun, readings: Sequence[Insight], again: str = "") -> list[Message]:
     """The conversation that asks for the report; `again`: the faults of the last reply."""
-    return [Message("system", _REPORT), Message("user", _written(_report_inputs(run, told)) + _again(again))]
+    return [Message("system", _REPORT), Message("user", _written(_report_inputs(run, readings)) + _again(again))]
 
 
 def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
@@ -135,12 +135,12 @@ def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
     }
 
 
-def _report_inputs(run: ScoredRun, told: Sequence[Insight]) -> dict[str, Any]:
+def _report_inputs(run: ScoredRun, readings: Sequence[Insight]) -> dict[str, Any]:
     means = {summary.metric: round(summary.mean, 3) for summary in run.summaries if summary.mean is not None}
     return {
         "insights": [
             {"metric": run.metrics[i.metric].title, "avg_score": means[i.metric], "level": i.level, "insight": i.text}
-            for i in told
+            for i in readings
         ],
         "rag_traditional_metrics": {name: means[key] for key, name in LEXICAL.items() if key in means},
         "examples": {
@@ -176,29 +176,29 @@ def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
     return insight(summary, run.scores, run.summaries, run.metrics)
 
 
-def _asked(llm: LLM, run: ScoredRun, told: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _requested(llm: LLM, run: ScoredRun, readings: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The report, asked for twice at most, and what is still wrong with it."""
     report: dict[str, Any] = {}
     broken: tuple[str, ...] = ()
     for _ in range(2):
-        messages = report_messages(run, told, "; ".join(broken))
+        messages = report_messages(run, readings, "; ".join(broken))
         report = next(iter(objects(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)), {})
         if not report:
             broken = ("it is no JSON object",)
             continue
         broken = (*violations(report, min(2, len(run.records))), *_unknown(report, run))
-        broken = broken or _ungrounded(report, run, told)
+        broken = broken or _ungrounded(report, run, readings)
         if not broken:
             break
     return report, broken
 
 
-def _ungrounded(report: Mapping[str, Any], run: ScoredRun, told: Sequence[Insight]) -> tuple[str, ...]:
+def _ungrounded(report: Mapping[str, Any], run: ScoredRun, readings: Sequence[Insight]) -> tuple[str, ...]:
     """The numbers and quotations of the report that stand nowhere, in a sentence."""
     tops = [report[name] for name in ("executive_summary", "executive_summary_gist", "strategic_conclusion")]
     texts = [*tops, *(item[name] for item in report["insights"] for name in TEXTS)]
     settings = [item.get("settings") for item in report["insights"]]
-    shown = _report_inputs(run, told) | {"records": len(run.records), "settings": settings}
+    shown = _report_inputs(run, readings) | {"records": len(run.records), "settings": settings}
     wrong = unsupported("\n".join(texts), shown)
     return (_unfounded(wrong),) if wrong else ()
 
@@ -207,26 +207,26 @@ def _unfounded(wrong: Sequence[str]) -> str:
     return f"it has what stands nowhere in the object: {', '.join(wrong[:5])}"
 
 
-def _unknown(said: Mapping[str, Any], run: ScoredRun) -> tuple[str, ...]:
+def _unknown(reply: Mapping[str, Any], run: ScoredRun) -> tuple[str, ...]:
     """Settings that there are not, each in a sentence."""
-    items = [item for item in said.get("insights") or [] if isinstance(item, Mapping)]
+    items = [item for item in reply.get("insights") or [] if isinstance(item, Mapping)]
     lists = [(n, item.get("settings") or []) for n, item in enumerate(items)]
     return tuple(
-        f"insights[{n}].settings names what cannot be set: {_written(given)[:200]}"
-        for n, given in lists
-        if _patch(given, run.config) is None
+        f"insights[{n}].settings names what cannot be set: {_written(inputs)[:200]}"
+        for n, inputs in lists
+        if _patch(inputs, run.config) is None
     )
 
 
-def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+def _patch(inputs: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
     """The settings as a patch; None: they cannot be set. Another system's settings are words, and no patch."""
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
+    if not isinstance(inputs, list) or not all(isinstance(text, str) for text in inputs):
         return None
     if not SystemSettings(config).ours:
         return {}
     patch: dict[str, dict[str, Any]] = {}
     try:
-        for layer in settings(given):
+        for layer in settings(inputs):
             for section, values in layer.items():
                 patch.setdefault(section, {}).update(values)
     except ConfigError:
@@ -234,28 +234,28 @@ def _patch(given: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] |
     return None if refused(patch, config, outside=True) else patch
 
 
-def _diagnosis(said: Mapping[str, Any], told: tuple[Insight, ...], run: ScoredRun, by: str) -> Diagnosis:
+def _diagnosis(reply: Mapping[str, Any], readings: tuple[Insight, ...], run: ScoredRun, by: str) -> Diagnosis:
     return Diagnosis(
-        executive_summary=said["executive_summary"],
-        executive_summary_gist=said["executive_summary_gist"],
-        insights=told,
-        items=tuple(_item(item, run) for item in said["insights"]),
-        strategic_conclusion=said["strategic_conclusion"],
+        executive_summary=reply["executive_summary"],
+        executive_summary_gist=reply["executive_summary_gist"],
+        insights=readings,
+        items=tuple(_item(item, run) for item in reply["insights"]),
+        strategic_conclusion=reply["strategic_conclusion"],
         by=by,
     )
 
 
-def _item(said: Mapping[str, Any], run: ScoredRun) -> ActionItem:
-    text = f"{said['title']} {said['problem_detection']} {said['evidence_trace']}".casefold()
+def _item(reply: Mapping[str, Any], run: ScoredRun) -> ActionItem:
+    text = f"{reply['title']} {reply['problem_detection']} {reply['evidence_trace']}".casefold()
     named = tuple(one.name for one in run.metrics.values() if one.title.casefold() in text or one.name in text)
-    evidence = " ".join(said["evidence_trace"].split())
+    evidence = " ".join(reply["evidence_trace"].split())
     cases = tuple(r.id for r in run.records if r.question.strip() and " ".join(r.question.split()) in evidence)
     return ActionItem(
-        **{name: said[name].strip() for name in TEXTS},
-        priority=said["priority"],
+        **{name: reply[name].strip() for name in TEXTS},
+        priority=reply["priority"],
         metrics=named,
         cases=cases,
-        patch=_patch(said.get("settings") or [], run.config) or {},
+        patch=_patch(reply.get("settings") or [], run.config) or {},
     )
 
 
@@ -278,6 +278,6 @@ def _again(why: str) -> str:
     return f"\n\nYour last reply did not keep to the rules: {why}. Reply again, as a whole." if why else ""
 
 
-def _written(given: Any) -> str:
+def _written(inputs: Any) -> str:
     # A lone surrogate, which no endpoint can be sent, must not fail the rest.
-    return json.dumps(given, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
+    return json.dumps(inputs, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()

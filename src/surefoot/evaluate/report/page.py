@@ -171,8 +171,8 @@ def _settings(contents: Contents) -> Json:
         if config and shared not in (None, config):
             return {}
         shared = config or shared
-    said = contents.about.get("config")
-    return shared or (said if isinstance(said, dict) else {})
+    texts = contents.about.get("config")
+    return shared or (texts if isinstance(texts, dict) else {})
 
 
 def _index(contents: Contents) -> Json:
@@ -188,13 +188,13 @@ def _index(contents: Contents) -> Json:
 def _row(contents: Contents, record: Json, metrics: Sequence[str]) -> list[Any]:
     """Id, question, answer and truths, tags, action; then what it scores: a number, "unscored", "n/a", or nothing."""
     by_metric = {score["metric"]: _shown(score) for score in contents.scores.get(record["id"], ())}
-    said = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
+    texts = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
     decision = (record.get("trace") or {}).get("decision") or {}
     values = [by_metric.get(metric, "") for metric in metrics]
     return [
         record["id"],
         record["question"][:SEARCHED],
-        said,
+        texts,
         record.get("tags", {}),
         decision.get("action", ""),
         values,

@@ -77,12 +77,12 @@ def worded(
             evaluators[name] = Builder(found.config).evaluator
         return evaluators[name]
 
-    kept = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
-    with kept.held():
+    run_file = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
+    with run_file.held():
         for id in ids:
             found = _worded(records[id], built, options)
             if found.attribution:
-                kept.add(id, found.attribution)
+                run_file.add(id, found.attribution)
             yield found
 
 

@@ -71,14 +71,14 @@ def agreed(
     all where they are even.
     """
     table = _table(scores)
-    told = [_told(one, groups or {}, tags or {}) for one in labels]
-    graded = _joined([one for one in told if isinstance(one, Label)])
+    located = [_located(one, groups or {}, tags or {}) for one in labels]
+    graded = _joined([one for one in located if isinstance(one, Label)])
     found = []
     for (metric, judge), mine in table.items():
         ratings = [one for one in graded if one.metric == metric and one.record_id in mine]
         pairs = [
             one
-            for one in told
+            for one in located
             if isinstance(one, Preference) and one.metric == metric and {one.better, one.worse} <= mine.keys()
         ]
         for tag in _tags([*ratings, *pairs], by):
@@ -91,11 +91,11 @@ def agreed(
 
 def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> dict[str, int]:
     """The number of labels, by metric, that no judge was asked about."""
-    asked = {(score.metric, score.record_id) for score in scores}
+    judged_pairs = {(score.metric, score.record_id) for score in scores}
     lost: dict[str, int] = {}
     for one in labels:
         ids = (one.record_id,) if isinstance(one, Label) else (one.better, one.worse)
-        lost[one.metric] = lost.get(one.metric, 0) + any((one.metric, name) not in asked for name in ids)
+        lost[one.metric] = lost.get(one.metric, 0) + any((one.metric, name) not in judged_pairs for name in ids)
     return {metric: count for metric, count in lost.items() if count}
 
 
@@ -118,16 +118,16 @@ def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = No
 
     def weighted(weights: Floats) -> Floats:
         lower = np.zeros((len(weights), len(starts)))
-        alike = np.zeros(len(weights))
+        concordant = np.zeros(len(weights))
         untied = weights.sum(axis=1) ** 2
         for level in levels:
             here = np.add.reduceat(weights * (two[order] == level), starts, axis=1)
             below = np.cumsum(lower, axis=1)
-            alike += (here * (2 * below - lower - below[:, -1:])).sum(axis=1)
+            concordant += (here * (2 * below - lower - below[:, -1:])).sum(axis=1)
             untied -= here.sum(axis=1) ** 2
             lower += here
         apart = weights.sum(axis=1) ** 2 - (lower**2).sum(axis=1)
-        return _over(2 * alike, np.sqrt(apart * untied))
+        return _over(2 * concordant, np.sqrt(apart * untied))
 
     return Statistic(weighted, _numbers(numbers, one)[order], "all are tied")
 
@@ -170,7 +170,7 @@ def _table(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, Score]]:
     return table
 
 
-def _told(one: Label | Preference, groups: Groups, tags: Tags) -> Label | Preference:
+def _located(one: Label | Preference, groups: Groups, tags: Tags) -> Label | Preference:
     """The label, with what is known of its record: of a preference, of the first by name, so that every preference
     between the same two is in one group."""
     name = one.record_id if isinstance(one, Label) else min(one.better, one.worse)
@@ -199,8 +199,8 @@ def _tags(labels: Sequence[Label | Preference], by: Sequence[str]) -> list[str]:
 
 
 def _has(one: Label | Preference, tag: str) -> bool:
-    name, _, said = tag.partition("=")
-    return not tag or one.tags.get(name) == said
+    name, _, stated = tag.partition("=")
+    return not tag or one.tags.get(name) == stated
 
 
 def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[JudgedRecord]:
@@ -212,13 +212,13 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
 
 def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     found = _beside(labels, scores)
-    said, judged = [one.label.share for one in found], [one.share for one in found]
+    stated, judged = [one.label.share for one in found], [one.share for one in found]
     binary = any(one.binary for one in labels)
     numbers = numbered((one.label.record_id for one in found), {one.record_id: one.group for one in labels})
     measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "spearman": spearman, "nmae": nmae, "kappa": kappa}
     if binary:
         measures = {"auc": roc_auc, "tau_b": tau_b, "spearman": spearman}
-    figures = {name: measure(judged, said, numbers) for name, measure in measures.items()} if found else {}
+    figures = {name: measure(judged, stated, numbers) for name, measure in measures.items()} if found else {}
     kind: Labelled = "yes and no" if binary else "ratings"
     return _agreement(about, kind, figures, numbers, len(labels), scores)
 

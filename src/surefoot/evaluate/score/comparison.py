@@ -13,12 +13,10 @@ import numpy.typing as npt
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, value
 from surefoot.stats.figures import Floats, Ints, holm, mcnemar
-from surefoot.stats.groups import averaged, count, needed, numbered, visible
+from surefoot.stats.groups import averaged, count, numbered, visible
 from surefoot.types import Score, Summary
 from surefoot.types.errors import UsageError
 
-DIFFERENCE = 0.05
-"""The difference that one would not want to miss, if nobody says which."""
 EXACT = 14
 """The most groups that differ for which every way of flipping their signs is tried."""
 FLIPS = 20_000
@@ -55,8 +53,6 @@ class MetricChange:
     """p after Holm's correction over all metrics."""
     visible: float | None
     """The difference that so many records show four times in five; None: no two records differ."""
-    needed: int | None
-    """Records that it would take to show the difference that was asked about as often."""
     only_first: tuple[str, ...]
     """Ids of records that both have and only the first scored."""
     only_second: tuple[str, ...]
@@ -85,8 +81,6 @@ class Comparison:
     only_second: tuple[str, ...]
     unlike: tuple[str, ...]
     """Ids that name another question in the second; they are compared in nothing."""
-    asked: float
-    """The difference that `MetricChange.needed` is about."""
     changes: tuple[MetricChange, ...]
     """Changes by metric, in alphabetical order."""
     fell: tuple[Moved, ...]
@@ -94,7 +88,7 @@ class Comparison:
     rose: tuple[Moved, ...]
 
 
-def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE) -> Comparison:
+def compared(first: Evaluated, second: Evaluated) -> Comparison:
     """The change from the first to the second, metric by metric; records are matched by their ids.
 
     McNemar's exact test serves metrics with two values where no two records share a group. Else signs are flipped group
@@ -110,7 +104,7 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
     table = _table(first, both), _table(second, both)
     names = sorted({*table[0], *table[1]})
     sides = [(name, table[0].get(name, {}), table[1].get(name, {})) for name in names]
-    changes = [_change(*side, groups, difference) for side in sides]
+    changes = [_change(*side, groups) for side in sides]
     moved = [one for side in sides for one in _moved(*side)]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
@@ -119,7 +113,6 @@ def compared(first: Evaluated, second: Evaluated, difference: float = DIFFERENCE
         only_first=tuple(name for name in before if name not in after),
         only_second=tuple(name for name in after if name not in before),
         unlike=tuple(name for name in before if name in after and name not in both),
-        asked=difference,
         changes=_corrected(changes),
         fell=tuple(one for one in rising if one.after < one.before)[:MOVED],
         rose=tuple(one for one in falling if one.after > one.before)[:MOVED],
@@ -161,7 +154,7 @@ def _pairs(first: Scores, second: Scores) -> dict[str, tuple[float, float]]:
     return {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
 
 
-def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str], difference: float) -> MetricChange:
+def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str]) -> MetricChange:
     pairs = _pairs(first, second)
     values = np.array(list(pairs.values())).reshape(-1, 2)
     gaps, numbers = values[:, 1] - values[:, 0], numbered(pairs, groups)
@@ -182,7 +175,6 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
         p=p,
         holm=None,
         visible=visible(gaps, numbers),
-        needed=needed(gaps, numbers, difference),
         only_first=_alone(first, pairs),
         only_second=_alone(second, pairs),
         judges=_judges(first, second),

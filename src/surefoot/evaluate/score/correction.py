@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from surefoot.evaluate.score.agreement import paired
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.summaries import rates, value
 from surefoot.stats.figures import Z95, Floats, Ints
-from surefoot.stats.groups import needed, numbered
+from surefoot.stats.groups import numbered
 from surefoot.types import Score
 
-WITHIN = 0.05
-"""Half the width of an interval, if nobody says."""
 LEAST = 6
 """Groups with labels below which there is no interval: the approximation of Student's quantile ends there."""
 
@@ -53,26 +51,17 @@ class Correction:
     """From both."""
     weight: float
     """The weight of the judge: 0 takes `people` alone."""
-    within: float
-    """Half the width of the interval that the next two are about."""
-    labels_alone: int | None
-    """Labels that it would take without a judge; None: the labels are all alike, so that they do not tell."""
-    labels_needed: int | None
-    """Labels that it would take with this judge and these records; None: so narrow they do not make it."""
-    bias_needed: int | None
-    """Labels that show a distance of `within` between judge and people four times in five; None: both always agree, or
-    the labels are yes and no and the judge rates, whose means are not of one unit."""
 
 
 def corrections(
-    scores: Iterable[Score], labels: Iterable[Label], groups: Mapping[str, str] | None = None, within: float = WITHIN
+    scores: Iterable[Score], labels: Iterable[Label], groups: Mapping[str, str] | None = None
 ) -> tuple[Correction, ...]:
     """A correction for each metric that has labels, and each judge of it. The labelled records have to be a random
     sample of all: chosen by their scores, or by how easy they were, they correct nothing."""
-    given = list(scores)
+    every_score = list(scores)
     return tuple(
-        _correction(metric, judge, {one.label.record_id: one.label for one in found}, given, groups or {}, within)
-        for metric, judge, found in paired(given, labels)
+        _correction(metric, judge, {one.label.record_id: one.label for one in found}, every_score, groups or {})
+        for metric, judge, found in paired(every_score, labels)
         if found
     )
 
@@ -99,33 +88,12 @@ def corrected(
     return Estimate(middle, middle - half, middle + half), weight
 
 
-def labels_needed(people: Floats, judged: Floats, records: int, numbers: Ints, within: float) -> tuple[int | None, ...]:
-    """How many labels would put the ends of the interval `within` from the mean: without the judge, and with it where
-    it has judged so many records; None as in `Correction`.
-
-    With labels of variance s² and a correlation r of the two, n labels among N records have s²(1-r²)/n + s²r²/N.
-    """
-    about = _added(people, numbers, int(numbers.max()) + 1)
-    judges = _added(judged, numbers, int(numbers.max()) + 1)
-    several = int((np.bincount(numbers) > 0).sum())
-    spread = len(people) * several / max(1, several - 1) * float(about @ about)
-    wanted = (within / Z95) ** 2
-    if several < 2 or not spread:
-        return None, None
-    both = float(judges @ judges) * float(about @ about)
-    explained = max(0.0, float(about @ judges)) ** 2 / both if both else 0.0
-    left = wanted - spread * explained / records
-    count = max(2, ceil(spread * (1 - explained) / left - 1e-9)) if left > 0 else records + 1
-    return max(2, ceil(spread / wanted - 1e-9)), count if count <= records else None
-
-
 def _correction(
     metric: str,
     judge: str,
     labels: Mapping[str, Label],
     scores: Iterable[Score],
     groups: Mapping[str, str],
-    within: float,
 ) -> Correction:
     mine = [score for score in scores if (score.metric, score.judge) == (metric, judge)]
     values = {score.record_id: number for score in mine if (number := value(score)) is not None}
@@ -135,9 +103,7 @@ def _correction(
     judged, others = np.array([values[name] for name in labels]), np.array([values[name] for name in rest])
     known = {**groups, **{name: label.group for name, label in labels.items() if label.group}}
     numbers = numbered([*labels, *rest], known)
-    few = numbers[: len(labels)]
     estimate, weight = corrected(people, judged, others, numbers)
-    alone, helped = labels_needed(people, judged, len(values), few, within)
     return Correction(
         metric=metric,
         judge=judge,
@@ -147,10 +113,6 @@ def _correction(
         people=corrected(people, judged, others, numbers, weight=0.0)[0],
         corrected=estimate,
         weight=weight,
-        within=within,
-        labels_alone=alone,
-        labels_needed=helped,
-        bias_needed=None if rated and binary else needed(judged - people, few, within),
     )
 
 

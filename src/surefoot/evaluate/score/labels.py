@@ -56,14 +56,14 @@ def labelled(
     """
     found = list(_rows(Path(path)))
     names = [label] if label else NAMES
-    labels = [(where, row, said) for where, row in found if (said := _found(row, names)) is not None]
+    labels = [(where, row, raw) for where, row in found if (raw := _found(row, names)) is not None]
     pairs = [(where, row) for where, row in found if "better" in row and "worse" in row]
     if not labels and not pairs:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
     binary = _binary(labels, metric, scale)
 
-    def rated(where: str, row: dict[str, Any], said: Any) -> Label:
-        named, number = _metric(where, row, metric), _number(where, said)
+    def rated(where: str, row: dict[str, Any], raw: Any) -> Label:
+        named, number = _metric(where, row, metric), _number(where, raw)
         low, high = (0.0, 1.0) if named in binary else scale
         if not low <= number <= high:
             raise UsageError(
@@ -115,9 +115,9 @@ def _found(row: dict[str, Any], names: Sequence[str]) -> Any:
 def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scale: tuple[float, float]) -> set[str]:
     """The metrics whose labels are yes and no."""
     seen: dict[str, set[float]] = {}
-    for where, row, said in labels:
-        seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, said))
-    truths = {str(row.get("metric") or metric) for _, row, said in labels if isinstance(said, bool)}
+    for where, row, raw in labels:
+        seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, raw))
+    truths = {str(row.get("metric") or metric) for _, row, raw in labels if isinstance(raw, bool)}
     return truths | {name for name, values in seen.items() if scale[0] > 0 and values in ({0.0}, {0.0, 1.0})}
 
 
@@ -128,25 +128,25 @@ def _metric(where: str, row: dict[str, Any], metric: str) -> str:
 
 
 def _group(row: dict[str, Any], name: str) -> str:
-    said = _found(row, [name])
-    return "" if said is None else str(said)
+    raw = _found(row, [name])
+    return "" if raw is None else str(raw)
 
 
 def _text(where: str, row: dict[str, Any], name: str) -> str:
-    said = row.get(name, row.get("record_id") if name == "id" else None)
-    if isinstance(said, str | int) and str(said):
-        return str(said)
+    raw = row.get(name, row.get("record_id") if name == "id" else None)
+    if isinstance(raw, str | int) and str(raw):
+        return str(raw)
     raise UsageError(f"{where} has no {name}, which names a record")
 
 
-def _number(where: str, said: Any) -> float:
+def _number(where: str, raw: Any) -> float:
     try:
-        return float(said)
+        return float(raw)
     except (TypeError, ValueError, OverflowError) as error:
-        raise UsageError(f"{where}: the label {str(said)[:40]!r} is no number, nor true or false") from error
+        raise UsageError(f"{where}: the label {str(raw)[:40]!r} is no number, nor true or false") from error
 
 
 def _tags(row: dict[str, Any]) -> dict[str, str]:
     tags = row.get("tags")
     plain = {name: row[name] for name in ("domain", "system") if row.get(name)}
-    return {name: str(said) for name, said in {**plain, **(tags if isinstance(tags, dict) else {})}.items()}
+    return {name: str(raw) for name, raw in {**plain, **(tags if isinstance(tags, dict) else {})}.items()}

@@ -56,8 +56,8 @@ def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
         return tuple(
             Score(record.id, metric, None, unscored_because=lacking, applies=False, judge=mode) for metric in METRICS
         )
-    given = record.answer, record.truths
-    values = f1(*given, mode), bleu(*given, mode), rouge(*given, 1, mode), rouge(*given, 2, mode)
+    texts = record.answer, record.truths
+    values = f1(*texts, mode), bleu(*texts, mode), rouge(*texts, 1, mode), rouge(*texts, 2, mode)
     return tuple(Score(record.id, metric, value, judge=mode) for metric, value in zip(METRICS, values, strict=True))
 
 
@@ -101,16 +101,16 @@ def bleu(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
     the penalty goes by the reference that is closest in length, of two the shorter.
     """
     standard = mode == "standard"
-    said, *others = (_tokens_13a(text.rstrip() if standard else text) for text in (answer, *truths))
+    candidate, *others = (_tokens_13a(text.rstrip() if standard else text) for text in (answer, *truths))
     lengths = [len(other) for other in others]
-    if not said or not any(lengths):
+    if not candidate or not any(lengths):
         return 0.0
-    length = min(lengths, key=lambda each: (abs(each - len(said)), each)) if standard else min(lengths)
-    counted = [_matched(said, others, n) for n in range(1, ORDER + 1)]
+    length = min(lengths, key=lambda each: (abs(each - len(candidate)), each)) if standard else min(lengths)
+    counted = [_matched(candidate, others, n) for n in range(1, ORDER + 1)]
     precisions = _smoothed(counted) if standard else [same / of if of else 0.0 for same, of in counted]
     if not precisions or not min(precisions):
         return 0.0
-    penalty = min(1.0, exp(1 - length / len(said)))
+    penalty = min(1.0, exp(1 - length / len(candidate)))
     return penalty * exp(sum(map(log, precisions)) / len(precisions))
 
 
@@ -127,12 +127,12 @@ def _squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def _f1(said: str, truth: str, mode: Mode) -> float:
-    if said != truth and not _VERDICTS.isdisjoint((said, truth)):
+def _f1(candidate: str, truth: str, mode: Mode) -> float:
+    if candidate != truth and not _VERDICTS.isdisjoint((candidate, truth)):
         return 0.0
-    if mode == "standard" and not said and not truth:
+    if mode == "standard" and not candidate and not truth:
         return 1.0
-    mine, others = said.split(), truth.split()
+    mine, others = candidate.split(), truth.split()
     same = (Counter(mine) & Counter(others)).total()
     return 2 * same / (len(mine) + len(others)) if same else 0.0
 
@@ -152,10 +152,10 @@ def _grams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-def _matched(said: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
+def _matched(candidate: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
     """The number of the answer's n-grams that a reference has, each at most as often as there, and the number of
     all."""
-    mine = _grams(said, n)
+    mine = _grams(candidate, n)
     known: Counter[tuple[str, ...]] = reduce(or_, (_grams(other, n) for other in others))
     return (mine & known).total(), mine.total()
 
@@ -172,12 +172,12 @@ def _smoothed(counted: Sequence[tuple[int, int]]) -> list[float]:
     return precisions if any(same for same, _ in counted) else []
 
 
-def _rouge(said: str, truth: str, n: int, mode: Mode) -> float:
+def _rouge(candidate: str, truth: str, n: int, mode: Mode) -> float:
     if mode == "standard":
-        mine, others = (_grams(re.findall(r"[a-z0-9]+", text.lower()), n) for text in (said, truth))
+        mine, others = (_grams(re.findall(r"[a-z0-9]+", text.lower()), n) for text in (candidate, truth))
         same, total = (mine & others).total(), mine.total() + others.total()
         return 2 * same / total if same else 0.0
-    kinds, known = (set(_grams(_pieces(text), n)) for text in (said, truth))
+    kinds, known = (set(_grams(_pieces(text), n)) for text in (candidate, truth))
     if not kinds or not known:
         return 0.0
     precision, recall = len(kinds & known) / len(kinds), len(kinds & known) / len(known)
