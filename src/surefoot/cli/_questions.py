@@ -55,7 +55,7 @@ class QuestionRun:
 
     @property
     def searches(self) -> bool:
-        """Whether a searcher is configured."""
+        """True if a searcher is configured."""
         return bool(self.config["searcher"]["use"] != "nowhere")
 
     def traces(self, arms: Sequence[Arm], spreading: Spreading) -> Iterator[tuple[Arm, list[Trace]]]:

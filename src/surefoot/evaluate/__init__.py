@@ -1,1 +1,1 @@
-"""From answered questions to scores, from scores to a diagnosis, from that to a change that is proven."""
+"""Answered questions are scored, scores diagnosed, and changes proven on held-out questions."""

@@ -1,4 +1,4 @@
-"""How far texts carry a claim, from the words they share: no model that infers, so a claim that is true for other
+"""The support of texts for a claim, from the words they share: no model that infers, so a claim that is true for other
 words than those that stand there gets less than it deserves, and one that twists the words gets more."""
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Shared:
     """Cosine with the nearest sentence; of a claim of few words, which has no direction, the share of its telling words
     in the sentence that has most of them."""
     person: float
-    """Whether it speaks of "I" or "you", and no text does."""
+    """True if it speaks of "I" or "you", and no text does."""
     figures: float
     """Share of its numbers that stand nowhere; 0 where it has none."""
     negation: float
-    """Whether one of the claim and the sentence that has most of it is negated, and the other is not."""
+    """True if one of the claim and the sentence that has most of it is negated, and the other is not."""
 
 
 NAMES = tuple(Shared.__dataclass_fields__)
@@ -108,11 +108,11 @@ class SourceTexts:
         missing = tuple(word for stemmed, word in sought.items() if stemmed not in self._stems)
         return WordSupport(shared, best.passage_id, best.text, missing)
 
-    def carry(self, claims: Sequence[str]) -> Carriage:
+    def carry(self, claims: Sequence[str]) -> ClaimSupport:
         """All the claims, of which there is one at least; raises ValueError where the texts are empty."""
         each = tuple(self.of(claim) for claim in claims)
         least = min(range(len(each)), key=lambda place: each[place].probability)
-        return Carriage(each, claims[least], each[least])
+        return ClaimSupport(each, claims[least], each[least])
 
     def _triple_share(self, stems: tuple[str, ...]) -> float:
         if len(stems) < 3:
@@ -123,7 +123,7 @@ class SourceTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Carriage:
+class ClaimSupport:
     """The support of the texts for several claims."""
 
     each: tuple[WordSupport, ...]

@@ -1,4 +1,4 @@
-"""Whether the answer gives what the question asks for, right or wrong."""
+"""Answer relevancy: the answer gives what the question asks for, right or wrong."""
 
 from __future__ import annotations
 

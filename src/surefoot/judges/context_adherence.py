@@ -1,4 +1,4 @@
-"""The share of the answer that the contexts carry, claim by claim."""
+"""Context adherence (faithfulness, groundedness): the share of the answer that the contexts carry, by claims."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from surefoot.types.protocols import Embedder
 
 
 class ContextAdherence:
-    """The mean, over the answer's claims, of the chance that the contexts carry the claim; no language model.
+    """Faithfulness (groundedness): the mean chance that the contexts carry a claim of the answer; no language model.
 
     A claim is a sentence, or a line of a list. It is held against the contexts by the word triples, the numbers and the
     meaning (`embedder`) that it shares with them; `surefoot.judges._support` says how, and what that misses. A refusal

@@ -1,4 +1,4 @@
-"""Whether the contexts hold what the question asks for, whole."""
+"""Context relevancy: the contexts hold what the question asks for, whole."""
 
 from __future__ import annotations
 

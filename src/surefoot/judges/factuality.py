@@ -1,4 +1,4 @@
-"""Whether the answer says what a reference answer says."""
+"""Factuality: the answer says what a reference answer says."""
 
 from __future__ import annotations
 

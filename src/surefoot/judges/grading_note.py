@@ -1,4 +1,4 @@
-"""Whether the answer has the structure that the note asks for."""
+"""The grading note: the answer has the structure that the note asks for."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Structure:
     kind: str
     """Pattern of questions that ask for it without naming it; empty: none do."""
     present: Callable[[str], bool]
-    """Whether an answer has it."""
+    """True if an answer has it."""
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:

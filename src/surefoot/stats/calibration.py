@@ -1,4 +1,4 @@
-"""From an evaluator's raw scores to probabilities that mean what they say. Pure."""
+"""Calibration of an evaluator's raw scores to probabilities."""
 
 from __future__ import annotations
 

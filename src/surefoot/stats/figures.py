@@ -31,7 +31,7 @@ Z95 = 1.959963984540054
 
 
 def match(answer: str, golds: Sequence[str]) -> bool:
-    """Whether a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts. A blank
+    """True if a gold alias is a substring of the answer, case and all: the rule of CRAG's released scripts. A blank
     alias, which stands in every text, counts for nothing."""
     return any(gold in answer for gold in golds if gold.strip())
 
@@ -140,7 +140,7 @@ class Figure:
 
 
 def roc_auc(scores: npt.ArrayLike, labels: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
-    """How often a relevant item has a higher score than an irrelevant one; a tie counts one half."""
+    """The share of pairs in which a relevant item has a higher score than an irrelevant one; a tie counts one half."""
     return ranked(scores, labels, questions, _auc)
 
 
@@ -151,7 +151,7 @@ def mean(values: npt.ArrayLike, questions: Ints | None = None) -> Statistic:
 
 
 def resampled(questions: int, seed: int | Sequence[int] = SEED) -> npt.NDArray[np.uint16]:
-    """How often each question is in each of `RESAMPLES` samples, drawn with replacement, of as many questions. A
+    """The count of each question in each of `RESAMPLES` samples, drawn with replacement, of as many questions. A
     question is drawn with all its items, which are alike; figures of the same resamples are paired."""
     random, counts = np.random.default_rng(seed), np.empty((RESAMPLES, questions), dtype=np.uint16)
     for row in counts:  # one by one: all draws at once would take sixteen times as much memory as the counts

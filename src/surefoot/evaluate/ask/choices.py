@@ -27,7 +27,7 @@ def asked(example: Example) -> str:
 
 
 def task(example: Example) -> str:
-    """What is asked for: "choice", "claim", "biography" or "qa", as `generator.prompt` names them."""
+    """The task: "choice", "claim", "biography" or "qa", as `generator.prompt` names them."""
     if example.choices:
         return "choice"
     if is_claim(example) or example.prop == "claim":

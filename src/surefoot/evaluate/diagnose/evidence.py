@@ -14,7 +14,7 @@ from surefoot.text.words import STOP_WORDS, content_words, names, places, senten
 from surefoot.types import Passage, Record
 
 Corpus = Callable[[Record], bool | None]
-"""Whether the corpus holds the evidence for a record; None: nobody knows."""
+"""True if the corpus holds the evidence for a record; None: nobody knows."""
 
 SHORT = 6
 """A fact of so many words or fewer must stand word by word; of a longer one, `MOST` of its words must be there."""
@@ -35,13 +35,13 @@ _ENDED = re.compile(r"[.!?…:;\"”’)\]|*`。！？]\s*\Z")
 
 
 def declines(text: str) -> bool:
-    """Whether an answer says that there is none; an empty one does, and a long one where it begins so."""
+    """True if an answer says that there is none; an empty one does, and a long one where it begins so."""
     first = text[slice(*next(iter(sentences(text)), (0, 0)))]
     return refuses(first if len(text.split()) > BRIEF else text)
 
 
 def ended(text: str) -> bool:
-    """Whether a text ends where a sentence, or a heading, does."""
+    """True if a text ends where a sentence, or a heading, does."""
     return bool(_ENDED.search(text)) or text.rstrip().rpartition("\n")[2].startswith("#") or not text.strip()
 
 
@@ -53,12 +53,12 @@ def facts(truth: str) -> tuple[str, ...]:
 
 
 def locatable(truths: Iterable[str]) -> bool:
-    """Whether it can be looked up where they stand: a bare yes stands anywhere."""
+    """True if it can be looked up where they stand: a bare yes stands anywhere."""
     return any(set(words(truth)) - _VERDICTS - STOP_WORDS for truth in truths)
 
 
 def states(text: str, fact: str) -> bool:
-    """Whether the text says the fact: word by word, or, of a long one, with most of its words and all its numbers."""
+    """True if the text says the fact: word by word, or, of a long one, with most of its words and all its numbers."""
     sought = words(fact)
     if len(sought) <= SHORT:
         return bool(places(fact, text))
@@ -69,12 +69,12 @@ def states(text: str, fact: str) -> bool:
 
 
 def holds(text: str, truths: Iterable[str]) -> bool:
-    """Whether one of the reference answers stands in the text with most of its facts."""
+    """True if one of the reference answers stands in the text with most of its facts."""
     return any(_share(text, truth) >= WHOLE for truth in truths if locatable((truth,)))
 
 
 def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
-    """Whether the passage holds a reference answer and is about what is asked: a name of the question stands there, or
+    """True if the passage holds a reference answer and is about what is asked: a name of the question stands there, or
     enough of its other words."""
     if not holds(f"{passage.title}. {passage.text}", truths):
         return False
@@ -95,13 +95,13 @@ def bears_out(question: str, passage: Passage, truths: Sequence[str]) -> bool:
 
 
 def together(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
-    """Whether several passages hold a reference answer of several facts among them."""
+    """True if several passages hold a reference answer of several facts among them."""
     text = "\n\n".join(f"{passage.title}. {passage.text}" for passage in passages)
     return any(len(facts(truth)) > 1 and _share(text, truth) >= WHOLE for truth in truths)
 
 
 def torn(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
-    """Whether a reference answer is cut in two: by the end of a passage, or over two that are neighbours."""
+    """True if a reference answer is cut in two: by the end of a passage, or over two that are neighbours."""
     several = [truth for truth in truths if len(words(truth)) > 1 and locatable((truth,))]
     return any(_broken(passage, truth) for truth in several for passage in passages) or any(
         places(truth, f"{one.text} {other.text}") and not places(truth, one.text) and not places(truth, other.text)
@@ -111,7 +111,7 @@ def torn(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
 
 
 def tiny(passages: Sequence[Passage]) -> bool:
-    """Whether passages are so short, and so often end within a sentence, that no fact is whole in them."""
+    """True if passages are so short, and so often end within a sentence, that no fact is whole in them."""
     lengths = sorted(len(passage.text.split()) for passage in passages)
     cut = sum(not ended(passage.text) for passage in passages)
     return bool(lengths) and lengths[len(lengths) // 2] < TINY and 2 * cut >= len(passages)
@@ -144,7 +144,7 @@ class Pool:
                 self._by_word[word].append(number)
 
     def holds(self, record: Record) -> bool:
-        """Whether one of them bears a reference answer to the record's question."""
+        """True if one of them bears a reference answer to the record's question."""
         return any(bears_out(record.question, p, (truth,)) for truth in record.truths for p in self._near(truth))
 
     def _near(self, truth: str) -> list[Passage]:
@@ -178,7 +178,7 @@ def _mostly(name: set[str], there: frozenset[str]) -> bool:
 
 
 def _broken(passage: Passage, truth: str) -> bool:
-    """Whether the passage ends with the first words of the truth, or begins with its last."""
+    """True if the passage ends with the first words of the truth, or begins with its last."""
     there, sought = words(passage.text), words(truth)
     parts = range(1, len(sought))
     after = any(there[-n:] == sought[:n] and set(sought[:n]) - STOP_WORDS for n in parts) and not ended(passage.text)

@@ -115,7 +115,7 @@ def graded(records: Iterable[Record]) -> list[tuple[float, bool]]:
 
 
 def separated(records: Iterable[Record]) -> bool:
-    """Whether the evaluator's scores tell passages with evidence from others, so that thresholds could."""
+    """True if the evaluator's scores tell passages with evidence from others, so that thresholds could."""
     pairs = graded(records)
     area = roc_auc([score for score, _ in pairs], [good for _, good in pairs]).value if pairs else None
     # Passages without evidence among which none has any say nothing of the evaluator; thresholds are cheaper to mend.
@@ -140,7 +140,7 @@ def _failure(case: RecordContext) -> Failure | None:
 
 
 def _was_read(case: RecordContext) -> bool | None:
-    """Whether the generator had the evidence; None: nothing tells."""
+    """True if the generator had the evidence; None: nothing tells."""
     sources = read(case.record)
     recall = case.value("context_recall")
     if recall is not None and recall > COVERED and sources != ():
@@ -295,7 +295,7 @@ def _error(trace: Trace) -> str:
 
 
 def _truncated(case: RecordContext, text: str) -> bool:
-    """Whether an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
+    """True if an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
     whole, though it ends in a command or a row of a table."""
     generator = case.config.get("generator", {})
     if ended(text) or not words(text) or generator.get("use") == "extractive":
@@ -307,14 +307,14 @@ def _truncated(case: RecordContext, text: str) -> bool:
 
 
 def _begins_the_answer(record: Record, text: str) -> bool:
-    """Whether a sentence that was read begins so and goes on to a reference answer."""
+    """True if a sentence that was read begins so and goes on to a reference answer."""
     flat = " ".join(text.split())
     sources = (" ".join(p.text[a:b].split()) for p in read(record) or () for a, b in sentences(p.text))
     return any(whole.startswith(flat) and holds(whole[len(flat) :], record.truths) for whole in sources)
 
 
 def _made_up(case: RecordContext, text: str) -> bool:
-    """Whether the answer says what nothing that was read does."""
+    """True if the answer says what nothing that was read does."""
     value = case.value("context_adherence")
     if value is not None and (value <= WEAK or value >= STRONG):
         return value <= WEAK

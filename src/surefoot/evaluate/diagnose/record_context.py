@@ -34,7 +34,7 @@ class RecordContext:
     scores: Valued
     config: Mapping[str, Mapping[str, Any]]
     held: bool | None
-    """Whether the corpus holds the evidence; None: nobody knows."""
+    """True if the corpus holds the evidence; None: nobody knows."""
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics by name, in the order of texts."""
 
@@ -44,12 +44,12 @@ class RecordContext:
         return score.value if score else None
 
     def weak(self, metric: str) -> bool:
-        """Whether it is scored, and low."""
+        """True if it is scored, and low."""
         value = self.value(metric)
         return value is not None and value <= WEAK
 
     def strong(self, metric: str) -> bool:
-        """Whether it is scored, and high."""
+        """True if it is scored, and high."""
         value = self.value(metric)
         return value is not None and value >= STRONG
 
@@ -64,7 +64,7 @@ def by_record(scores: Iterable[Score]) -> dict[str, dict[str, Score]]:
 
 
 def right(case: RecordContext) -> bool | None:
-    """Whether the answer is right: by its factuality, or by the words of a reference answer; None: nobody can say."""
+    """True if the answer is right: by its factuality, or by the words of a reference answer; None: nobody can say."""
     value = case.value("factuality")
     if value is not None:
         return value > GAPS
@@ -79,7 +79,7 @@ def right(case: RecordContext) -> bool | None:
 
 
 def lost(case: RecordContext) -> bool:
-    """Whether the record is one to mend."""
+    """True if the record is one to mend."""
     verdict = right(case)
     if verdict is False or (case.record.trace and case.record.trace.error):
         return True
@@ -90,7 +90,7 @@ def lost(case: RecordContext) -> bool:
 
 
 def refused(record: Record) -> bool:
-    """Whether there is no answer, or one that says so."""
+    """True if there is no answer, or one that says so."""
     if record.trace and record.trace.answer:
         return record.trace.answer.refused or declines(record.trace.answer.text)
     return record.answer is not None and declines(record.answer)
@@ -124,6 +124,6 @@ def quoted(text: str, most: int = _QUOTE_WORDS) -> str:
 
 
 def withheld(record: Record) -> bool:
-    """Whether the pipeline refused for the model, which had said something."""
+    """True if the pipeline refused for the model, which had said something."""
     made = record.trace.answer if record.trace else None
     return bool(made and made.refused and made.withheld)

@@ -22,7 +22,7 @@ class SystemSettings:
 
     @property
     def ours(self) -> bool:
-        """Whether a patch of `surefoot.toml` means anything to it."""
+        """True if a patch of `surefoot.toml` means anything to it."""
         return any(
             section in DEFAULTS and isinstance(of, Mapping) and "use" in of for section, of in self.values.items()
         )

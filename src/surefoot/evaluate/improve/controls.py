@@ -79,25 +79,25 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
 
 
 def inert(config: Config, patch: Patch) -> bool:
-    """Whether the patch changes no value that is in effect."""
+    """True if the patch changes no value that is in effect."""
     now = SystemSettings(config).now
     return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
 
 
 def _spelled_out(key: str, config: Config) -> bool:
-    """Whether the configuration spells the setting out."""
+    """True if the configuration spells the setting out."""
     section, _, name = key.partition(".")
     return name in config[section]
 
 
 def _may_be_said(key: str, value: Any, config: Config) -> bool:
-    """Whether a patch may set the key to this value, and a file can hold it."""
+    """True if a patch may set the key to this value, and a file can hold it."""
     section, _, name = key.partition(".")
     return isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config)
 
 
 def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
-    """Whether the thresholds are in order, found out before a model is loaded."""
+    """True if the thresholds are in order, found out before a model is loaded."""
     there = {"upper": own.upper, "lower": own.lower, **config["thresholds"], **patch.get("thresholds", {})}
     return bool(there["lower"] <= there["upper"])
 

@@ -1,4 +1,4 @@
-"""What an improvement is tried on: the configuration, the questions in two halves, and the judge of their answers."""
+"""The plan of an improvement: the configuration, the questions in two halves, and the judge of their answers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class ImprovementPlan:
     seed: int = 0
     """Seed of the split and of the controls."""
     outside: bool = False
-    """Whether a patch may name components that ask other machines."""
+    """True if a patch may name components that ask other machines."""
 
     def half(self, name: Half) -> list[Example]:
         """The questions of this half, in their order."""

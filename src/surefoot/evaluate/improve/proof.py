@@ -1,4 +1,4 @@
-"""Whether a change is better on the same questions: the paired test, and what it takes to keep the change."""
+"""The paired test of a change on the same questions, and what it takes to keep the change."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Control:
     """The change against the control; None: no question has a score from both."""
 
     def matches(self, change: Gain, alpha: float) -> bool:
-        """Whether the control does as well as the change, as far as can be told."""
+        """True if the control does as well as the change, as far as can be told."""
         if self.difference.gain.difference >= change.difference:
             return True
         better = self.difference.gain.difference > 0 and self.adjusted < alpha
@@ -50,7 +50,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a change is kept, and why."""
+    """True if a change is kept, and why."""
 
     kept: bool
     because: str

@@ -73,7 +73,7 @@ def _of_list(value: Sequence[Any], who: Who) -> str | None:
 
 
 def role(message: Any) -> str:
-    """Who said it, in lower case; empty: the message does not tell."""
+    """The speaker in lower case; empty: the message names none."""
     if not isinstance(message, Mapping):
         return ""
     if isinstance(kwargs := message.get("kwargs"), Mapping):

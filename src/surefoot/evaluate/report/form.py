@@ -100,7 +100,7 @@ def _within(name: str, unit: str, count: int, least: int, most: int) -> Iterator
 
 
 def _acts(bullet: str) -> bool:
-    """Whether a bullet seems to start with a verb: told by what starts no command, since any noun may be a verb."""
+    """True if a bullet seems to start with a verb: told by what starts no command, since any noun may be a verb."""
     first = re.match(r"[^\w`]*([A-Za-z]+)", bullet)
     word = first[1].lower() if first else ""
     return word in _VERBS or (bool(word) and word not in STOP_WORDS and not _NO_VERB.match(word))

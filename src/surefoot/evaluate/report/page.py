@@ -35,7 +35,7 @@ _SCRIPTS = tuple("dom words confidence charts evidence diamond overview item rec
 """Scripts that are joined in this order."""
 
 _ASIDES = {**dict.fromkeys(lexical.LABELS, "words"), "grading_note": "structure", "context_adherence": "faithfulness"}
-"""What the edge of a metric does not say."""
+"""A word behind the edge of a metric."""
 
 Json = dict[str, Any]
 

@@ -120,8 +120,8 @@ def compared(first: Evaluated, second: Evaluated) -> Comparison:
 
 
 def flipped(gaps: Floats, numbers: Ints) -> float:
-    """How often the differences would add up to as much as they do, or more, two-sided, had chance given each group
-    its sign: exact for up to `EXACT` groups that differ, else by `FLIPS` draws, of which what was seen is one more."""
+    """The chance that the differences add up to as much as they do, or more, two-sided, if signs of groups were drawn:
+    exact for up to `EXACT` groups that differ, else by `FLIPS` draws, of which the observed sum is one more."""
     added = np.asarray(np.bincount(numbers, gaps), dtype=float)
     added = added[np.abs(added) > SLACK]
     if len(added) <= EXACT:

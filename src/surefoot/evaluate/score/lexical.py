@@ -1,4 +1,4 @@
-"""How much of an answer's wording is a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
+"""Overlap of an answer's wording with a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
 
 Mode "flashrag" computes what FlashRAG computes, to compare with papers that use it: BLEU of order 4 without smoothing,
 and ROUGE as the `rouge` package has it, over the distinct n-grams of words parted by white space. Mode "standard"

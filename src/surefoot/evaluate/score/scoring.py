@@ -110,7 +110,7 @@ OnProgress = Callable[[ScoringProgress], None]
 
 
 def key(record_id: str, metric: str) -> str:
-    """Under which a score is kept."""
+    """The key of a score in `scores.jsonl`."""
     return f"{record_id}\t{metric}"
 
 
@@ -319,7 +319,7 @@ def _inapplicable(judge: Judge, record: Record) -> bool:
 
 
 def _same(known: Mapping[str, Record], records: Sequence[Record]) -> bool:
-    """Whether these are the records of the folder, which may have got grading notes there."""
+    """True if these are the records of the folder, which may have got grading notes there."""
     return [*known] == [one.id for one in records] and all(
         one == (known[one.id] if one.note else replace(known[one.id], note="")) for one in records
     )
@@ -328,7 +328,7 @@ def _same(known: Mapping[str, Record], records: Sequence[Record]) -> bool:
 def _described(
     judges: Sequence[Judge], records: Sequence[Record], folder: Path, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What is put on record of the run. The time, and the hash of the same records, are those of its beginning: another
+    """The record of the run. The time, and the hash of the same records, are those of its beginning: another
     version of Surefoot may write the same records with other fields."""
     hashed = hashlib.sha256()
     for record in records:

@@ -29,7 +29,7 @@ def value(score: Score) -> float | None:
 
 
 def rates(scores: Iterable[Score]) -> bool:
-    """Whether these are ratings, of which a value is a fifth; the mean of several that differ has none of its own."""
+    """True if these are ratings, of which a value is a fifth; the mean of several that differ has none of its own."""
     return any(score.rating is not None or score.repeats for score in scores)
 
 
