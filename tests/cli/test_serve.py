@@ -26,7 +26,7 @@ def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Pa
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (("keys", "nobody", "--remove"), "there is no key 'nobody'"),
         (("keys", "ann", "--collection", "../x"), "cannot be a collection"),
@@ -35,11 +35,13 @@ def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Pa
         (("--no-browser", "--set", "server.wrokers=1"), "did you mean 'workers'"),
     ],
 )
-def test_mistakes_end_with_a_line_and_code_2(surefoot: Callable[..., Any], words: tuple[str, ...], said: str) -> None:
+def test_mistakes_end_with_a_line_and_code_2(
+    surefoot: Callable[..., Any], words: tuple[str, ...], message: str
+) -> None:
     """Nothing is listened on."""
     done = surefoot("serve", *words)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err
 
 
 def test_alone_it_starts(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

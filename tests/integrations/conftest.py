@@ -27,13 +27,13 @@ class Outside:
     name = "outside"
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.queries: list[str] = []
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        self.asked.append(query)
-        said = "The Sorvay Lighthouse was built in 1874 by Edmund Tarle."
+        self.queries.append(query)
+        text = "The Sorvay Lighthouse was built in 1874 by Edmund Tarle."
         return (
-            Passage("1", said, "Sorvay Lighthouse", "external", "https://example.org/s"),
+            Passage("1", text, "Sorvay Lighthouse", "external", "https://example.org/s"),
             Passage("2", "Boil the dumplings until they float.", "Dumplings", "external"),
         )[:k]
 

@@ -58,8 +58,8 @@ class Broken:
 
 def call(tool: Any, **arguments: Any) -> ToolMessage:
     """As a model calls it."""
-    told: ToolMessage = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
-    return told
+    message: ToolMessage = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
+    return message
 
 
 class TestRetriever(RetrieversIntegrationTests):
@@ -137,17 +137,17 @@ def test_no_documents_cannot_be_asked_for(pipeline: Pipeline) -> None:
 
 def test_a_compressor_leaves_the_sentences_that_help() -> None:
     """Of documents without ids or with equal ones; what else they carry stays; their offsets are told."""
-    given = [
+    documents = [
         Document(POOR, id="same"),
         Document(GOOD, id="same", metadata={"source": "bridge.md", "pages": [1]}),
         Document(POOR),
     ]
-    [one] = SurefootCompressor().compress_documents(given, QUESTION)
+    [one] = SurefootCompressor().compress_documents(documents, QUESTION)
     assert (one.id, one.page_content) == ("same", GOOD)
     assert (one.metadata["source"], one.metadata["pages"]) == ("bridge.md", [1])
     assert one.metadata["surefoot"]["label"] == "correct"
     assert one.metadata["surefoot"]["kept"] == [[0, len(GOOD)]]
-    assert "surefoot" not in given[1].metadata
+    assert "surefoot" not in documents[1].metadata
 
 
 def test_a_compressor_leaves_nothing_where_nothing_helps() -> None:
@@ -170,25 +170,25 @@ def test_metadata_that_is_no_text_names_nothing() -> None:
 
 def test_the_model_reads_an_answer_between_marks_and_the_program_has_the_trace(pipeline: Pipeline) -> None:
     """Content for the one, artifact for the other."""
-    told = call(SurefootAskTool(pipeline=pipeline), question=QUESTION)
-    assert told.content.startswith("An answer, checked against the documents. Between <quoted ")
-    assert '[1] Ruvel Bridge: "' in told.content
-    assert isinstance(told.artifact, Trace)
-    assert told.artifact.answer
-    assert told.artifact.answer.text in told.content
+    message = call(SurefootAskTool(pipeline=pipeline), question=QUESTION)
+    assert message.content.startswith("An answer, checked against the documents. Between <quoted ")
+    assert '[1] Ruvel Bridge: "' in message.content
+    assert isinstance(message.artifact, Trace)
+    assert message.artifact.answer
+    assert message.artifact.answer.text in message.content
 
 
 def test_a_refusal_says_so_in_its_first_sentence(pipeline: Pipeline) -> None:
     """Before any word of a document."""
-    told = call(SurefootAskTool(pipeline=pipeline), question="How many moons has Jupiter?")
-    assert told.artifact.answer.refused
-    assert told.content.startswith("The documents do not answer this.")
+    message = call(SurefootAskTool(pipeline=pipeline), question="How many moons has Jupiter?")
+    assert message.artifact.answer.refused
+    assert message.content.startswith("The documents do not answer this.")
 
 
 def test_a_mistake_is_told_to_the_model(pipeline: Pipeline) -> None:
     """It can mend an empty question, and too many texts."""
-    asked = call(SurefootAskTool(pipeline=pipeline), question=" ")
-    assert (asked.status, "the question is empty" in asked.content) == ("error", True)
+    refused = call(SurefootAskTool(pipeline=pipeline), question=" ")
+    assert (refused.status, "the question is empty" in refused.content) == ("error", True)
     graded = call(SurefootGradeTool(), question=QUESTION, texts=[POOR] * 101)
     assert (graded.status, graded.content) == ("error", "texts must be a list of 1 to 100 texts")
 
@@ -202,9 +202,9 @@ def test_a_tool_answers_in_an_event_loop_too(pipeline: Pipeline) -> None:
 
 def test_texts_are_graded_in_words_and_in_values() -> None:
     """A line a text, by its number from 1."""
-    told = call(SurefootGradeTool(), question=QUESTION, texts=[GOOD, POOR])
-    assert [line.split(",")[0] for line in told.content.splitlines()] == ["1. correct", "2. incorrect"]
-    assert [grade.label for grade in told.artifact] == [Action.CORRECT, Action.INCORRECT]
+    message = call(SurefootGradeTool(), question=QUESTION, texts=[GOOD, POOR])
+    assert [line.split(",")[0] for line in message.content.splitlines()] == ["1. correct", "2. incorrect"]
+    assert [grade.label for grade in message.artifact] == [Action.CORRECT, Action.INCORRECT]
 
 
 def test_the_host_s_configuration_is_not_read(tmp_path: Path) -> None:

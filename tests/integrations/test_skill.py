@@ -17,11 +17,11 @@ _, HEAD, BODY = TEXT.split("---\n", 2)
 
 def test_an_agent_can_load_it() -> None:
     """The name is the folder's, and name and description have the lengths that the format of skills sets."""
-    told = dict(line.split(": ", 1) for line in HEAD.splitlines())
-    assert told["name"] == SKILL.name
-    assert re.fullmatch(r"[a-z0-9-]{1,64}", told["name"])
-    assert 0 < len(told["description"]) <= 1024
-    assert len(told["compatibility"]) <= 500
+    head = dict(line.split(": ", 1) for line in HEAD.splitlines())
+    assert head["name"] == SKILL.name
+    assert re.fullmatch(r"[a-z0-9-]{1,64}", head["name"])
+    assert 0 < len(head["description"]) <= 1024
+    assert len(head["compatibility"]) <= 500
 
 
 def test_its_commands_exist_with_their_options() -> None:

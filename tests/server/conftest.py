@@ -24,6 +24,8 @@ from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"
+PARTS = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
+"""Words of the question grade, and sentences of the passages answer."""
 HUT = "# Larrow Hut\n\nThe Larrow Hut was built in 1927 by Josef Keller. It stands at 2,214 m.\n"
 
 
@@ -35,10 +37,14 @@ def settings(tmp_path: Path) -> ServerSettings:
 
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
-    """The words of the question grade, and sentences of the passages answer."""
-    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
+    """An index of this test's own, and no network."""
+    return quick(tmp_path)
+
+
+def quick(folder: Path) -> Config:
+    """A configuration of which nothing is loaded or fetched."""
     network = {"allow": [], "cache": ""}
-    return read({"index": {"path": str(tmp_path / "index.db")}, "network": network, **parts})
+    return read({"index": {"path": str(folder / "index.db")}, "network": network, **PARTS})
 
 
 @pytest.fixture
@@ -97,13 +103,8 @@ def events(text: str) -> list[tuple[str, Any]]:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     """A running server with the bridge and the hut, for tests that change nothing of it."""
-    folder = tmp_path_factory.mktemp("shared")
-    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
-    index, network = {"path": str(folder / "index.db")}, {"allow": [], "cache": ""}
-    settings = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), seconds=60)
-    app = create_app(assembled(settings, read({"index": index, "network": network, **parts})))
+    app = create_app(filled(tmp_path_factory.mktemp("shared"), seconds=60))
     with TestClient(app, base_url="http://localhost:8710") as client:
-        upload(client, {"bridge.md": BRIDGE, "hut.md": HUT})
         yield client
 
 
@@ -127,10 +128,8 @@ def listening(service: Service) -> Iterator[str]:
 
 def filled(folder: Path, **settings: Any) -> Service:
     """The parts of a server with the bridge and the hut."""
-    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
-    index, network = {"path": str(folder / "index.db")}, {"allow": [], "cache": ""}
-    given = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), **settings)
-    service = assembled(given, read({"index": index, "network": network, **parts}))
+    places = {"folder": str(folder / "server"), "runs": str(folder / "runs")}
+    service = assembled(ServerSettings(**places, **settings), quick(folder))
     uploads = service.collections.uploads("default")
     uploads.mkdir(parents=True)
     for name, text in (("bridge.md", BRIDGE), ("hut.md", HUT)):

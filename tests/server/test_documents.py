@@ -60,9 +60,9 @@ def test_a_file_of_the_same_name_takes_the_place_of_the_former(client: TestClien
     upload(client, {"bridge.md": BRIDGE})
     upload(client, {"bridge.md": BRIDGE.replace("Aldwin", "Brandt")})
     assert len(client.get("/documents").json()["documents"]) == 1
-    said = client.post("/ask", json=WHO).text
-    assert "Brandt" in said
-    assert "Aldwin" not in said
+    words = client.post("/ask", json=WHO).text
+    assert "Brandt" in words
+    assert "Aldwin" not in words
 
 
 def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
@@ -70,9 +70,9 @@ def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
     files = {"fake.pdf": b"this is no PDF", "virus.exe": b"MZ\x00\x01", "../..": b"x", "hut.md": HUT}
     job = upload(client, files)
     assert (job["state"], job["done"], job["of"]) == ("done", 4, 4)
-    told = {one["file"]: one["reason"] for one in job["unread"]}
-    assert set(told) == {"fake.pdf", "virus.exe", "../.."}
-    assert "of a kind that is not read" in told["virus.exe"]
+    reasons = {one["file"]: one["reason"] for one in job["unread"]}
+    assert set(reasons) == {"fake.pdf", "virus.exe", "../.."}
+    assert "of a kind that is not read" in reasons["virus.exe"]
     states = {line["file"]: line["state"] for line in client.get("/documents").json()["documents"]}
     assert states == {"uploads/fake.pdf": "unread", "uploads/hut.md": "ready"}
 
@@ -101,8 +101,8 @@ def test_fields_that_an_upload_gives_can_be_asked_for(client: TestClient) -> Non
     """As JSON and in a form; they stay when others are uploaded, and go with a file of the same name without any."""
 
     def found(**filter: Any) -> set[str]:
-        asked = {"question": "Who built the bridge and the hut?", "filter": filter}
-        return {one["file"] for one in client.post("/ask", json=asked).json()["passages"]}
+        question = {"question": "Who built the bridge and the hut?", "filter": filter}
+        return {one["file"] for one in client.post("/ask", json=question).json()["passages"]}
 
     sent = {"name": "bridge.md", "text": BRIDGE, "meta": {"product": "x", "year": 1911}}
     finished(client, client.post("/documents", json=sent).json()["job"])
@@ -117,17 +117,17 @@ def test_fields_that_an_upload_gives_can_be_asked_for(client: TestClient) -> Non
     assert found(product="y") == {"uploads/hut.md"}
 
 
-@pytest.mark.parametrize(("meta", "said"), [("{", "not JSON"), ("[]", "an object"), ('{"a b": 1}', "field")])
-def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: str, said: str) -> None:
+@pytest.mark.parametrize(("meta", "words"), [("{", "not JSON"), ("[]", "an object"), ('{"a b": 1}', "field")])
+def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: str, words: str) -> None:
     """And the file with them."""
     reply = client.post("/documents", data={"meta": meta}, files=[("file", ("hut.md", HUT.encode()))])
     assert reply.status_code == 400
-    assert said in reply.json()["error"]["message"]
+    assert words in reply.json()["error"]["message"]
     assert client.get("/documents").json()["documents"] == []
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("name", "stored"),
     [
         ("report.pdf", "report.pdf"),
         ("../../etc/passwd.md", "passwd.md"),
@@ -142,9 +142,9 @@ def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: 
         ("é" * 200 + ".md", "é" * 73 + ".md"),
     ],
 )
-def test_a_name_leads_nowhere_else(given: str, kept: str) -> None:
+def test_a_name_leads_nowhere_else(name: str, stored: str) -> None:
     """No folder, no hidden file, nothing that does not show, and short enough for a disk."""
-    assert safe_name(given) == kept
+    assert safe_name(name) == stored
 
 
 def test_nothing_is_written_outside_the_servers_folder(client: TestClient, settings: ServerSettings) -> None:

@@ -21,8 +21,8 @@ def test_thumbs_and_marks_become_labelled_pairs(client: TestClient, service: Ser
     trace = client.post("/ask", json=WHO).json()
     bridge, hut = (passage["id"] for passage in trace["passages"])
 
-    def mark(**said: object) -> None:
-        assert client.post("/feedback", json={"trace": trace["id"], **said}).status_code == 204
+    def mark(**fields: object) -> None:
+        assert client.post("/feedback", json={"trace": trace["id"], **fields}).status_code == 204
 
     mark(useful=True)
     mark(passage=hut, answers=False, reason="another building")

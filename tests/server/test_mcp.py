@@ -69,7 +69,7 @@ def test_ask_gives_a_checked_answer_with_addresses_that_open(own: Service) -> No
     answer cites."""
     jsonschema = pytest.importorskip("jsonschema")
 
-    async def asked(client: Client) -> None:
+    async def inspect(client: Client) -> None:
         listed = {tool.name: tool for tool in (await client.list_tools()).tools}
         result = await client.call_tool("ask", {"question": QUESTION})
         jsonschema.Draft202012Validator(listed["ask"].output_schema).validate(result.structured_content)
@@ -85,7 +85,7 @@ def test_ask_gives_a_checked_answer_with_addresses_that_open(own: Service) -> No
         (read,) = (await client.read_resource(link.uri)).contents
         assert cited["quote"] in read.text
 
-    talk(protocol_server(own), asked)
+    talk(protocol_server(own), inspect)
 
 
 def test_a_question_that_nothing_answers_is_refused(call: Callable[..., Any]) -> None:
@@ -115,7 +115,7 @@ def test_grade_gives_a_grade_for_each_text(call: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "told"),
+    ("name", "arguments", "words"),
     [
         ("ask", {}, "`question` is missing"),
         ("ask", {"question": "  "}, "1 to 4,000 characters"),
@@ -128,12 +128,12 @@ def test_grade_gives_a_grade_for_each_text(call: Callable[..., Any]) -> None:
     ],
 )
 def test_what_the_model_can_mend_is_a_result_that_says_how(
-    call: Callable[..., Any], name: str, arguments: dict[str, Any], told: str
+    call: Callable[..., Any], name: str, arguments: dict[str, Any], words: str
 ) -> None:
     """An error of the protocol would not reach the model."""
     result = call(name, **arguments)
     assert result.is_error
-    assert told in result.content[0].text
+    assert words in result.content[0].text
 
 
 def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(call: Callable[..., Any]) -> None:
@@ -283,12 +283,12 @@ def test_a_key_opens_its_collections_alone(own: Service) -> None:
             Client(streamable_http_client(f"{address}/mcp", http_client=http)) as client,
         ):
             listed = (await client.list_resources()).resources
-            asked = await client.call_tool("retrieve", {"question": QUESTION, "collection": "default"})
+            inspect = await client.call_tool("retrieve", {"question": QUESTION, "collection": "default"})
             try:
                 await client.read_resource(tools.address("document", ids[0]))
             except MCPError:
-                return len(listed), asked.is_error, False
-            return len(listed), asked.is_error, True
+                return len(listed), inspect.is_error, False
+            return len(listed), inspect.is_error, True
 
     with listening(own) as address:
         assert asyncio.run(seen(address, mine)) == (2, False, True)

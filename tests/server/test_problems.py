@@ -62,7 +62,7 @@ def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, al
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "words"),
     [
         (b"", "the body is missing"),
         (b"{", "send JSON"),
@@ -81,9 +81,9 @@ def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, al
         (b'{"question": "x", "conversation": "../../x"}', "`conversation`"),
     ],
 )
-def test_a_body_that_cannot_be_understood(shared: TestClient, content: bytes, said: str) -> None:
+def test_a_body_that_cannot_be_understood(shared: TestClient, content: bytes, words: str) -> None:
     """400, naming the field and what it may be."""
-    assert said in wrong(shared, "POST", "/ask", 400, content=content, headers=JSON)["message"]
+    assert words in wrong(shared, "POST", "/ask", 400, content=content, headers=JSON)["message"]
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from server.conftest import BRIDGE, HUT, events, upload
+from server.conftest import BRIDGE, HUT, events, listening, upload
 from surefoot.run.store import from_json, read_trace
+from surefoot.server.app import create_app
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
 from surefoot.types import Trace
@@ -134,13 +135,11 @@ class Slow:
     def __init__(self, inner: Any) -> None:
         self.inner = inner
         self.policy = inner.policy
-        self.go = threading.Event()
-        self.running = threading.Semaphore(0)
-        self.stopped = threading.Event()
+        self.go, self.running, self.stopped = threading.Event(), threading.Event(), threading.Event()
 
     def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
         """The trace, once it may."""
-        self.running.release()
+        self.running.set()
         while not self.go.wait(0.01) and not more["cancel"].is_set():
             pass
         if more["cancel"].is_set():
@@ -149,96 +148,47 @@ class Slow:
 
 
 @pytest.fixture
-def slow(client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch) -> Slow:
+def slow(own: Service) -> Slow:
     """The pipeline of a server whose questions take as long as the test wants."""
-    upload(client, {"bridge.md": BRIDGE})
-    found = Slow(service.collections.pipeline("default"))
-    monkeypatch.setattr(service.collections, "pipeline", lambda name: found)
+    found = Slow(own.collections.pipeline("default"))
+    own.collections._pipelines["default"] = found  # type: ignore[assignment]
     return found
 
 
-def test_beyond_the_places_clients_are_told_when_to_come_again(
-    client: TestClient, service: Service, slow: Slow
-) -> None:
+def test_beyond_the_places_clients_are_told_when_to_come_again(own: Service, slow: Slow) -> None:
     """429 with Retry-After; the others are answered, and the places are free afterwards."""
-    replies: list[int] = []
-    places = service.settings.workers + service.settings.waiting
-    threads = [
-        threading.Thread(target=lambda: replies.append(client.post("/ask", json=WHO).status_code))
-        for _ in range(places)
-    ]
-    for thread in threads:
-        thread.start()
-    while service.workers.taken < places:
-        time.sleep(0.01)
-    refused = client.post("/ask", json=WHO, headers={"Accept": "text/event-stream"})
-    assert refused.status_code == 429
-    assert int(refused.headers["Retry-After"]) >= 1
-    slow.go.set()
-    for thread in threads:
-        thread.join()
-    assert replies == [200] * places
-    assert service.workers.taken == 0
+    with TestClient(create_app(own), base_url="http://localhost:8710") as client:
+        tickets = [own.workers.start(lambda stop: slow.inner.run(WHO["question"]) if slow.go.wait(60) else None)]
+        tickets += [own.workers.start(lambda stop: slow.inner.run(WHO["question"]))]
+        refused = client.post("/ask", json=WHO, headers={"Accept": "text/event-stream"})
+        assert refused.status_code == 429
+        assert int(refused.headers["Retry-After"]) >= 1
+        slow.go.set()
+        assert [ticket.future.result(60).answer.refused for ticket in tickets] == [False, False]
+        assert client.post("/ask", json=WHO).status_code == 200
 
 
-def test_a_question_that_takes_too_long_is_let_go(
-    settings: ServerSettings, client: TestClient, service: Service, slow: Slow
-) -> None:
+def test_a_question_that_takes_too_long_is_cancelled(own: Service, slow: Slow) -> None:
     """504, and its thread stops at the next event."""
-    service.workers.seconds = 0.2
-    assert client.post("/ask", json=WHO).status_code == 504
+    own.workers.seconds = 0.2
+    with TestClient(create_app(own), base_url="http://localhost:8710") as client:
+        assert client.post("/ask", json=WHO).status_code == 504
     assert slow.stopped.wait(60)
-
-
-def asgi(app: Any, body: dict[str, Any], accept: str, left: asyncio.Event) -> Any:
-    """A request whose client leaves when the event is set."""
-    sent: list[dict[str, Any]] = []
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0"},
-        "http_version": "1.1",
-        "method": "POST",
-        "path": "/ask",
-        "raw_path": b"/ask",
-        "root_path": "",
-        "scheme": "http",
-        "query_string": b"",
-        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"accept", accept.encode())],
-        "client": ("127.0.0.1", 1),
-        "server": ("127.0.0.1", 8710),
-    }
-    messages = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
-
-    async def receive() -> dict[str, Any]:
-        if messages:
-            return messages.pop()
-        await left.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    return app(scope, receive, send), sent
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
-def test_a_client_that_leaves_frees_its_place(client: TestClient, service: Service, slow: Slow, accept: str) -> None:
+def test_a_client_that_leaves_frees_its_place(own: Service, slow: Slow, accept: str) -> None:
     """Its question stops at the next event; nobody has to wait for it."""
 
-    async def leave() -> None:
-        left = asyncio.Event()
-        call, _ = asgi(client.app, WHO, accept, left)
-        task = asyncio.ensure_future(call)
-        await asyncio.to_thread(slow.running.acquire)
-        left.set()
-        await asyncio.wait([task], timeout=60)
-        assert task.done()
-        task.cancelled() or task.exception()
+    async def leave(url: str) -> None:
+        async with httpx.AsyncClient(timeout=60) as client:
+            call = asyncio.create_task(client.post(f"{url}/ask", json=WHO, headers={"Accept": accept}))
+            await asyncio.to_thread(slow.running.wait, 60)
+            call.cancel()
+            await asyncio.wait([call])
 
-    asyncio.run(leave())
-    assert slow.stopped.wait(60)
-    for _ in range(3000):
-        if service.workers.taken == 0:
-            break
-        time.sleep(0.02)
-    assert service.workers.taken == 0
+    with listening(own) as url:
+        asyncio.run(leave(url))
+        assert slow.stopped.wait(60)
+        while own.workers.taken:
+            time.sleep(0.02)

@@ -32,10 +32,10 @@ def test_a_client_gets_what_it_shows(shared: TestClient, replay: dict[str, Any])
         assert ranked["results"][0]["index"] == holds["first"]
         assert ranked["data"] == ranked["results"]
     if {"text", "equals", "json"} & holds.keys():
-        said, titles, usage = shown(reply, body)
-        assert holds.get("text", "") in said
-        assert holds.get("equals", said) == said
-        assert "json" not in holds or json.loads(said) == holds["json"]
+        text, titles, usage = shown(reply, body)
+        assert holds.get("text", "") in text
+        assert holds.get("equals", text) == text
+        assert "json" not in holds or json.loads(text) == holds["json"]
         assert holds.get("cites", None) in (None, *titles)
         assert usage or not holds.get("usage")
     assert not holds.get("untraced") or shared.get("/traces").json()["traces"] == before

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server.conftest import BRIDGE, HUT, upload
-from surefoot.config.settings import read
+from server.conftest import BRIDGE, HUT, quick, upload
 from surefoot.server.app import assembled, create_app, keys_of
 from surefoot.server.settings import ServerSettings
 
@@ -22,14 +21,12 @@ def tenants(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
     """Acme with the bridge; Bolt with a secret; what Bolt has, by its ids."""
     folder = tmp_path_factory.mktemp("tenants")
     settings = ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"))
-    parts = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
-    config = read({"index": {"path": str(folder / "index.db")}, "network": {"allow": [], "cache": ""}, **parts})
     acme, bolt = ({"Authorization": f"Bearer {keys_of(settings).add(name, [name])}"} for name in ("acme", "bolt"))
-    with TestClient(create_app(assembled(settings, config)), base_url="http://localhost:8710") as client:
+    with TestClient(create_app(assembled(settings, quick(folder))), base_url="http://localhost:8710") as client:
         upload(client, {"bridge.md": BRIDGE, "hut.md": HUT}, headers=acme)
         job = upload(client, {"plans.md": SECRET}, headers=bolt)
-        asked = {"question": "What is the password of the vault?", "conversation": "talk-talk-1"}
-        trace = client.post("/ask", json=asked, headers=bolt).json()
+        question = {"question": "What is the password of the vault?", "conversation": "talk-talk-1"}
+        trace = client.post("/ask", json=question, headers=bolt).json()
         document = client.get("/documents", headers=bolt).json()["documents"][0]["id"]
         known = {"job": job["id"], "trace": trace["id"], "document": document, "passage": trace["passages"][0]["id"]}
         yield {"client": client, "acme": acme, "bolt": bolt, **known}
@@ -116,10 +113,10 @@ def test_no_list_tells_of_anothers(tenants: dict[str, Any]) -> None:
     client, acme = tenants["client"], tenants["acme"]
     paths = "/traces /documents /conversations /collections /v1/models /metrics /evaluations /openapi.json".split()
     for path in paths:
-        said = client.get(path, headers=acme).text
-        assert "bolt" not in said, path
-        assert "plans" not in said, path
-        assert "swordfish" not in said, path
+        text = client.get(path, headers=acme).text
+        assert "bolt" not in text, path
+        assert "plans" not in text, path
+        assert "swordfish" not in text, path
 
 
 def test_the_scores_do_not_depend_on_anothers_words(tenants: dict[str, Any], tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ class Tabs:
     browser: Any
     contexts: list[Any] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def open(self, width: int, scheme: str, **options: Any) -> Any:
         """A tab of a context of its own; `options` as Playwright has them."""
@@ -55,10 +55,12 @@ class Tabs:
         context.set_default_timeout(PATIENCE)
         self.contexts.append(context)
         tab = context.new_page()
-        tab.on("console", lambda said: self.wrong.append(said.text) if said.type in ("error", "warning") else None)
+        tab.on(
+            "console", lambda message: self.wrong.append(message.text) if message.type in ("error", "warning") else None
+        )
         tab.on("pageerror", lambda error: self.wrong.append(str(error)))
         tab.on("dialog", lambda dialog: (self.wrong.append(dialog.message), dialog.dismiss()))
-        tab.on("request", lambda request: self.asked.append(request.url))
+        tab.on("request", lambda request: self.requested.append(request.url))
         return tab
 
 
@@ -70,8 +72,8 @@ def watched(browser: Any, allowed: tuple[str, ...], expected: list[str]) -> Iter
     yield tabs
     for context in tabs.contexts:
         context.close()
-    assert [said for said in tabs.wrong if not any(known in said for known in expected)] == []
-    assert [url for url in tabs.asked if not url.startswith(allowed)] == []
+    assert [message for message in tabs.wrong if not any(known in message for known in expected)] == []
+    assert [url for url in tabs.requested if not url.startswith(allowed)] == []
 
 
 def ask(tab: Any, words: str) -> Any:

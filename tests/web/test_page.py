@@ -104,15 +104,15 @@ def open_page(browser: Any, site: Site) -> Iterator[Open]:
         yield opened
 
 
-def replay(tab: Any, told: list[tuple[str, Any]]) -> None:
+def replay(tab: Any, recorded: list[tuple[str, Any]]) -> None:
     """Send the page these events as the answer to its next questions."""
-    text = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in told)
+    text = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in recorded)
     tab.route("**/ask", lambda route: route.fulfill(content_type="text/event-stream", body=text))
 
 
-def values(told: list[tuple[str, Any]]) -> dict[str, Any]:
+def values(recorded: list[tuple[str, Any]]) -> dict[str, Any]:
     """The values of a question's events by name; of steps the last."""
-    return {name: data["value"] for name, data in told}
+    return {name: data["value"] for name, data in recorded}
 
 
 def fits(tab: Any) -> bool:
@@ -298,12 +298,14 @@ def test_a_key_is_asked_for_once(open_page: Open, config: Config, tmp_path: Path
 @pytest.mark.parametrize("lost", [False, True])
 def test_a_lost_connection_looks_for_the_answer(open_page: Open, site: Site, lost: bool) -> None:
     """An answer that the server finished is found by its id; another can be asked again."""
-    told = [(name, data) for name, data in site.answered(BORN) if name in ("begin", "passages", "grades", "decision")]
+    recorded = [
+        (name, data) for name, data in site.answered(BORN) if name in ("begin", "passages", "grades", "decision")
+    ]
     if lost:
-        told[0][1]["value"]["id"] = "0" * 12
-        told = [(name, {**data, "trace": "0" * 12}) for name, data in told]
+        recorded[0][1]["value"]["id"] = "0" * 12
+        recorded = [(name, {**data, "trace": "0" * 12}) for name, data in recorded]
     tab = open_page(expect=("404",))
-    replay(tab, told)
+    replay(tab, recorded)
     tab.fill("#question", BORN)
     tab.press("#question", "Enter")
     if lost:
@@ -321,8 +323,8 @@ EVIL = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>\u2028<
 @pytest.mark.parametrize("width", [390, 1440])
 def test_hostile_texts_are_text(open_page: Open, site: Site, width: int) -> None:
     """Markup, addresses that run code, reversed words, words of 100 kB: shown, and they do and move nothing."""
-    told, long = site.answered(BORN), "x" * 100_000
-    trace = values(told)
+    recorded, long = site.answered(BORN), "x" * 100_000
+    trace = values(recorded)
     table = f"| {EVIL} | {long} |\n| --- | --- |\n| {EVIL} |"
     mixed = "\n\n".join((EVIL, table, f"- {EVIL}\n  - {long}", f"```{EVIL}\n{EVIL}\n{long}\n"))
     for number, passage in enumerate(trace["passages"]):
@@ -338,7 +340,7 @@ def test_hostile_texts_are_text(open_page: Open, site: Site, width: int) -> None
     for cited in trace["answer"]["citations"]:
         cited |= {"title": EVIL, "quote": EVIL + long, "url": "javascript:window.pwned=1"}
     tab = open_page(width=width)
-    replay(tab, told)
+    replay(tab, recorded)
     turn = ask(tab, BORN)
     turn.locator(".passages summary").first.click()
     turn.locator(".passages summary").nth(1).click()
@@ -409,8 +411,8 @@ def test_the_address_of_a_citation_opens_its_passage(open_page: Open, site: Site
 
 def test_a_shared_file_holds_no_configuration(site: Site) -> None:
     """Which names paths and hosts; nor anything that could end the script that holds the data."""
-    told = values(site.answered(BORN))
-    trace = httpx.get(f"{site.url}/traces/{told['begin']['id']}").json()
+    recorded = values(site.answered(BORN))
+    trace = httpx.get(f"{site.url}/traces/{recorded['begin']['id']}").json()
     text = web.shared(from_json(Trace, {**trace, "question": "</script>", "config": {"index": {"path": "/home/anna"}}}))
     assert "/home/anna" not in text
     assert text.count("</script>") == 2

@@ -136,9 +136,9 @@ def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, c
     graded = zip(trace["passages"], trace["grades"], strict=False)
     spans = [passage["text"][slice(*grade["span"])] for passage, grade in graded if grade["span"]]
     assert tab.locator(".passage mark").all_inner_texts() == spans
-    kept = [strip["text"] for strip in trace["strips"] if strip["kept"]]
-    assert "".join(tab.locator(".passage .kept").all_inner_texts()) == "".join(kept)
-    assert tab.locator(".passage del").count() == len(trace["strips"]) - len(kept)
+    kept_texts = [strip["text"] for strip in trace["strips"] if strip["kept"]]
+    assert "".join(tab.locator(".passage .kept").all_inner_texts()) == "".join(kept_texts)
+    assert tab.locator(".passage del").count() == len(trace["strips"]) - len(kept_texts)
     assert trace["decision"]["because"] in text
     assert tab.locator(".words .up3").count() > 0
     tab.click(".answer button")
@@ -164,8 +164,10 @@ def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, conte
     assert tab.inner_text(".count") == f"{FEW} of {FEW} records"
     assert tab.get_attribute(".count", "role") == "status"
     tab.fill("#f-q", "LARROW hut")
-    said = [json.dumps([r[key] for key in ("question", "answer", "truths", "tags")]) for r in contents.records.values()]
-    found = sum("larrow" in text.lower() and "hut" in text.lower() for text in said)
+    words = [
+        json.dumps([r[key] for key in ("question", "answer", "truths", "tags")]) for r in contents.records.values()
+    ]
+    found = sum("larrow" in text.lower() and "hut" in text.lower() for text in words)
     assert tab.inner_text(".count") == f"{found} of {FEW} records"
     tab.click("text=Clear")
     tab.select_option("#f-metric", "factuality")
@@ -247,8 +249,8 @@ def test_5000_records_stay_fluid(open_page: Open, many: Path) -> None:
     assert tab.get_attribute(".records", "aria-rowcount") == "5001"
     size = many.stat().st_size / 1e6
     least, middle = min(times), statistics.median(times)
-    said = f"{size:.1f} MB; first paint {paint:.0f} ms; a letter {middle:.0f} ms, at best {least:.0f} ms"
-    print(f"\n{said}; scrolled in {[round(took) for took, _ in frames]} ms, two frames each")
+    words = f"{size:.1f} MB; first paint {paint:.0f} ms; a letter {middle:.0f} ms, at best {least:.0f} ms"
+    print(f"\n{words}; scrolled in {[round(took) for took, _ in frames]} ms, two frames each")
     assert max(rows for _, rows in frames) < 60
     assert least < 100  # the best of nine: a busy machine stretches the others
 
@@ -330,8 +332,8 @@ def test_what_is_missing_says_so(open_page: Open, contents: Contents, tmp_path: 
     tab.wait_for_selector("text=No change has been tried")
     tab.evaluate("location.hash = '#/record/q00000'")
     tab.wait_for_selector("text=The record has no trace")
-    for said in ("This record has not been judged", "The contexts were not kept", "None is known"):
-        assert said in tab.inner_text("main")
+    for words in ("This record has not been judged", "The contexts were not kept", "None is known"):
+        assert words in tab.inner_text("main")
     tab.evaluate("location.hash = '#/record/q9'")
     tab.wait_for_selector("text=There is no record")
     tab.evaluate("location.hash = '#/item/9'")

@@ -67,8 +67,8 @@ class AccessMiddleware:
             await problem.response()(scope, receive, answer)
         except (OSError, TraceFault) as error:
             LOG.error("the keys cannot be read", exc_info=error)
-            problem = Problem(503, "unavailable", "nobody can be let in at present; ask whoever runs the server")
-            await problem.response()(scope, receive, answer)
+            closed = Problem(503, "unavailable", "nobody can be let in at present; ask whoever runs the server")
+            await closed.response()(scope, receive, answer)
         else:
             method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server leaves the body out
             await self._app({**scope, "method": method}, receive, answer)

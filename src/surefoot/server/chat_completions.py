@@ -7,8 +7,7 @@ Only checked text is streamed: nothing that is shown is ever taken back.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable
 from time import time
 from typing import Any
 from uuid import uuid4
@@ -16,7 +15,16 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from surefoot.server.messages import SOURCES, Content, last_question, model_collection, model_names, pieces, texts
+from surefoot.server.messages import (
+    SOURCES,
+    Content,
+    last_question,
+    model_collection,
+    model_names,
+    pieces,
+    texts,
+    trace_tokens,
+)
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
@@ -26,6 +34,8 @@ from surefoot.server.sources import footer, locations, url_citations
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.types import Trace
+
+Fields = dict[str, Any]
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1")
 
@@ -52,107 +62,75 @@ class ChatBody(CompatibleBody):
     stream_options: StreamOptions | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ChatReply:
-    """A whole reply."""
-
-    id: str
-    model: str
-    created: int
-    text: str
-    annotations: list[dict[str, Any]]
-    usage: dict[str, Any]
-
-    def whole(self) -> dict[str, Any]:
-        """As one object."""
-        message = {"role": "assistant", "content": self.text, "refusal": None, "annotations": self.annotations}
-        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
-        return {**self._head("chat.completion"), "choices": [choice], "usage": self.usage}
-
-    def opening(self) -> dict[str, Any]:
-        """The first piece, which names the role."""
-        return self._chunk({"role": "assistant", "content": ""})
-
-    def chunks(self, usage: bool) -> Iterator[dict[str, Any]]:
-        """In pieces; `usage`: the last one has the tokens."""
-        for piece in pieces(self.text):
-            yield self._chunk({"content": piece})
-        if self.annotations:
-            yield self._chunk({"annotations": self.annotations})
-        yield self._chunk({}, "stop")
-        if usage:
-            yield {**self._head("chat.completion.chunk"), "choices": [], "usage": self.usage}
-
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-        return {**self._head("chat.completion.chunk"), "choices": [choice]}
-
-    def _head(self, kind: str) -> dict[str, Any]:
-        return {"id": self.id, "object": kind, "created": self.created, "model": self.model}
-
-
 @router.post("/chat/completions", responses=EVENTS)
 async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the last user message of a conversation."""
     collection = model_collection(caller, body.model)
     question, history = last_question(texts((one.role, one.content) for one in body.messages))
-    question_request = QuestionRequest(collection, checked(question), history)
+    ticket = ask(caller.service, QuestionRequest(collection, checked(question), history))
     base = str(request.base_url).rstrip("/")
-    opening = ChatReply(f"chatcmpl-{uuid4().hex[:12]}", body.model, int(time()), "", [], {})
+    head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
 
-    def replied(trace: Trace) -> ChatReply:
+    def message(trace: Trace) -> Fields:
         cited = locations(trace, collection, base)
         text = trace.answer.text if trace.answer else ""
         text += footer(cited) if body.model.endswith(SOURCES) else ""
-        return replace(opening, text=text, annotations=url_citations(cited), usage=_usage(trace))
+        return {"role": "assistant", "content": text, "refusal": None, "annotations": url_citations(cited)}
 
-    ticket = ask(caller.service, question_request)
-    if not body.stream:
-        return JSONResponse(replied(await awaited(request, ticket)).whole())
-    return stream(_streamed(ticket, replied, body, opening))
+    if body.stream:
+        usage = bool(body.stream_options and body.stream_options.include_usage)
+        return stream(_streamed(ticket, message, {**head, "object": "chat.completion.chunk"}, usage))
+    trace = await awaited(request, ticket)
+    choice = {"index": 0, "message": message(trace), "logprobs": None, "finish_reason": "stop"}
+    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(trace)})
 
 
 async def _streamed(
-    ticket: Ticket[Trace], replied: Callable[[Trace], ChatReply], body: ChatBody, opening: ChatReply
+    ticket: Ticket[Trace], message: Callable[[Trace], Fields], head: Fields, usage: bool
 ) -> AsyncIterator[str]:
     """The role at once, so that the client sees that it is heard; the text when it is checked."""
+
+    def chunk(delta: Fields, finish: str | None = None) -> str:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+        return json.dumps({**head, "choices": [choice]})
+
     try:
-        yield json.dumps(opening.opening())
-        reply = replied(await ticket.result())
+        yield chunk({"role": "assistant", "content": ""})
+        trace = await ticket.result()
+        whole = message(trace)
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
     finally:
         ticket.cancel()
-    for chunk in reply.chunks(bool(body.stream_options and body.stream_options.include_usage)):
-        yield json.dumps(chunk)
+    for piece in pieces(whole["content"]):
+        yield chunk({"content": piece})
+    if whole["annotations"]:
+        yield chunk({"annotations": whole["annotations"]})
+    yield chunk({}, "stop")
+    if usage:
+        yield json.dumps({**head, "choices": [], "usage": _usage(trace)})
     yield "[DONE]"
 
 
-def _usage(trace: Trace) -> dict[str, int]:
+def _usage(trace: Trace) -> Fields:
     input_tokens, output_tokens = trace_tokens(trace)
     total = input_tokens + output_tokens
     return {"prompt_tokens": input_tokens, "completion_tokens": output_tokens, "total_tokens": total}
 
 
-def trace_tokens(trace: Trace) -> tuple[int, int]:
-    """The input and output tokens of the language model; 0 where none was asked."""
-    output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
-    return sum(step.tokens for step in trace.steps) - output_tokens, output_tokens
-
-
 @router.get("/models")
-def get_models(caller: RequestCaller) -> dict[str, Any]:
+def get_models(caller: RequestCaller) -> Fields:
     """List the models: each collection that this key sees, with and without the list of sources."""
     return {"object": "list", "data": [_described(name) for name in model_names(caller)]}
 
 
 @router.get("/models/{name}")
-def get_model(name: str, caller: RequestCaller) -> dict[str, Any]:
+def get_model(name: str, caller: RequestCaller) -> Fields:
     """Describe one model."""
     model_collection(caller, name)
     return _described(name)
 
 
-def _described(name: str) -> dict[str, Any]:
+def _described(name: str) -> Fields:
     return {"id": name, "object": "model", "created": 0, "owned_by": "surefoot"}

@@ -10,6 +10,7 @@ from surefoot.server.conversations import Turn
 from surefoot.server.problems import Problem, invalid
 from surefoot.server.request_bodies import CompatibleBody
 from surefoot.server.service import Caller
+from surefoot.types import Trace
 
 PREFIX = "surefoot-"
 SOURCES = "+sources"
@@ -77,3 +78,9 @@ def model_names(caller: Caller) -> Iterator[str]:
     """The models of each visible collection."""
     for collection in caller.visible():
         yield from (f"{PREFIX}{collection}", f"{PREFIX}{collection}{SOURCES}")
+
+
+def trace_tokens(trace: Trace) -> tuple[int, int]:
+    """The input and output tokens of the language model; 0 where none was asked."""
+    output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
+    return sum(step.tokens for step in trace.steps) - output_tokens, output_tokens

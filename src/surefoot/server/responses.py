@@ -14,9 +14,17 @@ from fastapi import APIRouter, Query, Request
 from sse_starlette import ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
-from surefoot.server.chat_completions import trace_tokens
 from surefoot.server.conversations import Turn
-from surefoot.server.messages import PREFIX, SOURCES, Content, last_question, model_collection, pieces, texts
+from surefoot.server.messages import (
+    PREFIX,
+    SOURCES,
+    Content,
+    last_question,
+    model_collection,
+    pieces,
+    texts,
+    trace_tokens,
+)
 from surefoot.server.problems import invalid, missing, problem_of
 from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream

@@ -1,6 +1,6 @@
 // The answer: checked text with its markers, what each of them quotes, and what no source carries.
 
-import { h, said } from "./dom.js";
+import { h, isolated } from "./dom.js";
 import { positions, rendered, unsigned } from "./blocks.js";
 import { sureness } from "./confidence.js";
 import { percent, snippet, titled } from "./passages.js";
@@ -12,7 +12,7 @@ const BEFORE = 160;
 
 export function answerOf(trace, actions) {
   const { answer } = trace;
-  if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", said(trace.error)] : "There is no answer.")];
+  if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", isolated(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
   if (answer.hedged) return hedge(trace, actions);
   return [text(answer, actions), sources(answer, actions, false), sureness(answer), withheld(answer)];
@@ -22,7 +22,7 @@ function refusal(answer) {
   return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), sureness(answer), withheld(answer)];
 }
 
-const because = (answer) => (answer.because ? h("p", { class: "dim" }, "Because: ", said(answer.because)) : null);
+const because = (answer) => (answer.because ? h("p", { class: "dim" }, "Because: ", isolated(answer.because)) : null);
 const withheld = (answer) => (answer.withheld ? h("details", { class: "plain" }, h("summary", {}, "The model's words, which were withheld"), h("div", { class: "prose" }, rendered(answer.withheld))) : null);
 
 // It may miss the question: the passages come first, and nothing in it is called quoted.
@@ -34,7 +34,7 @@ function hedge(trace, actions) {
     h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, grade.span, BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
   return [
     best.length ? h("p", { class: "kind" }, "These passages may answer") : null,
-    answer.because ? h("p", { class: "dim" }, "Not called an answer: ", said(answer.because), ".") : null,
+    answer.because ? h("p", { class: "dim" }, "Not called an answer: ", isolated(answer.because), ".") : null,
     best.length ? h("ol", { class: "first" }, best.map(one)) : null,
     h("p", { class: "kind" }, "Nearest sentences"),
     h("div", { class: "near" }, text(answer, actions)),
@@ -72,7 +72,7 @@ function checks(cited) {
   const first = cited.find((one) => !one.quoted);
   const backed = cited.map((one) => one.supported);
   return [
-    first ? tag("no", ["not quoted", first.reason ? [": ", said(first.reason)] : ""]) : tag("yes", "quoted"),
+    first ? tag("no", ["not quoted", first.reason ? [": ", isolated(first.reason)] : ""]) : tag("yes", "quoted"),
     backed.includes(false) ? tag("no", "not supported") : backed.every((one) => one === true) ? tag("yes", "supported") : null,
   ];
 }

@@ -1,8 +1,8 @@
 // The page that asks: which view an address means, the question on its way, and what the keyboard does.
 
-import { h, said, svg } from "./dom.js";
+import { h, isolated, svg } from "./dom.js";
 import { attributionPart } from "./evidence.js";
-import { Problem, asked, get, place, post, within } from "./requests.js";
+import { Problem, askEvents, get, place, post, within } from "./requests.js";
 import { Turn } from "./turn.js";
 import { closeSource, isOpen, openSource } from "./source.js";
 import { listConversations, markCurrent } from "./conversations.js";
@@ -12,7 +12,7 @@ import { scaleOf } from "./scale.js";
 import { counted, cut, decoded, many } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const [main, question, told, send, picked] = ["main", "question", "told", "send", "collection"].map($);
+const [main, question, announcer, send, picked] = ["main", "question", "told", "send", "collection"].map($);
 const THEMES = ["system", "light", "dark"];
 const RECOVERIES = [1000, 2000, 4000];
 
@@ -21,7 +21,7 @@ const chosen = () => state.collections.find((one) => one.name === picked.value) 
 
 // Spoken once: the same words twice in a row are not news.
 function tell(words) {
-  if (told.textContent !== words) told.textContent = words;
+  if (announcer.textContent !== words) announcer.textContent = words;
 }
 
 // ---- what can be done with a passage, an answer, a turn
@@ -54,7 +54,7 @@ async function explain(trace, passage, at, box) {
     const moved = await post(`${place("traces", trace.id)}/explain`, { passage: passage.id });
     box.replaceChildren(attributionPart(moved));
   } catch (error) {
-    box.replaceChildren(h("p", { class: "note bad" }, said(error.message)));
+    box.replaceChildren(h("p", { class: "note bad" }, isolated(error.message)));
     recover(error);
   }
   at.disabled = false;
@@ -66,7 +66,7 @@ function unfit(trace, passage) {
   const set = (on) => (button.setAttribute("aria-pressed", String(on)), (button.textContent = on ? "Marked: does not answer" : "Does not answer"));
   const button = h("button", { type: "button", class: "quiet", click: async () => {
     const on = button.getAttribute("aria-pressed") !== "true";
-    if (await kept({ trace: trace.id, passage: passage.id, answers: on ? false : null })) {
+    if (await storeMark({ trace: trace.id, passage: passage.id, answers: on ? false : null })) {
       rated.set(key(trace.id, passage.id), on);
       set(on);
     }
@@ -75,7 +75,7 @@ function unfit(trace, passage) {
   return button;
 }
 
-async function kept(value) {
+async function storeMark(value) {
   try {
     await post("/feedback", value);
     return true;
@@ -93,12 +93,12 @@ function footOf(trace) {
   if (!trace.id) return null;
   const reason = h("form", { class: "reason", hidden: true, submit: async (event) => {
     event.preventDefault();
-    if (await kept({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot lab` can tune thresholds with."));
+    if (await storeMark({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot lab` can tune thresholds with."));
   } }, h("label", {}, "What was wrong?", h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, "Keep"));
   const thumb = (name, useful, words) => h("button", { type: "button", class: "quiet thumb", "aria-label": words, title: words, "aria-pressed": String(rated.get(key(trace.id)) === useful), click: async (event) => {
     const pressed = event.currentTarget;
     const on = pressed.getAttribute("aria-pressed") !== "true";
-    if (!(await kept({ trace: trace.id, useful: on ? useful : null }))) return;
+    if (!(await storeMark({ trace: trace.id, useful: on ? useful : null }))) return;
     rated.set(key(trace.id), on ? useful : null);
     [up, down].forEach((one) => one.setAttribute("aria-pressed", String(on && one === pressed)));
     reason.hidden = !(on && !useful);
@@ -127,7 +127,7 @@ async function ask(words) {
   busy({ stop, turn });
   try {
     const value = { question: words, collection: chosen()?.name, conversation: state.conversation ?? undefined };
-    for await (const [name, data] of asked(value, stop.signal)) {
+    for await (const [name, data] of askEvents(value, stop.signal)) {
       if (name === "begin" && here === state.shown) begun(data.value);
       if (name === "error") throw new Problem(data.value?.message ?? "The question failed.", { status: data.value?.status ?? 0 });
       turn.hear(name, data);
@@ -201,7 +201,7 @@ function busy(running) {
 
 function askKey(message) {
   if (document.querySelector("dialog[open]")) return;
-  const why = h("p", { role: "alert" }, said(message));
+  const why = h("p", { role: "alert" }, isolated(message));
   const field = h("input", { type: "password", id: "key", autocomplete: "current-password", required: true, placeholder: "sf-…" });
   const dialog = h("dialog", { "aria-labelledby": "key-name", close: () => dialog.remove() }, h("form", { submit: async (event) => {
     event.preventDefault();
@@ -210,7 +210,7 @@ function askKey(message) {
       dialog.close();
       await start();
     } catch (error) {
-      why.replaceChildren(said(error.message));
+      why.replaceChildren(isolated(error.message));
       field.select();
     }
   } }, h("h2", { id: "key-name" }, "This server wants a key"), why, h("label", { for: "key" }, "Key"), field, h("p", { class: "dim" }, "Whoever runs the server makes one: ", h("code", {}, "surefoot serve keys add NAME")), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, "Open"))));
@@ -220,7 +220,7 @@ function askKey(message) {
 }
 
 function notice(message) {
-  const node = h("p", { class: "notice", role: "alert" }, said(message));
+  const node = h("p", { class: "notice", role: "alert" }, isolated(message));
   document.querySelector(".notice")?.remove();
   $("centre").append(node);
   setTimeout(() => node.remove(), 8000);
@@ -287,7 +287,7 @@ async function route(first = false) {
   try {
     view = await viewOf(hash);
   } catch (error) {
-    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, said(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
+    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
     recover(error);
   }
   if (here !== state.shown) return;
@@ -371,10 +371,10 @@ $("menu").addEventListener("click", () => {
 $("centre").addEventListener("click", shut);
 
 function themed() {
-  const kept = document.documentElement.dataset.theme ?? "system";
-  $("theme").textContent = `Theme: ${kept}`;
+  const theme = document.documentElement.dataset.theme ?? "system";
+  $("theme").textContent = `Theme: ${theme}`;
   themeFrame();
-  return kept;
+  return theme;
 }
 $("theme").addEventListener("click", () => {
   const next = THEMES[(THEMES.indexOf(themed()) + 1) % THEMES.length];
@@ -446,7 +446,7 @@ async function start() {
     await Promise.all([collections(), listConversations(null)]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note bad" }, said(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
+    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
     return recover(error);
   }
   await route(true);

@@ -51,12 +51,12 @@ export function rendered(text, ranges = [], { line = null } = {}) {
     lines.push([at, end < 0 ? text.length : end]);
     at = end < 0 ? text.length : end + 1;
   }
-  const said = ([start, end]) => text.slice(start, end);
-  const empty = (n) => n >= lines.length || !said(lines[n]).trim();
+  const slice = ([start, end]) => text.slice(start, end);
+  const empty = (n) => n >= lines.length || !slice(lines[n]).trim();
   const begins = (words) => FENCE.test(words) || words.startsWith("|") || ITEM.test(words) || HEADING.test(words);
   const found = [];
   for (let n = 0; n < lines.length; ) {
-    const words = said(lines[n]);
+    const words = slice(lines[n]);
     const fence = FENCE.exec(words)?.[1];
     let last = n + 1;
     if (!words.trim()) {
@@ -64,22 +64,22 @@ export function rendered(text, ranges = [], { line = null } = {}) {
       continue;
     }
     if (fence) {
-      while (last < lines.length && !said(lines[last]).trimStart().startsWith(fence)) last += 1;
+      while (last < lines.length && !slice(lines[last]).trimStart().startsWith(fence)) last += 1;
       found.push(code(lines.slice(n + 1, last), write, line));
       n = last + 1;
       continue;
     }
     if (words.trimStart().startsWith("|")) {
-      while (last < lines.length && said(lines[last]).trimStart().startsWith("|")) last += 1;
+      while (last < lines.length && slice(lines[last]).trimStart().startsWith("|")) last += 1;
       found.push(grid(text, lines.slice(n, last), write));
     } else if (ITEM.test(words)) {
-      while (last < lines.length && (empty(last) ? last + 1 < lines.length && /^\s+\S/.test(said(lines[last + 1])) : ITEM.test(said(lines[last])) || (!begins(said(lines[last])) && !empty(last - 1)) || /^\s/.test(said(lines[last])))) last += 1;
+      while (last < lines.length && (empty(last) ? last + 1 < lines.length && /^\s+\S/.test(slice(lines[last + 1])) : ITEM.test(slice(lines[last])) || (!begins(slice(lines[last])) && !empty(last - 1)) || /^\s/.test(slice(lines[last])))) last += 1;
       found.push(list(text, lines.slice(n, last), write));
     } else if (HEADING.test(words)) {
       found.push(h("p", { class: "heading", dir: "auto" }, sentence(text, lines[n][0] + HEADING.exec(words)[0].length, lines[n][1], write)));
     } else {
-      const defines = last < lines.length && said(lines[last]).startsWith(": ");
-      while (last < lines.length && !empty(last) && (defines ? last === n + 1 || said(lines[last]).startsWith("  ") : !begins(said(lines[last])))) last += 1;
+      const defines = last < lines.length && slice(lines[last]).startsWith(": ");
+      while (last < lines.length && !empty(last) && (defines ? last === n + 1 || slice(lines[last]).startsWith("  ") : !begins(slice(lines[last])))) last += 1;
       if (defines) found.push(h("dl", { class: "definition" }, h("dt", { dir: "auto" }, sentence(text, ...lines[n], write)), h("dd", { dir: "auto" }, sentence(text, lines[n + 1][0] + 2, lines[last - 1][1], write))));
       else found.push(h("p", { dir: "auto" }, sentence(text, lines[n][0], lines[last - 1][1], write)));
     }

@@ -62,7 +62,7 @@ function diamond(summaries, layout) {
       svg("text", { class: "score", x, y: y + 14 }, score, svg("tspan", { class: "interval" }, ` ${interval(one?.low, one?.high)}`)),
     );
   });
-  const told = drawn.map(({ name, edge }) => `${called(name)} (${edge}) ${known[name] ? `${meanOf(known[name])} ${interval(known[name].low, known[name].high)}` : "not scored"}`);
-  const attributes = { viewBox: `0 0 ${size[0]} ${size[1]}`, role: "img", class: "diamond", "aria-label": `The metric diamond: question, context, answer and ground truth. ${told.join("; ")}.` };
+  const descriptions = drawn.map(({ name, edge }) => `${called(name)} (${edge}) ${known[name] ? `${meanOf(known[name])} ${interval(known[name].low, known[name].high)}` : "not scored"}`);
+  const attributes = { viewBox: `0 0 ${size[0]} ${size[1]}`, role: "img", class: "diamond", "aria-label": `The metric diamond: question, context, answer and ground truth. ${descriptions.join("; ")}.` };
   return svg("svg", attributes, lines, corners, words);
 }

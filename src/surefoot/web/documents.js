@@ -1,6 +1,6 @@
 // The documents of a collection: listed, added by dropping files, removed; and what of them was not read, and why.
 
-import { h, said } from "./dom.js";
+import { h, isolated } from "./dom.js";
 import { get, place, remove, upload, within } from "./requests.js";
 import { counted, cut, many } from "./words.js";
 
@@ -61,7 +61,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
       const share = job.of ? job.done / job.of : 0;
       bar.value = 0.3 + 0.7 * share;
       if (job.state === "waiting") state.textContent = "Waiting for its turn";
-      if (job.state === "reading") state.replaceChildren(`Reading ${counted(Math.min(job.of, job.done + 1))} of ${counted(job.of)}`, job.file ? ": " : "", said(cut(job.file, 120)));
+      if (job.state === "reading") state.replaceChildren(`Reading ${counted(Math.min(job.of, job.done + 1))} of ${counted(job.of)}`, job.file ? ": " : "", isolated(cut(job.file, 120)));
       if (job.unread.length) unread.replaceChildren(reasons(job.unread));
       if (job.state === "done" || job.state === "failed") return finish(job);
       await new Promise((later) => setTimeout(later, POLL));
@@ -69,7 +69,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
   } catch (error) {
     bar.remove();
     card.classList.add("bad");
-    state.replaceChildren(said(error.message));
+    state.replaceChildren(isolated(error.message));
     tell(error.message);
     problem(error);
   }
@@ -86,6 +86,6 @@ export async function addFiles(files, collection, { tell, done, problem }) {
 }
 
 function reasons(unread) {
-  const lines = unread.slice(0, 200).map(({ file, reason }) => h("li", {}, h("b", { dir: "auto" }, cut(file, 160)), ": ", said(cut(reason, 400))));
+  const lines = unread.slice(0, 200).map(({ file, reason }) => h("li", {}, h("b", { dir: "auto" }, cut(file, 160)), ": ", isolated(cut(reason, 400))));
   return h("div", { class: "unread" }, h("p", {}, `Not read: ${counted(unread.length)}`), h("ul", {}, lines));
 }

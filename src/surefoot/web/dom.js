@@ -16,7 +16,7 @@ function fill(node, attributes, children) {
 }
 
 // Words of the data, which may be of any script and run in any direction, but not into what stands beside them.
-export const said = (text, kind) => h("span", { class: kind, dir: "auto" }, text);
+export const isolated = (text, kind) => h("span", { class: kind, dir: "auto" }, text);
 export const unseen = (text) => h("span", { class: "unseen" }, text);
 
 export const part = (title, level, ...children) => {
@@ -58,9 +58,9 @@ export const jump = (label, place, words) =>
 // hides where the link leads (https://bank.example@evil.example/).
 export function address(url) {
   const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url) ? new URL(url) : null;
-  if (!known) return said(url);
+  if (!known) return isolated(url);
   const login = known.username || known.password;
   known.username = known.password = "";
   const target = login ? known.href : url;
-  return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, said(target));
+  return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, isolated(target));
 }

@@ -1,6 +1,6 @@
 // Runs of `surefoot evaluate`: listed, and each opened in a frame of its own, which may do nothing but draw itself.
 
-import { h, said } from "./dom.js";
+import { h, isolated } from "./dom.js";
 import { get, place } from "./requests.js";
 import { counted, fixed, level, spaced, upper } from "./words.js";
 
@@ -22,5 +22,5 @@ export function themeFrame() {
 
 export function evaluationView(name) {
   const frame = h("iframe", { src: place("evaluations", name), sandbox: "allow-scripts allow-popups", title: `Evaluation ${name}`, load: themeFrame });
-  return h("div", { class: "view framed" }, h("p", { class: "path" }, h("a", { href: "#/evaluations" }, "Evaluations"), " › ", said(name)), h("h1", { class: "unseen", tabindex: "-1" }, `Evaluation ${name}`), frame);
+  return h("div", { class: "view framed" }, h("p", { class: "path" }, h("a", { href: "#/evaluations" }, "Evaluations"), " › ", isolated(name)), h("h1", { class: "unseen", tabindex: "-1" }, `Evaluation ${name}`), frame);
 }

@@ -1,9 +1,9 @@
 // What a trace and its explanations are drawn with, wherever they are shown.
 
-import { h, more, part, said, svg, table } from "./dom.js";
+import { h, more, part, isolated, svg, table } from "./dom.js";
 import { counted, isNumber, short, signed, slicer, upper } from "./words.js";
 
-export const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" }, h("span", { "aria-hidden": "true" }, is ? "✓ " : "✗ "), words, why ? [": ", said(why)] : null);
+export const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" }, h("span", { "aria-hidden": "true" }, is ? "✓ " : "✗ "), words, why ? [": ", isolated(why)] : null);
 
 // The text with its span and its strips marked; what overlaps is cut where one of them begins or ends.
 export function marked(text, span, strips) {
@@ -27,19 +27,19 @@ export function attributionPart(found) {
     const value = found.values[n];
     const degree = strength(value);
     const signs = (value > 0 ? "+" : "−").repeat(degree);
-    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: `${signed(value)} ± ${short(found.errors[n])}` }, said(unit.words), signs ? h("sup", {}, signs) : null), " "];
+    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: `${signed(value)} ± ${short(found.errors[n])}` }, isolated(unit.words), signs ? h("sup", {}, signs) : null), " "];
   };
   const sides = ["question", "title", "text", "passage"].filter((side) => found.units.some((unit) => unit.side === side));
   const order = found.values.map((_, n) => n).toSorted((a, b) => Math.abs(found.values[b]) - Math.abs(found.values[a]));
-  const rows = order.slice(0, 400).map((n) => [said(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
+  const rows = order.slice(0, 400).map((n) => [isolated(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
   return part(
     "Words that moved the grade",
     2,
-    h("p", {}, said(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
+    h("p", {}, isolated(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
     h("p", { class: "dim small" }, "+ marks words that raise the grade, − words that lower it; more signs mean a stronger effect."),
     h("dl", { class: "words" }, sides.map((side) => h("div", {}, h("dt", {}, side), h("dd", {}, found.units.map((unit, n) => (unit.side === side ? word(unit, n) : null)))))),
     more("All values", table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
-    h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", said(note), "."])),
+    h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", isolated(note), "."])),
   );
 }
 

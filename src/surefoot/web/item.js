@@ -6,25 +6,25 @@ function itemView(number) {
   if (!item) return [h("h1", { tabindex: "-1" }, "There is no such item"), h("p", {}, h("a", { href: "#/" }, "Back to the overview"))];
   return [
     h("p", { class: "path" }, h("a", { href: "#/" }, "Overview"), ` › item ${number} of ${items.length}`),
-    h("h1", { tabindex: "-1" }, said(item.title)),
+    h("h1", { tabindex: "-1" }, isolated(item.title)),
     chips(item),
     drill(item, number - 1, 2),
-    h("nav", { class: "turn", "aria-label": "Items" }, number > 1 ? h("a", { href: `#/item/${number - 1}` }, "← ", said(items[number - 2].title)) : h("span"), number < items.length ? h("a", { href: `#/item/${number + 1}` }, said(items[number].title), " →") : null),
+    h("nav", { class: "turn", "aria-label": "Items" }, number > 1 ? h("a", { href: `#/item/${number - 1}` }, "← ", isolated(items[number - 2].title)) : h("span"), number < items.length ? h("a", { href: `#/item/${number + 1}` }, isolated(items[number].title), " →") : null),
   ];
 }
 
 function drill(item, place, depth) {
-  const told = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, markdown(gist)), markdown(text), ...children);
+  const section = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, markdown(gist)), markdown(text), ...children);
   return h(
     "div",
     { class: "drill apart" },
     h(
       "div",
       {},
-      told("Problem", item.problem_detection, item.problem_detection_gist),
-      told("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
-      told("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
-      told("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
+      section("Problem", item.problem_detection, item.problem_detection_gist),
+      section("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
+      section("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
+      section("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
       doubts(item.unsupported),
     ),
     h("div", {}, part("Patch of surefoot.toml", depth, patchOf(head.patches[place])), part("Gain", depth, gains(item))),
@@ -34,13 +34,13 @@ function drill(item, place, depth) {
 
 function cases(item) {
   if (!item.cases?.length) return null;
-  const list = h("ul", { class: "cases" }, item.cases.map((id) => h("li", {}, h("a", { href: recordLink(id) }, said(id)))));
+  const list = h("ul", { class: "cases" }, item.cases.map((id) => h("li", {}, h("a", { href: recordLink(id) }, isolated(id)))));
   index().then(({ byId }) => {
     list.replaceChildren(...item.cases.map((id) => {
       const row = byId.get(id);
-      if (!row) return h("li", {}, said(id), h("span", { class: "dim" }, " is not in this file"));
+      if (!row) return h("li", {}, isolated(id), h("span", { class: "dim" }, " is not in this file"));
       const scores = (item.metrics ?? []).filter((metric) => row.values[metric] !== undefined).map((metric) => h("span", { class: "score" }, `${called(metric)} `, valueOf(row.values[metric])));
-      return h("li", {}, h("a", { href: recordLink(id) }, said(cut(row.question, 200))), " ", scores);
+      return h("li", {}, h("a", { href: recordLink(id) }, isolated(cut(row.question, 200))), " ", scores);
     }));
   });
   return [h("p", { class: "small dim" }, "Records with this problem:"), list];

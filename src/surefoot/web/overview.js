@@ -5,7 +5,7 @@ function overview() {
   const by = diagnosis ? `diagnosed by ${diagnosis.by}` : "no diagnosis";
   const line = [many(records, "record"), about.created?.slice?.(0, 10), by].filter(Boolean).join(" · ");
   return [
-    h("h1", { tabindex: "-1" }, said(named())),
+    h("h1", { tabindex: "-1" }, isolated(named())),
     h("p", { class: "dim" }, line),
     h("div", { class: "two" }, h("div", {}, health(diagnosis), changes(diagnosis)), h("div", {}, diamondPart(summaries), insightsPart(diagnosis))),
     metricsPart(summaries),
@@ -31,7 +31,7 @@ function card(item, n) {
   return h(
     "article",
     { class: `card ${item.priority}`, "aria-labelledby": `item-${n + 1}` },
-    h("h3", { id: `item-${n + 1}` }, h("a", { href: `#/item/${n + 1}` }, said(item.title))),
+    h("h3", { id: `item-${n + 1}` }, h("a", { href: `#/item/${n + 1}` }, isolated(item.title))),
     chips(item),
     h("dl", {}, gist("Problem", item.problem_detection_gist), gist("Why", item.root_cause_analysis_gist), gist("Change", item.recommended_protocol_gist)),
   );
@@ -45,7 +45,7 @@ function chips(item) {
     "ul",
     { class: "chips", "aria-label": "In short" },
     h("li", { class: `chip ${item.priority}` }, item.priority),
-    item.stage ? h("li", { class: "chip" }, said(item.stage)) : null,
+    item.stage ? h("li", { class: "chip" }, isolated(item.stage)) : null,
     isNumber(item.predicted) ? h("li", { class: "chip" }, `expected ${signed(item.predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}`) : null,
     h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["measured ", gainOf(item.realised)] : "not tried yet"),
   );
@@ -74,7 +74,7 @@ function metricsPart(summaries) {
   ]);
   const headings = [{ name: "metric", head: true }, { name: "mean", right: true }, { name: "95 % interval", right: true }, { name: "from 0 to 1" }, { name: "level" }, { name: "scored", right: true }, { name: "bounds", right: true }, { name: "lowest – highest", right: true }, { name: "not applicable", right: true }];
   const missing = summaries.filter((one) => one.unscored);
-  const why = missing.map((one) => h("li", {}, `${called(one.metric)}: `, Object.entries(one.unscored_because ?? {}).map(([reason, count], n) => [n ? "; " : "", `${counted(count)} × `, said(reason)])));
+  const why = missing.map((one) => h("li", {}, `${called(one.metric)}: `, Object.entries(one.unscored_because ?? {}).map(([reason, count], n) => [n ? "; " : "", `${counted(count)} × `, isolated(reason)])));
   return part(
     "Metrics",
     2,
@@ -89,7 +89,7 @@ function insightsPart(diagnosis) {
   return part(
     "What each metric says",
     2,
-    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", said(one.by)), doubts(one.unsupported)))),
+    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", isolated(one.by)), doubts(one.unsupported)))),
   );
 }
 

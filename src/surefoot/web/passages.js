@@ -1,6 +1,6 @@
 // Passages with their grades, the words that answer, and the strips that were cut from them.
 
-import { address, facts, h, said } from "./dom.js";
+import { address, facts, h, isolated } from "./dom.js";
 import { positions, rendered, unsigned } from "./blocks.js";
 import { counted, cut, isNumber, many, scored } from "./words.js";
 
@@ -70,9 +70,9 @@ function row({ passage, grade, rank }, strips, trace, actions) {
 
 // How much of the passage was kept: its strips in their places.
 function bar(passage, strips) {
-  const kept = strips.filter((strip) => strip.kept).length;
+  const keptCount = strips.filter((strip) => strip.kept).length;
   const length = Math.max(1, passage.text.length);
-  const node = h("span", { class: "bar", title: `${kept} of ${many(strips.length, "strip")} kept` }, h("span", { class: "unseen" }, `${kept} of ${many(strips.length, "strip")} kept. `));
+  const node = h("span", { class: "bar", title: `${keptCount} of ${many(strips.length, "strip")} kept` }, h("span", { class: "unseen" }, `${keptCount} of ${many(strips.length, "strip")} kept. `));
   strips.slice(0, 200).forEach((strip) => {
     const piece = h("i", { class: strip.kept ? "kept" : null });
     Object.assign(piece.style, { left: `${(100 * strip.start) / length}%`, width: `${Math.max(0.5, (100 * (strip.end - strip.start)) / length)}%` });
@@ -112,7 +112,7 @@ function whole(passage, grade, rank, strips, trace, actions) {
       ["found as", `${rank} of ${trace.passages.length + trace.external.length}`],
       ["strips", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length} kept` : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
-      ["grade", grade?.reason ? said(grade.reason) : null],
+      ["grade", grade?.reason ? isolated(grade.reason) : null],
       ["counts for at most", grade?.cap ?? null],
       ["place", passage.url ? address(passage.url) : null],
     ]),

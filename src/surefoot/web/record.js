@@ -12,14 +12,14 @@ function recordView(id) {
 }
 
 function recordPage(id, found) {
-  if (!found) return [h("h1", { tabindex: "-1" }, "There is no record ", said(cut(id, 80))), h("p", {}, h("a", { href: "#/records" }, "All records"))];
+  if (!found) return [h("h1", { tabindex: "-1" }, "There is no record ", isolated(cut(id, 80))), h("p", {}, h("a", { href: "#/records" }, "All records"))];
   const { record, scores, attribution } = found;
   const { trace } = record;
   seen.last = id;
   return [
     way(id),
     h("h1", { tabindex: "-1", class: "question" }, long(record.question || "(no question)")),
-    facts([["id", said(record.id)], ["group", record.group && said(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), said(String(value))])]),
+    facts([["id", isolated(record.id)], ["group", record.group && isolated(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), isolated(String(value))])]),
     sure("answer", () => answerPart(record, trace)),
     sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "This record has not been judged."))),
     trace ? sure("decision", () => decisionPart(trace)) : null,
@@ -38,7 +38,7 @@ function sure(name, make) {
   try {
     return make();
   } catch (error) {
-    return h("p", { class: "doubt" }, `This record's ${name} cannot be shown: `, said(error.message));
+    return h("p", { class: "doubt" }, `This record's ${name} cannot be shown: `, isolated(error.message));
   }
 }
 
@@ -64,10 +64,10 @@ function answerPart(record, trace) {
     "Answer",
     2,
     answer?.refused ? h("p", {}, h("span", { class: "chip" }, "refused")) : null,
-    answer?.hedged ? h("p", { class: "doubt" }, h("span", { class: "chip" }, "hedged"), " The nearest sentence may not answer the question", answer.because ? [": ", said(answer.because)] : null, ".") : null,
-    trace?.read_as ? h("p", { class: "dim small" }, record.question === trace.read_as ? ["Typed: ", said(trace.question)] : ["Read as: ", said(trace.read_as)]) : null,
+    answer?.hedged ? h("p", { class: "doubt" }, h("span", { class: "chip" }, "hedged"), " The nearest sentence may not answer the question", answer.because ? [": ", isolated(answer.because)] : null, ".") : null,
+    trace?.read_as ? h("p", { class: "dim small" }, record.question === trace.read_as ? ["Typed: ", isolated(trace.question)] : ["Read as: ", isolated(trace.read_as)]) : null,
     text === null || text === undefined ? h("p", { class: "missing" }, "The answer was not kept.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
-    trace?.error ? h("p", { class: "doubt" }, "The question failed: ", said(trace.error)) : null,
+    trace?.error ? h("p", { class: "doubt" }, "The question failed: ", isolated(trace.error)) : null,
     answer ? sureness(answer) : null,
     answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,
     cited.length ? h("ul", { class: "citations", "aria-label": "Citations" }, cited.map(citation)) : null,
@@ -84,11 +84,11 @@ function citation(one) {
     "li",
     { id: `cite-${one.marker}`, tabindex: "-1" },
     `[${one.marker}] `,
-    h("span", { class: one.quoted ? "yes" : "no" }, one.quoted ? "quoted" : "not quoted", one.reason ? [": ", said(one.reason)] : null),
+    h("span", { class: one.quoted ? "yes" : "no" }, one.quoted ? "quoted" : "not quoted", one.reason ? [": ", isolated(one.reason)] : null),
     typeof one.supported === "boolean" ? [" · ", h("span", { class: one.supported ? "yes" : "no" }, one.supported ? "supported" : "not supported")] : null,
     one.quote ? [" ", h("q", { dir: "auto" }, one.quote)] : null,
-    one.title || one.url ? h("div", { class: "small dim" }, said([one.title, one.url].filter(Boolean).join(" · "))) : null,
-    one.strip ? h("div", { class: "small dim" }, "of ", jump(one.strip.passage_id, `passage-${one.strip.passage_id}`), ": ", said(cut(one.strip.text, 300))) : null,
+    one.title || one.url ? h("div", { class: "small dim" }, isolated([one.title, one.url].filter(Boolean).join(" · "))) : null,
+    one.strip ? h("div", { class: "small dim" }, "of ", jump(one.strip.passage_id, `passage-${one.strip.passage_id}`), ": ", isolated(cut(one.strip.text, 300))) : null,
   );
 }
 
@@ -99,8 +99,8 @@ function scoreCard(score, record) {
     "article",
     { class: "card score" },
     h("h3", {}, called(score.metric), " ", isNumber(head) ? valueOf(head) : h("span", { class: "chip" }, head)),
-    h("p", { class: "dim small" }, [edge(score.metric), rating, score.judge, score.calls ? `${many(score.calls, "call")}, ${many(score.tokens, "token")}` : ""].filter(Boolean).map((words, n) => [n ? " · " : "", said(words)])),
-    score.unscored_because ? h("p", {}, score.applies === false ? "Does not apply: " : "Unscored: ", said(score.unscored_because)) : null,
+    h("p", { class: "dim small" }, [edge(score.metric), rating, score.judge, score.calls ? `${many(score.calls, "call")}, ${many(score.tokens, "token")}` : ""].filter(Boolean).map((words, n) => [n ? " · " : "", isolated(words)])),
+    score.unscored_because ? h("p", {}, score.applies === false ? "Does not apply: " : "Unscored: ", isolated(score.unscored_because)) : null,
     score.reason ? long(score.reason) : null,
     score.repeats?.length ? h("p", { class: "small" }, `Judged ${score.repeats.length} times: ${score.repeats.map((value) => fixed(value)).join(", ")}`) : null,
     score.quotes?.length ? h("ul", { class: "quotes", "aria-label": "Quotations" }, score.quotes.map((quote) => h("li", {}, h("q", { dir: "auto" }, cut(quote.text, 600)), " ", whence(quote, record)))) : null,
@@ -111,7 +111,7 @@ function whence({ where, verified }, record) {
   if (!verified) return checked(false, "not in the texts that the judge saw");
   const there = [...(record.contexts ?? []), ...(record.trace?.passages ?? [])].some((passage) => passage.id === where);
   const known = ["question", "answer", "truth"].includes(where) ? `the ${where}` : where;
-  return [checked(true, "found in "), there ? jump(where, `passage-${where}`) : said(known)];
+  return [checked(true, "found in "), there ? jump(where, `passage-${where}`) : isolated(known)];
 }
 
 function decisionPart(trace) {
@@ -122,32 +122,32 @@ function decisionPart(trace) {
   return part(
     "Decision",
     2,
-    h("p", {}, h("span", { class: `act ${decision.action}` }, decision.action), " ", said(decision.because)),
+    h("p", {}, h("span", { class: `act ${decision.action}` }, decision.action), " ", isolated(decision.because)),
     scale(decision, outside ? grades.slice(0, trace.passages.length) : grades),
-    facts([["policy", said(decision.policy)], ["margin to the nearest threshold", isNumber(decision.margin) ? short(decision.margin) : null], ["searched for", queries?.length ? queries.map((query, n) => [n ? "; " : "", said(query)]) : null]]),
+    facts([["policy", isolated(decision.policy)], ["margin to the nearest threshold", isNumber(decision.margin) ? short(decision.margin) : null], ["searched for", queries?.length ? queries.map((query, n) => [n ? "; " : "", isolated(query)]) : null]]),
     trace.rewritten?.length ? rewrittenTable(trace.rewritten) : null,
-    outside ? [h("h3", {}, "What came from outside"), scale(outside, brought), facts([["correct from", short(outside.upper)], ["incorrect below", short(outside.lower)], ["where these come from", outside.fitted_on ? said(outside.fitted_on) : null]])] : null,
+    outside ? [h("h3", {}, "What came from outside"), scale(outside, brought), facts([["correct from", short(outside.upper)], ["incorrect below", short(outside.lower)], ["where these come from", outside.fitted_on ? isolated(outside.fitted_on) : null]])] : null,
   );
 }
 
 function rewrittenTable(rewritten) {
-  const rows = rewritten.map(({ missing, question, query }) => [missing ? said(missing) : "not told", said(question || query), said(query)]);
+  const rows = rewritten.map(({ missing, question, query }) => [missing ? isolated(missing) : "not told", isolated(question || query), isolated(query)]);
   return table("How the question was rewritten", [{ name: "missing so far", head: true }, { name: "asked of the retriever" }, { name: "asked of the web" }], rows);
 }
 
 function draftsTable(drafts) {
   const named = ["relevance", "support", "utility", "likelihood"];
-  const rows = drafts.map((draft) => [draft.chosen ? checked(true, "chosen") : "–", said(cut(draft.text, 300)), short(draft.worth), ...named.map((name) => (isNumber(draft.critique[name]) ? short(draft.critique[name]) : "–"))]);
+  const rows = drafts.map((draft) => [draft.chosen ? checked(true, "chosen") : "–", isolated(cut(draft.text, 300)), short(draft.worth), ...named.map((name) => (isNumber(draft.critique[name]) ? short(draft.critique[name]) : "–"))]);
   return table("The answers that it was chosen from, by the model's own critique", [{ name: "chosen" }, { name: "answer", head: true }, ...["worth", ...named].map((name) => ({ name, right: true }))], rows);
 }
 
 function passagesPart(trace) {
   const every = [...trace.passages, ...trace.external];
-  const kept = trace.strips.filter((strip) => strip.kept).length;
+  const keptCount = trace.strips.filter((strip) => strip.kept).length;
   if (!every.length) return part("Passages", 2, h("p", { class: "missing" }, "None was retrieved."));
   const key = h("p", { class: "dim small legend" }, "In the texts: ", h("mark", {}, "the words that answer"), ", as the evaluator points at them; ", h("span", { class: "kept" }, "strips that were kept"), "; ", h("del", {}, "strips that were dropped"), ".");
   return part(
-    `Passages: ${trace.passages.length} retrieved${trace.external.length ? `, ${trace.external.length} from outside` : ""}; ${kept} of ${many(trace.strips.length, "strip")} kept`,
+    `Passages: ${trace.passages.length} retrieved${trace.external.length ? `, ${trace.external.length} from outside` : ""}; ${keptCount} of ${many(trace.strips.length, "strip")} kept`,
     2,
     key,
     h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
@@ -160,16 +160,16 @@ function passageCard(passage, grade, strips, depth) {
   return h(
     "article",
     { class: "card passage", id: `passage-${passage.id}`, tabindex: "-1" },
-    h(`h${depth}`, {}, said(passage.title || passage.id), " ", grade?.label ? h("span", { class: `act ${grade.label}` }, grade.label) : null),
+    h(`h${depth}`, {}, isolated(passage.title || passage.id), " ", grade?.label ? h("span", { class: `act ${grade.label}` }, grade.label) : null),
     facts([
-      ["id", said(passage.id)],
+      ["id", isolated(passage.id)],
       ["grade", grade ? (isNumber(grade.score) ? short(grade.score) : "could not be graded") : null],
       ["chance that it answers", probability],
       ["retrieval score", isNumber(passage.score) ? short(passage.score) : null],
-      ["from", passage.source === "external" ? ["outside", passage.via ? [", ", said(passage.via)] : ""] : null],
+      ["from", passage.source === "external" ? ["outside", passage.via ? [", ", isolated(passage.via)] : ""] : null],
       ["place", passage.url ? address(passage.url) : null],
-      ["from the file", passage.file && passage.file !== passage.url ? said(passage.file) : null],
-      ["reason", grade?.reason ? said(grade.reason) : null],
+      ["from the file", passage.file && passage.file !== passage.url ? isolated(passage.file) : null],
+      ["reason", grade?.reason ? isolated(grade.reason) : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
     ]),
     long(passage.text, (shown) => marked(shown, grade?.span, strips)),
@@ -177,7 +177,7 @@ function passageCard(passage, grade, strips, depth) {
 }
 
 function stripsTable(strips) {
-  const rows = strips.map((strip) => [jump(strip.passage_id, `passage-${strip.passage_id}`), checked(strip.kept, strip.kept ? "kept" : "dropped"), short(strip.score), said(strip.reason ?? ""), said(cut(strip.text, 400))]);
+  const rows = strips.map((strip) => [jump(strip.passage_id, `passage-${strip.passage_id}`), checked(strip.kept, strip.kept ? "kept" : "dropped"), short(strip.score), isolated(strip.reason ?? ""), isolated(cut(strip.text, 400))]);
   return table("Strips in their order", [{ name: "passage", head: true }, { name: "kept" }, { name: "score", right: true }, { name: "why dropped" }, { name: "text" }], rows);
 }
 
@@ -185,18 +185,18 @@ function contextsPart(record) {
   const title = "Texts given to the generator";
   if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "The contexts were not kept."));
   if (!record.contexts.length) return part(title, 2, h("p", { class: "missing" }, "Nothing."));
-  const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, said(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
+  const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, isolated(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
   return part(title, 2, record.trace ? more(many(cards.length, "text"), h("div", { class: "cards" }, cards)) : h("div", { class: "cards" }, cards));
 }
 
 function conflictsPart(trace) {
-  const rows = trace.conflicts.map((one) => [said(one.local), said(one.local_says), said(one.external), said(one.external_says)]);
+  const rows = trace.conflicts.map((one) => [isolated(one.local), isolated(one.local_says), isolated(one.external), isolated(one.external_says)]);
   return part("Conflicts", 2, table("Where the corpus and the outside sources disagree", [{ name: "corpus", head: true }, { name: "says" }, { name: "outside" }, { name: "says" }], rows));
 }
 
 function stepsPart(trace) {
   const total = trace.steps.reduce((sum, step) => sum + (step.seconds || 0), 0);
-  const rows = trace.steps.map((step) => [said(step.name), seconds(step.seconds), share(step.seconds, total), ...["calls", "graded", "tokens", "cached"].map((name) => (step[name] ? counted(step[name]) : "–")), step.error || step.degraded ? [step.error ? said(step.error) : null, step.error && step.degraded ? "; " : null, step.degraded ? ["instead: ", said(step.degraded)] : null] : "–"]);
+  const rows = trace.steps.map((step) => [isolated(step.name), seconds(step.seconds), share(step.seconds, total), ...["calls", "graded", "tokens", "cached"].map((name) => (step[name] ? counted(step[name]) : "–")), step.error || step.degraded ? [step.error ? isolated(step.error) : null, step.error && step.degraded ? "; " : null, step.degraded ? ["instead: ", isolated(step.degraded)] : null] : "–"]);
   const headings = [{ name: "step", head: true }, { name: "time", right: true }, { name: "share" }, ...["calls", "graded", "tokens", "cached"].map((name) => ({ name, right: true })), { name: "problem" }];
   return part("Steps", 2, table(`What each step cost: ${seconds(total)} in all`, headings, rows), Object.keys(trace.config ?? {}).length ? more("Configuration of this trace", json(trace.config)) : null);
 }

@@ -138,7 +138,7 @@ function rowsView(known, shown, state) {
 
   const line = (place) => {
     const row = rows[place];
-    const link = h("a", { href: recordLink(row.id), tabindex: place === active ? "0" : "-1", "data-place": place }, said(cut(row.question, 240) || "(no question)"));
+    const link = h("a", { href: recordLink(row.id), tabindex: place === active ? "0" : "-1", "data-place": place }, isolated(cut(row.question, 240) || "(no question)"));
     return h(
       "tr",
       { "aria-rowindex": place + 2 },
@@ -155,8 +155,8 @@ function rowsView(known, shown, state) {
     const held = document.activeElement?.closest?.("tbody") === body;
     const next = new Map();
     for (let place = from; place < to; place += 1) next.set(place, drawn.get(place) ?? line(place));
-    const kept = new Set(next.values());
-    for (const old of drawn.values()) if (!kept.has(old)) old.remove();
+    const staying = new Set(next.values());
+    for (const old of drawn.values()) if (!staying.has(old)) old.remove();
     let before = above;
     for (const node of next.values()) {
       if (before.nextSibling !== node) before.after(node);

@@ -23,17 +23,17 @@ async function send(path, options = {}) {
 }
 
 async function refused(reply) {
-  const said = await reply.json().catch(() => null);
-  const message = said?.error?.message ?? `The server answered ${reply.status} and did not say why; its log does.`;
+  const body = await reply.json().catch(() => null);
+  const message = body?.error?.message ?? `The server answered ${reply.status} and did not say why; its log does.`;
   const wait = Number(reply.headers.get("Retry-After"));
-  return new Problem(String(message), { status: reply.status, code: said?.error?.code ?? "", wait: wait > 0 && wait < 3600 ? wait : 0 });
+  return new Problem(String(message), { status: reply.status, code: body?.error?.code ?? "", wait: wait > 0 && wait < 3600 ? wait : 0 });
 }
 
 const bodied = (method, value) => ({ method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
 
 export const within = (path, query = {}) => {
-  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
-  return asked.size ? `${path}?${asked}` : path;
+  const params = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ""));
+  return params.size ? `${path}?${params}` : path;
 };
 export const place = (...parts) => `/${parts.map(encodeURIComponent).join("/")}`;
 export const get = async (path) => (await send(path)).json();
@@ -45,8 +45,8 @@ export const remove = (path) => send(path, { method: "DELETE" });
 export const picture = async (path) => URL.createObjectURL(await (await send(path)).blob());
 
 // The events of one question as they happen, each [name, {trace, at, value}]. Raises Problem where the server refuses,
-// cannot be reached, or breaks off before it said "end" or "error".
-export async function* asked(question, signal) {
+// cannot be reached, or breaks off before it body "end" or "error".
+export async function* askEvents(question, signal) {
   const options = bodied("POST", question);
   const reply = await send("/ask", { ...options, headers: { ...options.headers, Accept: "text/event-stream" }, signal });
   let ended = false;

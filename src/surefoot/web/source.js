@@ -1,6 +1,6 @@
 // The source of a citation or a passage, opened beside the answer at its place, which is marked.
 
-import { address, h, said } from "./dom.js";
+import { address, h, isolated } from "./dom.js";
 import { positions, rendered } from "./blocks.js";
 import { ranges, titled } from "./passages.js";
 import { get, picture, place, within } from "./requests.js";
@@ -22,11 +22,11 @@ export async function openSource(passage, marks, at) {
   clear();
   const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": "Text of the source" }, h("p", { class: "dim" }, "Opening the source…"));
   const title = h("h2", { tabindex: "-1" }, titled(passage));
-  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, passage.url ? address(passage.url) : said(passage.id)), body);
+  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, passage.url ? address(passage.url) : isolated(passage.id)), body);
   panel.hidden = false;
   document.body.classList.add("beside");
   title.focus({ preventScroll: true });
-  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note bad" }, said(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
+  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note bad" }, isolated(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
   if (turn !== opened) return;
   body.replaceChildren(...parts);
   const shown = body.querySelector("mark.here") ?? body.querySelector("mark");

@@ -1,6 +1,6 @@
 // Before anything is painted, so that a page that is kept dark never flashes.
 (() => {
   "use strict";
-  const kept = localStorage.getItem("theme");
-  if (kept === "light" || kept === "dark") document.documentElement.dataset.theme = kept;
+  const saved = localStorage.getItem("theme");
+  if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
 })();

@@ -1,6 +1,6 @@
 // One question and its answer, drawn while it happens and afterwards.
 
-import { h, said, unseen } from "./dom.js";
+import { h, isolated, unseen } from "./dom.js";
 import { answerOf } from "./answer.js";
 import { passagesOf } from "./passages.js";
 import { scaleOf } from "./scale.js";
@@ -100,7 +100,7 @@ export class Turn {
   drawReadAs() {
     const { read_as: read } = this.trace;
     this.readAs.hidden = !read;
-    this.readAs.replaceChildren("Read as: ", said(read));
+    this.readAs.replaceChildren("Read as: ", isolated(read));
   }
 
   drawScale() {
@@ -124,7 +124,7 @@ export class Turn {
       ...[
         queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : null,
         conflicts.length ? h("div", { class: "doubt" }, h("p", {}, "The sources disagree:"), h("ul", {}, conflicts.map(conflict))) : null,
-        ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(step.name)), ": ", step.error ? said(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? said(this.named(step.degraded)) : null)),
+        ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(step.name)), ": ", step.error ? isolated(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? isolated(this.named(step.degraded)) : null)),
       ].filter(Boolean),
     );
   }
@@ -139,10 +139,10 @@ export class Turn {
     const { passages, external, strips } = this.trace;
     const count = passages.length + external.length;
     if (!count) return this.found.replaceChildren(this.title("Passages"), h("p", { class: "missing" }, "None was retrieved."));
-    const kept = strips.filter((strip) => strip.kept).length;
+    const keptCount = strips.filter((strip) => strip.kept).length;
     this.list = passagesOf(this.trace, this.actions);
     this.found.replaceChildren(
-      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${kept} of ${many(strips.length, "strip")} kept` : "")),
+      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${keptCount} of ${many(strips.length, "strip")} kept` : "")),
       this.list.node,
     );
   }

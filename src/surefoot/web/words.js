@@ -1,6 +1,6 @@
 // How numbers, names and texts are put.
 
-import { h, said, unseen } from "./dom.js";
+import { h, isolated, unseen } from "./dom.js";
 
 export const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
 const LONG = 6000;
@@ -104,4 +104,4 @@ function inline(text) {
 }
 
 export const doubts = (unsupported) =>
-  unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not supported by the run: "), unsupported.map((one, n) => [n ? "; " : "", said(one)])) : null;
+  unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not supported by the run: "), unsupported.map((one, n) => [n ? "; " : "", isolated(one)])) : null;
