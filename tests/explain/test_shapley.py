@@ -143,4 +143,4 @@ def test_more_players_than_memory_is_for_are_refused() -> None:
     game = Counted(lambda masks: masks.sum(axis=1).astype(float))
     with pytest.raises(ConfigError, match=r"at most 1,500 words or passages, and there are 1,501; explain a shorter"):
         shares(game, MOST_PLAYERS + 1)
-    assert game.asked == 0
+    assert game.requests == 0

@@ -193,7 +193,7 @@ def test_whatever_fails_it_is_tried_again_within_the_longest_rest(
     breaker, now = Breaker(failures=2, rest=30), 0.0
     for gap, error in faults:
         now += gap
-        breaker.fail(asked=now, now=now, error=error)
+        breaker.fail(begun=now, now=now, error=error)
     assert breaker.refusal(now + LONGEST + 1) is None
 
 

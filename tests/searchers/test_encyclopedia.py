@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out, paragraphs
-from surefoot.text.subject import asked
+from surefoot.text.subject import subject_of
 
 WEB = "https://example.org/wiki"
 
@@ -15,14 +15,14 @@ def page(title: str, lead: str = "Something.", via: str = DIRECT, ambiguous: boo
 
 def test_a_page_that_fits_what_is_asked_is_good() -> None:
     """By the kind in its title or its opening words; a page of that name alone is not."""
-    about = asked("Who was the director of Boundary?")
+    about = subject_of("Who was the director of Boundary?")
     assert not good([page("Boundary", "A boundary is a line.")], about)
     assert good([page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)], about)
 
 
 def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() -> None:
     """Then the page of that very title; what merely mentions the name comes last."""
-    about = asked("Who is the author of Boundary?")
+    about = subject_of("Who is the author of Boundary?")
     pages = [
         page("Boundary (disambiguation)", ambiguous=True),
         page("Border fences", "A novel that mentions a boundary.", TEXT),
@@ -39,7 +39,7 @@ def test_what_speaks_of_the_relation_comes_before_the_rest_and_after_the_beginni
     parts = [f"Lead {number}. {filler}" for number in range(3)]
     text = "\n".join([*parts, "== Youth ==", filler, "== Faith ==", "He was a devout Anglican.", "== Notes ==", "One."])
     found = list(
-        laid_out([page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)], text, asked("Feilden religion"))
+        laid_out([page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)], text, subject_of("Feilden religion"))
     )
     assert [title for _, title, _, _ in found] == [
         "Feilden",

@@ -16,7 +16,7 @@ import pytest
 from surefoot.contracts import HOSTILE
 from surefoot.network import Network
 from surefoot.searchers.wikipedia import Wikipedia
-from surefoot.text.subject import asked
+from surefoot.text.subject import subject_of
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, NetworkError, SearchError, Throttled
 
@@ -183,7 +183,7 @@ def test_paragraphs_bear_page_section_and_address(wiki: Wiki) -> None:
 
 def test_each_page_of_many_has_its_lead(wiki: Wiki, monkeypatch: pytest.MonkeyPatch) -> None:
     """MediaWiki gives twenty in one reply, and the page that fits best may lie behind them."""
-    *others, last = asked("What is Jo Tarn's occupation?").kinds
+    *others, last = subject_of("What is Jo Tarn's occupation?").kinds
     assert 20 < len(others) < 40
     for kind in others:
         monkeypatch.setitem(PAGES, f"Jo Tarn ({kind})", "Nobody knows.")

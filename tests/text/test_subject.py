@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.text.subject import QUESTIONS, RELATIONS, Subject, asked, bears, fit, generic, spellings
+from surefoot.text.subject import QUESTIONS, RELATIONS, Subject, bears, fit, generic, spellings, subject_of
 
 POPQA = [
     ("What is {}'s occupation?", "occupation", "politician"),
@@ -48,7 +48,7 @@ NAME = st.lists(st.from_regex(r"[A-Z][a-zß-ü]{1,8}", fullmatch=True), min_size
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_every_form_of_popqa_gives_its_entity(form: str, relation: str, kind: str, entity: str) -> None:
     """Exactly as it was written, with what is asked of it and what it may be."""
-    found = asked(form.format(entity))
+    found = subject_of(form.format(entity))
     assert (found.entity, found.relation, found.form) == (entity, relation, True)
     assert kind in found.kinds
 
@@ -56,8 +56,8 @@ def test_every_form_of_popqa_gives_its_entity(form: str, relation: str, kind: st
 @given(NAME, st.sampled_from(POPQA))
 def test_a_query_says_what_its_question_says(name: str, form: tuple[str, str, str]) -> None:
     """Entity and relation are found again in "X occupation"."""
-    question = asked(form[0].format(name))
-    assert asked(f"{question.entity} {question.relation}") == question
+    question = subject_of(form[0].format(name))
+    assert subject_of(f"{question.entity} {question.relation}") == question
 
 
 @pytest.mark.parametrize(
@@ -83,15 +83,15 @@ def test_a_query_says_what_its_question_says(name: str, form: tuple[str, str, st
 )
 def test_other_forms_are_known(text: str, entity: str, relation: str) -> None:
     """Questions, queries, and names that only look like them."""
-    found = asked(text)
+    found = subject_of(text)
     assert (found.entity, found.relation) == (entity, relation)
 
 
 def test_the_word_before_the_name_says_what_it_is() -> None:
     """And comes before what the relation would have it."""
-    found = asked("Who sang the song Imagine?")
+    found = subject_of("Who sang the song Imagine?")
     assert (found.entity, found.kinds[:2]) == ("Imagine", ("song", "album"))
-    assert asked("In which village was the guide Anna Tresk born?").kinds[0] == "guide"
+    assert subject_of("In which village was the guide Anna Tresk born?").kinds[0] == "guide"
 
 
 @pytest.mark.parametrize(
@@ -100,25 +100,25 @@ def test_the_word_before_the_name_says_what_it_is() -> None:
 )
 def test_without_a_form_it_is_the_longest_name_or_the_words(text: str, entity: str) -> None:
     """And it says that no form fits."""
-    found = asked(text)
+    found = subject_of(text)
     assert (found.entity, found.form) == (entity, False)
 
 
 @given(st.text())
 def test_any_text_asks_about_something(text: str) -> None:
     """If it holds a word at all."""
-    assert asked(text).entity or not any(map(str.isalnum, text))
+    assert subject_of(text).entity or not any(map(str.isalnum, text))
 
 
 def test_each_question_asks_for_a_relation_that_is_known() -> None:
     """As the relation's own words say."""
     assert {one.relation for one in QUESTIONS} <= {word for relation in RELATIONS for word in relation.words}
-    assert asked("Who was the composer of Olm?").relation == "composer"
+    assert subject_of("Who was the composer of Olm?").relation == "composer"
 
 
 def test_each_word_names_one_relation_in_its_first_place() -> None:
     """Every relation is reached by a word of its own."""
-    assert all(asked(f"Xan {relation.words[0]}").kinds == relation.kinds for relation in RELATIONS)
+    assert all(subject_of(f"Xan {relation.words[0]}").kinds == relation.kinds for relation in RELATIONS)
 
 
 @pytest.mark.parametrize(
@@ -141,13 +141,13 @@ def test_a_title_may_be_spelt_otherwise(entity: str, title: str) -> None:
 
 def test_only_people_have_middle_names() -> None:
     """A film of three words is not the one of its first and last."""
-    assert "George Esslemont" in spellings(asked("George Birnie Esslemont occupation"))
-    assert "Just Us" not in spellings(asked("Just Like Us director"))
+    assert "George Esslemont" in spellings(subject_of("George Birnie Esslemont occupation"))
+    assert "Just Us" not in spellings(subject_of("Just Like Us director"))
 
 
 def test_a_page_fits_by_its_title_then_by_its_opening() -> None:
     """A kind in brackets tells most, a word of the relation least."""
-    film = asked("Who was the director of The Tree?")
+    film = subject_of("Who was the director of The Tree?")
     by_title = fit("The Tree (1993 film)", "", film)
     by_kind = fit("The Tree", "The Tree is a film.", film)
     by_word = fit("The Tree", "Directed by Anna Tresk.", film)

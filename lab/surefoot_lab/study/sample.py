@@ -9,7 +9,7 @@ from statistics import pstdev
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.evidence.policies import label
-from surefoot.text.subject import asked
+from surefoot.text.subject import subject_of
 from surefoot.text.words import fold
 from surefoot.types import Action, Grade, Thresholds
 from surefoot_lab.datasets.pairs import LabelledPair, holds
@@ -120,7 +120,7 @@ def _by_turns(items: Sequence[Candidate], kind: Callable[[Candidate], Hashable])
 
 def _candidate(pair: LabelledPair, score: float, thresholds: Thresholds) -> Candidate:
     held = holds(pair.passage, pair.answers)
-    return Candidate(pair, score, label(score, thresholds), held, fold(asked(pair.question).relation) or ELSE)
+    return Candidate(pair, score, label(score, thresholds), held, fold(subject_of(pair.question).relation) or ELSE)
 
 
 def _plain(pair: LabelledPair) -> LabelledPair:

@@ -44,8 +44,8 @@ def answer(found: Needs) -> RenderableType:
         lines.append(Text("! It is not what the trace recorded.", style="yellow"))
     table = headed(["[n]", "needed", "without it", "strip"], [])
     for place, one in enumerate(found.strips, start=1):
-        said = "a refusal" if one.refused else one.text if one.changed else "the same"
-        table.add_row(str(place), "yes" if one.changed else "no", plain(said), plain(one.strip.text))
+        outcome = "a refusal" if one.refused else one.text if one.changed else "the same"
+        table.add_row(str(place), "yes" if one.changed else "no", plain(outcome), plain(one.strip.text))
     return Group(*lines, table)
 
 

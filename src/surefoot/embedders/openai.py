@@ -59,7 +59,7 @@ class OpenAIEmbedder:
     @cached_property
     def dimensions(self) -> int:
         """Length of a vector, learned from the endpoint's first answer; raises EndpointError."""
-        return len(self._asked(["dimensions"])[0])
+        return len(self._requested(["dimensions"])[0])
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, one for each passage; 0 for a blank text, which is not sent. Raises EndpointError."""
@@ -71,11 +71,11 @@ class OpenAIEmbedder:
 
     def _embedded(self, texts: Sequence[str], prefix: str) -> Matrix:
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        said = [(n, prefix + text) for n, text in enumerate(encodable(texts)) if text.strip()]
-        for start in range(0, len(said), self._batch):
+        numbered = [(n, prefix + text) for n, text in enumerate(encodable(texts)) if text.strip()]
+        for start in range(0, len(numbered), self._batch):
             cancel.check()
-            places, sent = zip(*said[start : start + self._batch], strict=True)
-            rows[[*places]] = self._checked(self._asked(sent))
+            places, sent = zip(*numbered[start : start + self._batch], strict=True)
+            rows[[*places]] = self._checked(self._requested(sent))
         return unit(rows)
 
     def _checked(self, found: Matrix) -> Matrix:
@@ -83,7 +83,7 @@ class OpenAIEmbedder:
             raise self._endpoint.nonsense(f"vectors of {found.shape[1]} numbers after some of {self.dimensions}", "")
         return found
 
-    def _asked(self, texts: Sequence[str]) -> Matrix:
+    def _requested(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, as the endpoint gave it."""
         request = {"model": self._endpoint.model, "input": [*texts]}
         sent = self._endpoint.post("embeddings", request, _ENVELOPE + _PER_TEXT * len(texts))

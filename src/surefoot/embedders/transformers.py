@@ -97,17 +97,17 @@ def _own_pooling(model: str, network: Network | None) -> str:
     kinds = [str(one.get("type", "")).rpartition(".")[2] for one in modules if isinstance(one, dict)]
     if strange := [kind for kind in kinds if kind not in _UNDERSTOOD]:
         raise ConfigError(f"{model} has a module {strange[0]!r} behind its encoder, which is not supported")
-    told = beside(model, "1_Pooling/config.json", network)
-    known = told if isinstance(told, dict) else {}
+    pooling = beside(model, "1_Pooling/config.json", network)
+    known = pooling if isinstance(pooling, dict) else {}
     modes = [POOLINGS.get(str(key), str(key)) for key, on in known.items() if on is True and "pooling_mode_" in key]
     if len(modes) != 1 or modes[0] not in POOLINGS.values():
-        said = f"pools by {' and '.join(modes)}" if modes else "does not say how it pools"
-        raise ConfigError(f'{model} {said}; set pooling = "mean" or "cls"')
+        reason = f"pools by {' and '.join(modes)}" if modes else "does not say how it pools"
+        raise ConfigError(f'{model} {reason}; set pooling = "mean" or "cls"')
     return modes[0]
 
 
 def _prompts(model: str, network: Network | None) -> dict[str, str]:
     """The prefixes that the checkpoint names."""
-    told = beside(model, "config_sentence_transformers.json", network)
-    prompts = told.get("prompts") if isinstance(told, dict) else None
+    content = beside(model, "config_sentence_transformers.json", network)
+    prompts = content.get("prompts") if isinstance(content, dict) else None
     return {k: v for k, v in prompts.items() if isinstance(v, str)} if isinstance(prompts, dict) else {}

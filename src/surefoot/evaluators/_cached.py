@@ -43,7 +43,7 @@ class CachedEvaluator:
         known = self._recalled(keys)
         fresh = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in known}
         meter.count(graded=len(pairs) - len(fresh), cached=len(pairs) - len(fresh))
-        found = known | (self._asked(fresh) if fresh else {})
+        found = known | (self._graded(fresh) if fresh else {})
         return tuple(replace(found[key], passage_id=p.id) for key, (_, p) in zip(keys, pairs, strict=True))
 
     def _recalled(self, keys: Sequence[bytes]) -> dict[bytes, Grade]:
@@ -53,7 +53,7 @@ class CachedEvaluator:
                 self._known.move_to_end(key)
         return known
 
-    def _asked(self, fresh: Mapping[bytes, Pair]) -> dict[bytes, Grade]:
+    def _graded(self, fresh: Mapping[bytes, Pair]) -> dict[bytes, Grade]:
         grades = self.inner.grade(list(fresh.values()))
         if len(grades) != len(fresh):
             raise ComponentError(f"{self.name} gave {len(grades)} grades for {len(fresh)} passages")

@@ -56,36 +56,38 @@ class Cascade:
         ]
         meter.count(escalated=len(unsure))
         if unsure:
-            for n, said in zip(unsure, self._second([pairs[n] for n in unsure]), strict=True):
-                grades[n] = self._decided(grades[n], said)
+            for n, verdict in zip(unsure, self._second([pairs[n] for n in unsure]), strict=True):
+                grades[n] = self._decided(grades[n], verdict)
         return tuple(grades)
 
     def _second(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """The second's grades with labels; without a score where it failed."""
         first, second = self.first.name, self.second.name
         try:
-            said = labelled(self.second.grade(pairs), self.second.thresholds)
-            if len(said) != len(pairs):
-                raise ComponentError(f"{len(said)} grades for {len(pairs)} passages")
+            grades = labelled(self.second.grade(pairs), self.second.thresholds)
+            if len(grades) != len(pairs):
+                raise ComponentError(f"{len(grades)} grades for {len(pairs)} passages")
         except ComponentError as error:
             meter.degrade(f"{second} failed ({error}): the grades of {first} stand")
             return tuple(Grade(passage.id, None, reason="it failed") for _, passage in pairs)
-        if failed := sum(grade.label is None for grade in said):
-            meter.degrade(f"{second} could not grade {failed} of {len(said)} passages: the grades of {first} stand")
-        return said
+        if failed := sum(grade.label is None for grade in grades):
+            meter.degrade(f"{second} could not grade {failed} of {len(grades)} passages: the grades of {first} stand")
+        return grades
 
-    def _decided(self, mine: Grade, said: Grade) -> Grade:
-        if mine.score is None or said.label is None:
-            return replace(mine, reason=f"{mine.reason}; {self.second.name} could not say: {said.reason}".lstrip("; "))
-        placed = self._placed(mine.score, said.label)
+    def _decided(self, mine: Grade, theirs: Grade) -> Grade:
+        if mine.score is None or theirs.label is None:
+            return replace(
+                mine, reason=f"{mine.reason}; {self.second.name} could not say: {theirs.reason}".lstrip("; ")
+            )
+        placed = self._placed(mine.score, theirs.label)
         return replace(
             mine,
             score=placed,
             probability=mine.probability if placed == mine.score else None,
             label=None,
-            reason=f"{self.second.name} decided: {said.reason} ({self.first.name}: {mine.score:.3g})",
-            span=None if said.label is Action.INCORRECT else said.span or mine.span,
-            window=said.window or mine.window,
+            reason=f"{self.second.name} decided: {theirs.reason} ({self.first.name}: {mine.score:.3g})",
+            span=None if theirs.label is Action.INCORRECT else theirs.span or mine.span,
+            window=theirs.window or mine.window,
         )
 
     def _placed(self, score: float, label: Action) -> float:
@@ -98,13 +100,13 @@ class Cascade:
         return min(score, math.nextafter(min(own.lower, own.strip), -math.inf))
 
 
-def _bands(evaluators: Sequence[Evaluator], given: Sequence[float] | Sequence[Sequence[float]] | None) -> list[Band]:
+def _bands(evaluators: Sequence[Evaluator], band: Sequence[float] | Sequence[Sequence[float]] | None) -> list[Band]:
     """The band of each evaluator but the last."""
     unsure = evaluators[:-1]
-    if given is None:
+    if band is None:
         return [_own(each.thresholds) for each in unsure]
-    several = any(isinstance(end, Sequence) and not isinstance(end, str) for end in given)
-    bands: list[object] = [*given] if several else [given]
+    several = any(isinstance(end, Sequence) and not isinstance(end, str) for end in band)
+    bands: list[object] = [*band] if several else [band]
     if len(bands) != len(unsure):
         raise ConfigError(
             f"a cascade of {len(evaluators)} evaluators has {len(unsure)} bands, one for each but the last, "
@@ -117,12 +119,12 @@ def _own(thresholds: Thresholds) -> Band:
     return thresholds.lower, thresholds.upper
 
 
-def _band(given: object) -> Band:
+def _band(band: object) -> Band:
     if (
-        not isinstance(given, Sequence)
-        or len(given) != 2
-        or not all(isinstance(end, int | float) and math.isfinite(end) for end in given)
-        or given[0] > given[1]
+        not isinstance(band, Sequence)
+        or len(band) != 2
+        or not all(isinstance(end, int | float) and math.isfinite(end) for end in band)
+        or band[0] > band[1]
     ):
-        raise ConfigError(f"a cascade's band is two scores of its first evaluator, the lower one first, not {given!r}")
-    return float(given[0]), float(given[1])
+        raise ConfigError(f"a cascade's band is two scores of its first evaluator, the lower one first, not {band!r}")
+    return float(band[0]), float(band[1])

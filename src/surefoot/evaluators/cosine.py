@@ -53,8 +53,8 @@ class Cosine:
         texts = list(dict.fromkeys(_text(p.title, p.text) for _, p in pairs))
         questions = list(dict.fromkeys(question for question, _ in pairs))
         rows = dict(zip(texts, self.embedder.embed(texts), strict=True))
-        asked = dict(zip(questions, embedded_questions(self.embedder, questions), strict=True))
-        return tuple(self._grade(p.id, asked[question], rows[_text(p.title, p.text)]) for question, p in pairs)
+        question_rows = dict(zip(questions, embedded_questions(self.embedder, questions), strict=True))
+        return tuple(self._grade(p.id, question_rows[question], rows[_text(p.title, p.text)]) for question, p in pairs)
 
     def _grade(self, passage_id: str, question: np.ndarray, passage: np.ndarray) -> Grade:
         if not question.any() or not passage.any():

@@ -74,14 +74,14 @@ class CrossEncoder:
         """The model's input for the pair, window by window; or the reason why there is nothing to grade."""
         if not question.strip() or not passage.text.strip():
             return "there is no question" if not question.strip() else "the passage has no text"
-        asked = self._checkpoint.pieces(question)
-        room = self._max_pieces - len(asked.ids) - self._checkpoint.marks_around(pair=True)
+        asking = self._checkpoint.pieces(question)
+        room = self._max_pieces - len(asking.ids) - self._checkpoint.marks_around(pair=True)
         if room < _LEAST:
             return f"the question leaves no room in the {self._max_pieces} pieces that the model reads"
         head = f"{passage.title}\n" if passage.title else ""
         whole = self._checkpoint.pieces(head + passage.text)
         whole.truncate(room, stride=room // 4)
-        return [(self._checkpoint.finished(asked, w), _span(w, len(head))) for w in (whole, *whole.overflowing)]
+        return [(self._checkpoint.finished(asking, w), _span(w, len(head))) for w in (whole, *whole.overflowing)]
 
     def _score(self, logits: Sequence[float]) -> float:
         if not self._two_labels:

@@ -39,21 +39,21 @@ class Lexical:
         return tuple(self._grade(question, passage) for question, passage in pairs)
 
     def _grade(self, question: str, passage: Passage) -> Grade:
-        asked = {stem(word): word for word in content_words(question)}
-        if not asked:
+        wanted = {stem(word): word for word in content_words(question)}
+        if not wanted:
             return Grade(passage.id, None, reason="the question has no words to look for")
         there = [stem(word) for word in words(f"{passage.title} {passage.text}")]
         held = set(there)
-        weights = dict.fromkeys(asked, 1.0)
-        share = {word: float(word in held) for word in asked}
+        weights = dict.fromkeys(wanted, 1.0)
+        share = {word: float(word in held) for word in wanted}
         for name in names(question):
             parts = [stem(word) for word in words(name)]
             whole = _contains_run(there, parts)
-            for part in asked.keys() & parts:
+            for part in wanted.keys() & parts:
                 weights[part] = self.NAME_WEIGHT
                 share[part] *= 1.0 if whole else self.SCATTERED
-        score = sum(weights[word] * share[word] for word in asked) / sum(weights.values())
-        missing = sorted(word for stemmed, word in asked.items() if stemmed not in held)
+        score = sum(weights[word] * share[word] for word in wanted) / sum(weights.values())
+        missing = sorted(word for stemmed, word in wanted.items() if stemmed not in held)
         reason = f"lacks: {', '.join(missing)}" if missing else "holds every word of the question"
         return Grade(passage.id, score, reason=reason)
 

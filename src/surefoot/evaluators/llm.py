@@ -101,8 +101,8 @@ class LLMEvaluator:
         by_question: defaultdict[str, set[str]] = defaultdict(set)
         for (question, _), texts in zip(pairs, shown, strict=True):
             by_question[question].update(texts.values())
-        said = {question: self._judged(question, texts) for question, texts in by_question.items()}
-        return tuple(_grade(p, texts, said[question]) for (question, p), texts in zip(pairs, shown, strict=True))
+        judged = {question: self._judged(question, texts) for question, texts in by_question.items()}
+        return tuple(_grade(p, texts, judged[question]) for (question, p), texts in zip(pairs, shown, strict=True))
 
     def _windows(self, passage: Passage) -> dict[tuple[int, int], str]:
         """The parts of a passage that the model sees, by offsets in the text; none of one without a word."""
@@ -112,12 +112,12 @@ class LLMEvaluator:
 
     def _judged(self, question: str, texts: Iterable[str]) -> dict[str, LLMVerdict]:
         """The verdicts on these texts; one that has none even when it is asked for again is left out."""
-        said: dict[str, LLMVerdict] = {}
+        judged: dict[str, LLMVerdict] = {}
         for batch in self._batches(sorted(texts)):  # sorted, or the retriever's order would change grades
-            said |= self._asked(question, batch)
-            if missing := [text for text in batch if text not in said]:
-                said |= self._asked(question, missing, again=True)
-        return said
+            judged |= self._requested(question, batch)
+            if missing := [text for text in batch if text not in judged]:
+                judged |= self._requested(question, missing, again=True)
+        return judged
 
     def _batches(self, texts: Sequence[str]) -> list[list[str]]:
         batches: list[list[str]] = []
@@ -130,7 +130,7 @@ class LLMEvaluator:
             room -= len(text)
         return batches
 
-    def _asked(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, LLMVerdict]:
+    def _requested(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, LLMVerdict]:
         cancel.check()
         messages = prompt(question, texts, again)
         reply = self.llm.complete(messages, schema(len(texts)), max_tokens=self.max_tokens * len(texts))
@@ -140,12 +140,12 @@ class LLMEvaluator:
 def prompt(question: str, passages: Sequence[str], again: bool = False) -> list[Message]:
     """The conversation that asks for the grades of these passages, each a line; `again`: the last reply had none."""
     numbered = "\n".join(f"[{n}] {passage}" for n, passage in enumerate(passages, start=1))
-    asked = line(question)
+    on_one_line = line(question)
     entries = ", ".join(f'"{n}": {{"rationale": …, "grade": …, "confidence": …}}' for n in range(1, len(passages) + 1))
     turn = (
-        f"Question: {asked}\n\n{numbered}\n\n"
-        f"{'Your last reply did not have the form that was asked for. ' if again else ''}"
-        f"How well does each of these {len(passages)} passages answer the question: {asked}\n"
+        f"Question: {on_one_line}\n\n{numbered}\n\n"
+        f"{'Your last reply did not have the form that was on_one_line for. ' if again else ''}"
+        f"How well does each of these {len(passages)} passages answer the question: {on_one_line}\n"
         f"Reply with this JSON object and nothing else: {{{entries}}}"
     )
     # A lone surrogate, which no endpoint can be sent, must not fail the passages beside it.
@@ -211,12 +211,12 @@ def windows(text: str, size: int) -> list[tuple[int, int]]:
     return [*spans, (start, len(text))]
 
 
-def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], said: Mapping[str, LLMVerdict]) -> Grade:
+def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], judged: Mapping[str, LLMVerdict]) -> Grade:
     """A passage's grade: that of its best window, or none where one of them has none."""
     if not shown:
         return Grade(passage.id, None, reason="the question or the passage has no words")
-    if not all(text in said for text in shown.values()):
+    if not all(text in judged for text in shown.values()):
         return Grade(passage.id, None, reason="the model gave it no readable grade, asked twice")
-    window, best = max(((span, said[text]) for span, text in shown.items()), key=lambda entry: score(entry[1]))
+    window, best = max(((span, judged[text]) for span, text in shown.items()), key=lambda entry: score(entry[1]))
     reason = f"{best.confidence:.0%} sure: {best.rationale}"
     return Grade(passage.id, score(best), None, best.grade, reason, window=window if len(shown) > 1 else None)

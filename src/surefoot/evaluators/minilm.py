@@ -140,10 +140,10 @@ class MiniLM:
             return Grade("", None, reason=f"the model returned {broken[0]}")
         best = max(read, key=lambda reading: reading.logit)
         span, window = _with_marks(best.span, triple[2]), _with_marks(best.window, triple[2])
-        said = [f"points at “{triple[2][slice(*span)]}”" if span else "points at no answer"]
-        said += _doubts(triple, pieces)
+        reasons = [f"points at “{triple[2][slice(*span)]}”" if span else "points at no answer"]
+        reasons += _doubts(triple, pieces)
         probability = self._card.calibration.probability(best.logit)
-        return Grade("", best.logit, probability, reason="; ".join(said), span=span, window=window)
+        return Grade("", best.logit, probability, reason="; ".join(reasons), span=span, window=window)
 
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
@@ -152,12 +152,14 @@ def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
 
 
 def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
-    asked, named = question.ids[:QUESTION_PIECES], title.ids[:TITLE_PIECES]
-    head = [CLS, *asked, SEP]
+    question_ids, named = question.ids[:QUESTION_PIECES], title.ids[:TITLE_PIECES]
+    head = [CLS, *question_ids, SEP]
     middle = [*named, SEP] if named else []
     ids = [*head, *middle, *text.ids, SEP]
     sides = [0] * len(head) + [1] * (len(ids) - len(head))
-    return Pieces(ids, sides, len(head) + len(middle), text.offsets, text.word_ids, len(asked) < len(question.ids))
+    return Pieces(
+        ids, sides, len(head) + len(middle), text.offsets, text.word_ids, len(question_ids) < len(question.ids)
+    )
 
 
 def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
@@ -226,12 +228,14 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
             yield f"the {what} is not in Latin script, and the evaluator learned from English"
 
 
-def _card(told: dict[str, Any], calibration: Calibration) -> Card:
-    name = f"minilm-{told['sha256'][:8]}"
-    return Card(told["sha256"], calibration, _margin(told["evidence"]["margin"]), fitted_for(name, told["thresholds"]))
+def _card(content: dict[str, Any], calibration: Calibration) -> Card:
+    name = f"minilm-{content['sha256'][:8]}"
+    return Card(
+        content["sha256"], calibration, _margin(content["evidence"]["margin"]), fitted_for(name, content["thresholds"])
+    )
 
 
-def _margin(told: object) -> float:
-    if not isinstance(told, int | float):
-        raise ValueError(f"the margin must be a number, not {told!r}")
-    return told
+def _margin(value: object) -> float:
+    if not isinstance(value, int | float):
+        raise ValueError(f"the margin must be a number, not {value!r}")
+    return value

@@ -57,11 +57,11 @@ class Rerank:
         """One grade a pair; without a question or a text there is nothing to grade. A request for each question and
         `batch` of its passages. Raises EndpointError."""
         meter.count(graded=len(pairs))
-        asked: dict[str, dict[str, None]] = {}
+        texts_of: dict[str, dict[str, None]] = {}
         for question, passage in pairs:
             if question.strip() and passage.text.strip():
-                asked.setdefault(question, {})[_text(passage)] = None
-        scores = {question: self._scored(question, [*texts]) for question, texts in asked.items()}
+                texts_of.setdefault(question, {})[_text(passage)] = None
+        scores = {question: self._scored(question, [*texts]) for question, texts in texts_of.items()}
         return tuple(_grade(question, passage, scores) for question, passage in pairs)
 
     def _scored(self, question: str, texts: Sequence[str]) -> dict[str, float]:
@@ -88,8 +88,8 @@ class Rerank:
 def _read(sent: Any) -> dict[int, float]:
     """The scores that can be read, by the place of their text."""
     results = sent.get("results") if isinstance(sent, dict) else None
-    told = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
-    found = {one["index"]: one.get("relevance_score") for one in told if type(one.get("index")) is int}
+    rows = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
+    found = {one["index"]: one.get("relevance_score") for one in rows if type(one.get("index")) is int}
     return {place: score for place, score in found.items() if _is_score(score)}
 
 

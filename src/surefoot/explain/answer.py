@@ -46,7 +46,7 @@ def needs(trace: Trace, generator: Generator) -> Needs:
     check = trace.config.get("answer", {}).get("check", "refuse")
     whole = _answer(trace.asked, generator, knowledge, check)
     return Needs(
-        _said(whole),
+        _unmarked(whole),
         _same(whole, trace.answer),
         tuple(_without(trace.asked, generator, knowledge, check, n, whole) for n in range(len(knowledge))),
     )
@@ -65,7 +65,7 @@ def _without(
 ) -> Without:
     left = [*knowledge[:gone], *knowledge[gone + 1 :]]
     answer = _answer(question, generator, left, check) if left else Answer("", refused=True)
-    return Without(knowledge[gone][0], _said(answer), answer.refused, not _same(answer, whole))
+    return Without(knowledge[gone][0], _unmarked(answer), answer.refused, not _same(answer, whole))
 
 
 def _answer(question: str, generator: Generator, knowledge: Knowledge, check: Check) -> Answer:
@@ -73,10 +73,10 @@ def _answer(question: str, generator: Generator, knowledge: Knowledge, check: Ch
     return grounded(question, generator.generate(question, knowledge), knowledge, check=check)
 
 
-def _said(answer: Answer) -> str:
+def _unmarked(answer: Answer) -> str:
     return "" if answer.refused else " ".join(re.sub(r"\[\d+\]", "", answer.text).split())
 
 
 def _same(one: Answer, other: Answer) -> bool:
     # The markers count strips, so that without one they are others.
-    return one.refused == other.refused and words(_said(one)) == words(_said(other))
+    return one.refused == other.refused and words(_unmarked(one)) == words(_unmarked(other))

@@ -114,11 +114,11 @@ class ScoreFunction:
         scores: list[float | None] = [None] * len(pairs)
         for at in range(0, len(order), ASKED):
             part = order[at : at + ASKED]
-            for n, score in zip(part, self._asked([pairs[n] for n in part]), strict=True):
+            for n, score in zip(part, self._graded([pairs[n] for n in part]), strict=True):
                 scores[n] = score
         return scores
 
-    def _asked(self, pairs: Sequence[Pair]) -> list[float | None]:
+    def _graded(self, pairs: Sequence[Pair]) -> list[float | None]:
         grades = [finite(grade) for grade in self._evaluator.grade(pairs)]
         if len(grades) != len(pairs):
             raise ComponentError(f"{self._evaluator.name} gave {len(grades)} grades for {len(pairs)} passages")

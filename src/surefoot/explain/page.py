@@ -130,8 +130,8 @@ def _answer(found: Needs) -> Iterator[str]:
         yield _lines(["! It is not what the trace recorded."])
     rows = []
     for place, one in enumerate(found.strips, start=1):
-        said = "a refusal" if one.refused else one.text if one.changed else "the same"
-        rows.append([f"[{place}]", "yes" if one.changed else "no", clean(said), clean(one.strip.text)])
+        outcome = "a refusal" if one.refused else one.text if one.changed else "the same"
+        rows.append([f"[{place}]", "yes" if one.changed else "no", clean(outcome), clean(one.strip.text)])
     yield _table("Each strip, and what is answered without it", ["[n]", "needed", "without it", "strip"], [], rows)
 
 

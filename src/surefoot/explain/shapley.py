@@ -66,7 +66,7 @@ class Counted:
     """The same game, asked once for each coalition; `evaluations` counts these."""
 
     def __init__(self, game: Game) -> None:
-        self.asked = 0
+        self.requests = 0
         """Coalitions so far, with repetitions."""
         self._game = game
         self._known: dict[bytes, float] = {}
@@ -78,7 +78,7 @@ class Counted:
 
     def __call__(self, masks: Masks) -> Vector:
         """The value of each coalition; new ones are asked for together."""
-        self.asked += len(masks)
+        self.requests += len(masks)
         keys = [row.tobytes() for row in masks]
         new = {key: n for n, key in enumerate(keys) if key not in self._known}
         if new:
@@ -110,11 +110,11 @@ def shares(
     chosen = method or ("exact" if players <= EXACT else "regression")
     if chosen == "exact" or players < 2:
         return exact(game, players)
-    end = game.asked + most
+    end = game.requests + most
     base, full = (float(value) for value in game(np.array([[False] * players, [True] * players])))
     for values, errors in _regressed(game, players, full - base, np.random.default_rng(seed)):
         reached = bool(errors.max() <= tolerance * np.abs(values).max())
-        if reached or game.asked + 2 * (players - 1) > end:
+        if reached or game.requests + 2 * (players - 1) > end:
             break
     return Shares(values, errors, base, full, chosen, reached)
 

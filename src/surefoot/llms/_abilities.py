@@ -44,17 +44,17 @@ TABLE: tuple[tuple[str, Abilities], ...] = (
 counts. From the makers' documents of 2025; a model that is not here has the common ones."""
 
 
-def abilities(model: str, given: Mapping[str, Any] | None = None) -> Abilities:
+def abilities(model: str, overrides: Mapping[str, Any] | None = None) -> Abilities:
     """A model's abilities by its name, with those that are `given` in their place. Raises ConfigError for what is
     none."""
     name = model.lower().rpartition("/")[2]
     known = next((found for pattern, found in TABLE if re.match(pattern, name)), Abilities())
     kinds = {field.name: type(getattr(known, field.name)) for field in fields(Abilities)}
-    for key, value in (given or {}).items():
+    for key, value in (overrides or {}).items():
         fits = type(value) is kinds.get(key) and (key != "limit" or value in get_args(Limit))
         if not fits or (key == "thoughts" and value < 0):
             raise ConfigError(
                 "abilities are temperature and stop (true or false), limit (max_tokens or max_completion_tokens) and "
                 f"thoughts (tokens, 0: none), not {key} = {value!r}"
             )
-    return replace(known, **(given or {}))
+    return replace(known, **(overrides or {}))

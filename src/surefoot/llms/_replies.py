@@ -28,8 +28,8 @@ def chat_request(
     messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str], **options: Any
 ) -> dict[str, Any]:
     """The body of a request for a chat completion, at temperature 0."""
-    said = [{"role": message.role, "content": message.content} for message in messages]
-    body = {"messages": said, "max_tokens": max_tokens, "temperature": 0, **options}
+    turns = [{"role": message.role, "content": message.content} for message in messages]
+    body = {"messages": turns, "max_tokens": max_tokens, "temperature": 0, **options}
     if stop:
         body["stop"] = list(stop)
     if schema is not None:
@@ -43,21 +43,21 @@ def as_chat(sent: Any, part: Literal["message", "delta"]) -> Any:
     choices = sent.get("choices") if isinstance(sent, dict) else None
     if not isinstance(choices, list):
         return sent
-    told = [
+    shaped = [
         {**one, part: {"content": one["text"]}} if isinstance(one, dict) and "text" in one else one for one in choices
     ]
-    return {**sent, "choices": told}
+    return {**sent, "choices": shaped}
 
 
 def weighed_tokens(logprobs: Any) -> Iterator[Token]:
     """The tokens of an answer, or of an event, with their log-probabilities, as chats give them (`content`) and as
     `/completions` does (`tokens` and lists beside them); none from what has another shape."""
-    told = logprobs if isinstance(logprobs, dict) else {}
-    if isinstance(rows := told.get("content"), list):
+    fields = logprobs if isinstance(logprobs, dict) else {}
+    if isinstance(rows := fields.get("content"), list):
         for row in rows:
             yield from _token(row, _listed(row.get("top_logprobs")) if isinstance(row, dict) else {})
         return
-    lists = [told.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+    lists = [fields.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
     texts, logs, beside = (one if isinstance(one, list) else [] for one in lists)
     for place, (text, log) in enumerate(zip(texts, logs, strict=False)):
         yield from _token({"token": text, "logprob": log}, beside[place] if place < len(beside) else {})
@@ -125,8 +125,8 @@ class Reported(Exception):
     """The server reports a failure; the text is its message."""
 
     def __init__(self, error: object) -> None:
-        said = error.get("message") if isinstance(error, dict) else None
-        super().__init__(said if isinstance(said, str) else str(error))
+        message = error.get("message") if isinstance(error, dict) else None
+        super().__init__(message if isinstance(message, str) else str(error))
         self.error = error
 
 
@@ -161,10 +161,10 @@ class StreamedReply:
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
             self._finish = finish
         self._tokens += islice(weighed_tokens(choice.get("logprobs")), self._max_tokens - len(self._tokens))
-        said = choice.get(part) or {}
-        if not isinstance(text := said.get("content"), str | None):
+        body = choice.get(part) or {}
+        if not isinstance(text := body.get("content"), str | None):
             raise Malformed("an answer that is no text")
-        if self._thoughts and any(said.get(name) for name in _BESIDE):
+        if self._thoughts and any(body.get(name) for name in _BESIDE):
             self._thoughts.beside()
         piece = self._halves.decode((text or "").encode("utf-16-le", "surrogatepass"))
         self._length += len(piece)
@@ -187,8 +187,8 @@ class StreamedReply:
         last = self._halves.decode(b"", final=True)
         truncated = self._finish == "length"
         self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
-        asked, said = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
-        return Completion("".join(self._pieces), model, asked, said, truncated, tuple(self._tokens))
+        inputs, outputs = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+        return Completion("".join(self._pieces), model, inputs, outputs, truncated, tuple(self._tokens))
 
     def _add(self, piece: str) -> None:
         if piece:

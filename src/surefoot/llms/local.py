@@ -95,12 +95,12 @@ class Local:
         """
         most = max_tokens + self.thoughts
         answer = _Guarded(StreamedReply(most, on_text, thinks=self.thoughts > 0))
-        asked = chat_request(
+        request = chat_request(
             messages, schema, most, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
         )
         server = self._server()
         try:
-            _interruptible(lambda: server.handle_chat_completions(asked, answer.take), answer)
+            _interruptible(lambda: server.handle_chat_completions(request, answer.take), answer)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {on_one_line(error)}") from error
         completion = answer.completion(self.name)

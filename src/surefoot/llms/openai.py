@@ -97,13 +97,13 @@ class OpenAI:
         EndpointError, which says what is wrong with the endpoint.
         """
         most = max_tokens + self.thoughts
-        asked = self._request(chat_request(messages, schema, most, stop, model=self.name))
+        request = self._request(chat_request(messages, schema, most, stop, model=self.name))
         cut = () if self._abilities.stop else stop
         answer = StreamedReply(most, None if cut else on_text, thinks=self.thoughts > 0)
         if on_text:
-            self._stream(asked, answer, most)
+            self._stream(request, answer, most)
         else:
-            self._take(answer, self._endpoint.post(self._path, asked, self._most(most)), "message")
+            self._take(answer, self._endpoint.post(self._path, request, self._most(most)), "message")
         completion = answer.completion(self.name)
         if cut:
             completion = _cut(completion, cut)
@@ -123,19 +123,19 @@ class OpenAI:
             raise self._endpoint.nonsense("a list without models", listed)
         return names
 
-    def _request(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _request(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request as this model takes it."""
-        asked[self._abilities.limit] = asked.pop("max_tokens")
+        request[self._abilities.limit] = request.pop("max_tokens")
         if not self._abilities.temperature:
-            del asked["temperature"]
+            del request["temperature"]
         if not self._abilities.stop:
-            asked.pop("stop", None)
+            request.pop("stop", None)
         if not self._chats:
-            asked["prompt"] = prompt(self._template, asked.pop("messages"))
+            request["prompt"] = prompt(self._template, request.pop("messages"))
         if self._logprobs:
             many = self._logprobs
-            asked |= {"logprobs": True, "top_logprobs": many} if self._chats else {"logprobs": many}
-        return {**self._extra, **asked}
+            request |= {"logprobs": True, "top_logprobs": many} if self._chats else {"logprobs": many}
+        return {**self._extra, **request}
 
     def _most(self, tokens: int) -> int:
         """Bytes of an answer, at most."""
@@ -163,8 +163,8 @@ def prompt(template: str, messages: Sequence[Mapping[str, str]]) -> str:
     """The template with the messages' texts in their places; a "{user}" within a text stays as it is."""
     system = "\n\n".join(one["content"] for one in messages if one["role"] == "system")
     others = "\n\n".join(one["content"] for one in messages if one["role"] != "system")
-    told = {"{system}": system, "{user}": others}
-    return re.sub(r"\{system\}|\{user\}", lambda place: told[place.group()], template).lstrip("\n")
+    texts = {"{system}": system, "{user}": others}
+    return re.sub(r"\{system\}|\{user\}", lambda place: texts[place.group()], template).lstrip("\n")
 
 
 def _cut(completion: Completion, stops: Sequence[str]) -> Completion:

@@ -22,13 +22,13 @@ class Scripted:
     """
 
     def __init__(self, replies: Replies, name: str = "scripted") -> None:
-        given = replies.values() if isinstance(replies, Mapping) else replies if isinstance(replies, Sequence) else ()
+        texts = replies.values() if isinstance(replies, Mapping) else replies if isinstance(replies, Sequence) else ()
         of_a_kind = isinstance(replies, Mapping | Sequence) or callable(replies)
-        if not of_a_kind or not all(isinstance(reply, str) for reply in given):
+        if not of_a_kind or not all(isinstance(reply, str) for reply in texts):
             raise ConfigError("scripted replies must be texts, in a list, or in a table from words to them")
         self.name = name
         self._replies = replies
-        self._said = 0
+        self._used = 0
         self._lock = Lock()
 
     def complete(
@@ -43,13 +43,13 @@ class Scripted:
         """The reply that fits, cut at the first of `stop` and after `max_tokens` words; ModelError when none fits."""
         reply = self._reply(messages)
         words = _words(reply[: min((at for s in stop if (at := reply.find(s)) >= 0), default=None)])
-        said = words[:max_tokens]
+        shown = words[:max_tokens]
         if on_text:
-            for word in said:
+            for word in shown:
                 on_text(word)
-        asked = sum(len(message.content.split()) for message in messages)
-        meter.count(calls=1, prompt_tokens=asked, completion_tokens=len(said))
-        return Completion("".join(said), self.name, asked, len(said), truncated=len(said) < len(words))
+        inputs = sum(len(message.content.split()) for message in messages)
+        meter.count(calls=1, prompt_tokens=inputs, completion_tokens=len(shown))
+        return Completion("".join(shown), self.name, inputs, len(shown), truncated=len(shown) < len(words))
 
     def _reply(self, messages: Sequence[Message]) -> str:
         if isinstance(self._replies, Mapping):
@@ -67,10 +67,10 @@ class Scripted:
 
     def _next(self, replies: Sequence[str]) -> str:
         with self._lock:
-            if self._said == len(replies):
+            if self._used == len(replies):
                 raise ModelError(f"all {len(replies)} scripted replies are used up; script one more")
-            self._said += 1
-            return replies[self._said - 1]
+            self._used += 1
+            return replies[self._used - 1]
 
 
 def _words(text: str) -> list[str]:

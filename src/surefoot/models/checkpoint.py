@@ -250,8 +250,8 @@ def _reading(source: str) -> Iterator[None]:
     try:
         yield
     except _UNREADABLE as error:
-        said = f"the checkpoint {source} does not load: {on_one_line(error)}"
-        raise ModelError(f"{said}; give a whole one, as save_pretrained writes it") from error
+        message = f"the checkpoint {source} does not load: {on_one_line(error)}"
+        raise ModelError(f"{message}; give a whole one, as save_pretrained writes it") from error
 
 
 @contextmanager

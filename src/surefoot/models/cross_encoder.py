@@ -83,11 +83,11 @@ class ModelFiles:
         damaged, or of another format."""
         path = self.path.with_suffix(".json")
         try:
-            told = parsed(path.read_text(encoding="utf-8"))
-            if told["format"] != FORMAT:
-                raise self.broken(f"{path} is of format {told['format']}, and this version reads {FORMAT}")
-            fitted = told["calibration"]
-            return made(told, Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"])))
+            content = parsed(path.read_text(encoding="utf-8"))
+            if content["format"] != FORMAT:
+                raise self.broken(f"{path} is of format {content['format']}, and this version reads {FORMAT}")
+            fitted = content["calibration"]
+            return made(content, Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"])))
         except (OSError, ValueError, TypeError, ConfigError) as error:
             raise self.broken(f"{path}, which belongs to the {self.role}'s model, cannot be read: {error}") from error
         except KeyError as error:
@@ -107,9 +107,9 @@ class ModelFiles:
         except (OSError, *FAULTS) as error:
             raise self.broken(f"the {self.role}'s model {self.path} does not load: {on_one_line(error)}") from error
 
-    def broken(self, said: str) -> ModelError:
+    def broken(self, message: str) -> ModelError:
         """The error for one of the two, with what to do."""
-        return ModelError(f"{said}; reinstall surefoot, or train again: surefoot lab train {self.role}")
+        return ModelError(f"{message}; reinstall surefoot, or train again: surefoot lab train {self.role}")
 
 
 class LoadedModel:
@@ -148,6 +148,6 @@ class LoadedModel:
         try:
             first, second = self.loaded()[0].run(None, feed)
         except (*FAULTS, ValueError) as error:
-            said = f"the {self._files.role}'s model {self._files.path} does not run: {on_one_line(error)}"
-            raise self._files.broken(said) from error
+            message = f"the {self._files.role}'s model {self._files.path} does not run: {on_one_line(error)}"
+            raise self._files.broken(message) from error
         return first, second

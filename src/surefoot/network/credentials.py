@@ -17,8 +17,8 @@ _KEY_LIKE = re.compile(
 
 def key(who: str, key_env: str) -> str:
     """The provider's key from the environment variable; raises ConfigError where there is none."""
-    if said := key_if_any(key_env):
-        return said
+    if value := key_if_any(key_env):
+        return value
     raise ConfigError(f"{who} needs a key; put it into the environment variable {key_env}")
 
 
@@ -27,10 +27,10 @@ def key_if_any(key_env: str) -> str:
     name of a variable and for a bad key."""
     if not re.fullmatch("[A-Z_][A-Z0-9_]*", key_env):  # in capitals only: small letters may be those of a key
         raise ConfigError("key_env is the name of an environment variable, in capitals, and not the key itself")
-    said = os.environ.get(key_env, "").strip()
-    if not (said.isascii() and said.isprintable()) or " " in said:
+    value = os.environ.get(key_env, "").strip()
+    if not (value.isascii() and value.isprintable()) or " " in value:
         raise ConfigError(f"the environment variable {key_env} holds no key, but other characters too")
-    return said
+    return value
 
 
 def address(base_url: str) -> str:

@@ -78,8 +78,8 @@ class JsonEndpoint:
 
     def nonsense(self, what: str, body: object) -> EndpointError:
         """The error for an answer that is none; `what` follows the word "sent"."""
-        said = f": {self._excerpt(body)}" if body else ""
-        return self._error(f"sent {what}{said}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
+        quoted = f": {self._excerpt(body)}" if body else ""
+        return self._error(f"sent {what}{quoted}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
 
     def broken(self, how: str) -> EndpointError:
         """The error for an answer that ended too early; `how` follows the words "broke off its answer"."""
@@ -124,8 +124,8 @@ class JsonEndpoint:
                 if last or (response.status_code != 429 and response.status_code < 500):
                     break
                 response.close()
-                if (asked := self._reply(response).wait) is not None:
-                    wait = min(asked, _MAX_WAIT)
+                if (requested := self._reply(response).wait) is not None:
+                    wait = min(requested, _MAX_WAIT)
             cancel.pause(max(0.0, min(wait, left())))
         return response
 
@@ -189,9 +189,9 @@ class JsonEndpoint:
         self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
     ) -> EndpointError:
         reply = self._reply(response) if response else None
-        said = f"the endpoint {self._where} {what}; {remedy}"
+        message = f"the endpoint {self._where} {what}; {remedy}"
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-        return EndpointError(said, reply.status if reply else None, reply.wait if reply else None, reached)
+        return EndpointError(message, reply.status if reply else None, reply.wait if reply else None, reached)
 
     def _reply(self, response: httpx.Response) -> Reply:
         """Without its body."""

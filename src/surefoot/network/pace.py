@@ -62,8 +62,8 @@ class Turns:
             start, why = max((self._next.get(thing, (now, "")) for thing in spacing), key=itemgetter(0))
             if start > now:
                 return start - now, why
-            told = "it gets one request each {:g} s, and is left alone"
-            self._next |= {thing: (now + seconds, told.format(seconds)) for thing, seconds in spacing.items()}
+            reason = "it gets one request each {:g} s, and is left alone"
+            self._next |= {thing: (now + seconds, reason.format(seconds)) for thing, seconds in spacing.items()}
             return 0.0, ""
 
     def wait(self, thing: object, spacing: float) -> str | None:

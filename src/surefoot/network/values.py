@@ -53,8 +53,8 @@ class Ask:
     def key(self) -> str:
         """A hash that equal requests share: of all but the secrets and the size."""
         headers = sorted((name.lower(), value) for name, value in self.headers.items())
-        said = json.dumps([self.method, self.url, headers, self.trusted])
-        return hashlib.sha256(said.encode() + b"\0" + (self.content or b"")).hexdigest()
+        request = json.dumps([self.method, self.url, headers, self.trusted])
+        return hashlib.sha256(request.encode() + b"\0" + (self.content or b"")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +76,11 @@ class Reply:
     @property
     def wait(self) -> float | None:
         """Seconds that the server asks us to wait (Retry-After); None: it does not ask."""
-        said = self.headers.get("retry-after", "").strip()
-        if re.fullmatch(r"[0-9]{1,9}", said):
-            return float(said)
+        header = self.headers.get("retry-after", "").strip()
+        if re.fullmatch(r"[0-9]{1,9}", header):
+            return float(header)
         try:
-            return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
+            return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
         except (ValueError, OverflowError):
             return None
 

@@ -60,10 +60,10 @@ class Keywords:
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
         """Queries, best first: the keywords together, the first keyword."""
         try:
-            said = self.llm.complete(prompt(question, seen), SCHEMA, max_tokens=self.max_tokens).text
+            reply = self.llm.complete(prompt(question, seen), SCHEMA, max_tokens=self.max_tokens).text
         except ComponentError as error:
             return instead("keywords", question, seen, str(error))
-        if not (found := keywords(said)):
+        if not (found := keywords(reply)):
             return instead("keywords", question, seen, f"{self.llm.name} named no keywords")
         return tuple(dict.fromkeys((" ".join(found), found[0])))
 
@@ -71,9 +71,9 @@ class Keywords:
 def prompt(question: str, seen: Sequence[Passage]) -> list[Message]:
     """The conversation that asks for the keywords; the question stands last, and always whole."""
     messages = [Message("system", _TASK)]
-    for asked, found, chosen in _EXAMPLES:
+    for example, found, chosen in _EXAMPLES:
         reply = json.dumps(dict(zip(_FIELDS, chosen, strict=True)))
-        messages += [Message("user", turn(asked, found)), Message("assistant", reply)]
+        messages += [Message("user", turn(example, found)), Message("assistant", reply)]
     return [*messages, Message("user", turn(line(question), excerpts(seen)))]
 
 
@@ -97,6 +97,6 @@ def _excerpt(passage: Passage) -> str:
 def keywords(reply: str) -> tuple[str, ...]:
     """The keywords in a reply, whatever stands around the JSON object; none where there is no such object."""
     fields = next(iter(objects(reply, whole=True)), {})
-    said = [fields.get(name) for name in _FIELDS]
-    found = [line(text)[:LONGEST].strip() for text in said if isinstance(text, str)]
+    values = [fields.get(name) for name in _FIELDS]
+    found = [line(text)[:LONGEST].strip() for text in values if isinstance(text, str)]
     return tuple(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))

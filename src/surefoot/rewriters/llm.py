@@ -143,10 +143,10 @@ class LLMRewriter:
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str | RewrittenQuery, ...]:
         """The model's query and, behind it, the question itself; else the queries of the templates."""
         try:
-            said = self.llm.complete(prompt(question, seen, self._words), SCHEMA, max_tokens=self.max_tokens).text
+            reply = self.llm.complete(prompt(question, seen, self._words), SCHEMA, max_tokens=self.max_tokens).text
         except ComponentError as error:
             return instead("queries", question, seen, str(error))
-        if not (found := rewritten(said)):
+        if not (found := rewritten(reply)):
             return instead("queries", question, seen, f"{self.llm.name} gave no query")
         return (found,) if found.query == question.strip() else (found, question.strip())
 
@@ -154,17 +154,17 @@ class LLMRewriter:
 def prompt(question: str, seen: Sequence[Passage], task: str = USUAL) -> list[Message]:
     """The conversation that asks to rewrite; the question stands last, and always whole."""
     messages = [Message("system", f"{_TASK} {_KINDS[task]}")]
-    for asked, found, reply in _EXAMPLES[task]:
-        said = json.dumps(dict(zip(LONGEST, reply, strict=True)))
-        messages += [Message("user", turn(asked, found)), Message("assistant", said)]
+    for example, found, reply in _EXAMPLES[task]:
+        answer = json.dumps(dict(zip(LONGEST, reply, strict=True)))
+        messages += [Message("user", turn(example, found)), Message("assistant", answer)]
     return [*messages, Message("user", turn(line(question), excerpts(seen)))]
 
 
 def rewritten(reply: str) -> RewrittenQuery | None:
     """What a reply says, each field on one line and cut; None where it holds no query with a letter or digit."""
     fields = next(iter(objects(reply, whole=True)), {})
-    said = {
+    cut = {
         name: line(text)[:most].strip() for name, most in LONGEST.items() if isinstance(text := fields.get(name), str)
     }
-    told = {name: text for name, text in said.items() if any(map(str.isalnum, text))}
-    return RewrittenQuery(**told) if "query" in told else None
+    named = {name: text for name, text in cut.items() if any(map(str.isalnum, text))}
+    return RewrittenQuery(**named) if "query" in named else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from surefoot.rewriters.keywords import Keywords
 from surefoot.rewriters.templates import Templates
-from surefoot.text.subject import asked
+from surefoot.text.subject import subject_of
 from surefoot.text.words import names
 from surefoot.types import Passage, protocols
 
@@ -25,7 +25,7 @@ class Stepwise:
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
         """Queries, best first: those of the templates or of the model, the question."""
-        told = asked(question).form or names(question)
+        known = subject_of(question).form or names(question)
         searched = any(passage.source == "external" for passage in seen)
-        method = self._templates if told and not searched else self._keywords
+        method = self._templates if known and not searched else self._keywords
         return tuple(dict.fromkeys((*method.rewrite(question, seen), question.strip())))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from surefoot.run import meter
 from surefoot.text.screen import screened
-from surefoot.text.subject import KINDS, Subject, asked
+from surefoot.text.subject import KINDS, Subject, subject_of
 from surefoot.text.words import bare, content_words, fold, names, words
 from surefoot.types import Passage
 
@@ -23,7 +23,7 @@ class Templates:
 
     def rewrite(self, question: str, seen: Sequence[Passage]) -> tuple[str, ...]:
         """Queries, best first: entity with relation, entity with what it was seen to be, entity alone."""
-        about = asked(question)
+        about = subject_of(question)
         if not about.form:
             found, keywords = " ".join(names(question)), " ".join(content_words(question)) or question.strip()
             return tuple(query for query in dict.fromkeys((found, keywords)) if query)
@@ -52,7 +52,7 @@ def hints(about: Subject, seen: Sequence[Passage]) -> tuple[str, ...]:
 
 def _kinds(about: Subject, passage: Passage) -> Iterator[str]:
     """Kinds of thing that the words behind the entity's name give it: "Henry Feilden was an English politician"."""
-    said, entity = " ".join(words(passage.text)), " ".join(words(about.entity))
+    text, entity = " ".join(words(passage.text)), " ".join(words(about.entity))
     wanted = "|".join(map(re.escape, about.kinds or KINDS))
-    told = rf"\b{re.escape(entity)}\b(?: \w+){{0,12}}? (?:is|was|are|were) (?:\w+ ){{0,6}}?({wanted})\b"
-    yield from (match[1] for match in re.finditer(told, said) if entity)
+    pattern = rf"\b{re.escape(entity)}\b(?: \w+){{0,12}}? (?:is|was|are|were) (?:\w+ ){{0,6}}?({wanted})\b"
+    yield from (match[1] for match in re.finditer(pattern, text) if entity)

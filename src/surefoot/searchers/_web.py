@@ -32,17 +32,17 @@ def refused(  # nosec B107 # where there is no secret, none is left out
     `remedies` says what to do about a status; `secret` is removed from the provider's text.
     """
     remedy = remedies.get(reply.status, "try again later, or use another searcher")
-    said = "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
-    message = f"{who} answered HTTP {reply.status} ({said or 'and nothing else'}); {remedy}"
+    quoted = "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
+    message = f"{who} answered HTTP {reply.status} ({quoted or 'and nothing else'}); {remedy}"
     return Throttled(message, reply.wait) if reply.status in quota else SearchError(message)
 
 
 def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
     """The JSON object of a reply. Raises SearchError if it is none, or its `rows` are no list."""
-    said = reply.json()
-    if not isinstance(said, dict) or not isinstance(said.get(rows, []), list):
+    found = reply.json()
+    if not isinstance(found, dict) or not isinstance(found.get(rows, []), list):
         raise SearchError(f"{who} sent JSON without a list of '{rows}'; has its interface changed?")
-    return said
+    return found
 
 
 def finds(read: Callable[[Reply], Collection[Any]]) -> Callable[[Reply], bool]:
@@ -75,8 +75,8 @@ def passages(found: Iterable[Found], k: int, trust: Trust = "untrusted") -> tupl
     for url, title, text, via in found:
         if len(first) >= k:
             break
-        if re.match(r"https?://[^/\s]", url) and (said := text.strip() or title.strip()):
-            passage = external(url, title.strip() or url, said, via if text.strip() else "title", trust)
+        if re.match(r"https?://[^/\s]", url) and (shown := text.strip() or title.strip()):
+            passage = external(url, title.strip() or url, shown, via if text.strip() else "title", trust)
             first.setdefault(passage.id, passage)
     return tuple(first.values())
 

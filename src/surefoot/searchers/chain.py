@@ -48,16 +48,16 @@ class Breaker:
             self._until = now + self._rest  # keeps the others off during the trial, even if that never ends
             return None
 
-    def succeed(self, asked: float) -> None:
-        """Note that a search begun at `asked` went well; one begun before the breaker opened proves nothing."""
+    def succeed(self, begun: float) -> None:
+        """Note that a search begun at `begun` went well; one begun before the breaker opened proves nothing."""
         with self._lock:
-            if asked > self._opened:
+            if begun > self._opened:
                 self._failed = self._openings = 0
 
-    def fail(self, asked: float, now: float, error: ComponentError) -> None:
-        """Note that a search begun at `asked` failed; one begun before the breaker opened does not count."""
+    def fail(self, begun: float, now: float, error: ComponentError) -> None:
+        """Note that a search begun at `begun` failed; one begun before the breaker opened does not count."""
         with self._lock:
-            if asked <= self._opened:
+            if begun <= self._opened:
                 return
             self._failed += 1
             self._reason = str(error)
@@ -116,15 +116,15 @@ class Chain:
         return ()
 
     def _ask(self, find: Find[tuple[Passage, ...]], breaker: Breaker, query: str, k: int) -> tuple[Passage, ...]:
-        asked = self.clock()
-        if refusal := breaker.refusal(asked):
+        begun = self.clock()
+        if refusal := breaker.refusal(begun):
             raise _Resting(refusal)
         try:
             found = find(query, k)
         except ComponentError as error:
-            breaker.fail(asked, self.clock(), error)
+            breaker.fail(begun, self.clock(), error)
             raise
-        breaker.succeed(asked)
+        breaker.succeed(begun)
         return found
 
 

@@ -45,9 +45,9 @@ class Ddgs:
 
         Raises Throttled where DuckDuckGo takes us for a robot, SearchError for a page of an unknown form.
         """
-        if not (asked := sendable(query, _LONGEST_QUERY)):
+        if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        params, keep = {"q": asked, "kl": self._region}, finds(lambda reply: self._passages(reply, 1))
+        params, keep = {"q": text, "kl": self._region}, finds(lambda reply: self._passages(reply, 1))
         reply = self._network.get(self._url, params, spacing=_SPACING, retries=0, keep=keep, trusted=True)
         return self._passages(reply, k)
 

@@ -201,10 +201,10 @@ def _kind(reply: Reply) -> str:
 
 
 def _text(reply: Reply) -> bytes:
-    said = reply.text()
-    if "\0" in said:
+    text = reply.text()
+    if "\0" in text:
         raise Unreadable("gives binary data that it declares as text")
-    return said.encode()
+    return text.encode()
 
 
 def _snippet(hit: Passage) -> tuple[Passage, ...]:

@@ -48,13 +48,13 @@ class Searxng:
         The step names each engine that did not answer. Raises SearchError where JSON is off or every engine failed, as
         Throttled where they failed for too many requests.
         """
-        if not (asked := sendable(query)):
+        if not (text := sendable(query)):
             return ()
-        params = {"q": asked, "format": "json", **self._chosen}
+        params = {"q": text, "format": "json", **self._chosen}
         keep = finds(lambda reply: passages(_found(self._read(reply)), 1))
-        said = self._read(self._network.get(self._url, params, keep=keep, trusted=True))
-        found = passages(_found(said), k)
-        _tell(_unresponsive(said), found)
+        answer = self._read(self._network.get(self._url, params, keep=keep, trusted=True))
+        found = passages(_found(answer), k)
+        _tell(_unresponsive(answer), found)
         return found
 
     def _read(self, reply: Reply) -> dict[str, Any]:
@@ -65,11 +65,11 @@ class Searxng:
         return answered(f"searxng at {self._url}", reply, "results")
 
 
-def _found(said: dict[str, Any]) -> Iterator[Found]:
-    boxes = said.get("infoboxes")
+def _found(answer: dict[str, Any]) -> Iterator[Found]:
+    boxes = answer.get("infoboxes")
     for box in boxes if isinstance(boxes, list) else []:
         yield _box_address(box), field(box, "infobox"), _described(box), "infobox"
-    for row in said.get("results", []):
+    for row in answer.get("results", []):
         yield field(row, "url"), field(row, "title"), field(row, "content"), "snippet"
 
 
@@ -87,9 +87,9 @@ def _box_address(box: Any) -> str:
     return field(first, "url") or field(box, "id")
 
 
-def _unresponsive(said: dict[str, Any]) -> list[str]:
+def _unresponsive(answer: dict[str, Any]) -> list[str]:
     """Engines that did not answer, each with the reason."""
-    named = said.get("unresponsive_engines")
+    named = answer.get("unresponsive_engines")
     pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
     return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs if pair]
 

@@ -43,9 +43,9 @@ class Serper:
 
         Raises SearchError where Serper refuses, as Throttled where a limit is reached.
         """
-        if not (asked := sendable(query, _LONGEST_QUERY)):
+        if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        request = {"q": asked, "num": min(k, _MOST_RESULTS), **self._where}
+        request = {"q": text, "num": min(k, _MOST_RESULTS), **self._where}
         secret, keep = {"X-API-KEY": self._key}, finds(lambda reply: self._passages(reply, 1))
         return self._passages(self._network.post(self._url, request, secret=secret, keep=keep, trusted=True), k)
 
@@ -62,11 +62,11 @@ class Serper:
         return error
 
 
-def _found(said: dict[str, Any]) -> Iterator[Found]:
-    best, thing = said.get("answerBox"), said.get("knowledgeGraph")
+def _found(answer: dict[str, Any]) -> Iterator[Found]:
+    best, thing = answer.get("answerBox"), answer.get("knowledgeGraph")
     yield field(best, "link"), field(best, "title"), field(best, "snippet") or field(best, "answer"), "answer box"
     yield field(thing, "descriptionLink"), field(thing, "title"), _described(thing), "knowledge graph"
-    for row in said.get("organic", []):
+    for row in answer.get("organic", []):
         yield field(row, "link"), field(row, "title"), field(row, "snippet"), "snippet"
 
 

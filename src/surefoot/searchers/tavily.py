@@ -76,10 +76,10 @@ class Tavily:
 
         Raises SearchError where Tavily refuses, as Throttled where a limit is reached.
         """
-        if not (asked := sendable(query, _LONGEST_QUERY)):
+        if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         secret, keep = {"Authorization": f"Bearer {self._key}"}, finds(lambda reply: self._passages(reply, 1))
-        reply = self._network.post(self._url, self._request(asked, k), secret=secret, keep=keep, trusted=True)
+        reply = self._network.post(self._url, self._request(text, k), secret=secret, keep=keep, trusted=True)
         return self._passages(reply, k)
 
     def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:

@@ -12,7 +12,7 @@ from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.searchers._web import field, finds, passages, refused, sendable
-from surefoot.text.subject import Subject, asked, bears, fit, spellings
+from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, SearchError, Throttled
@@ -77,7 +77,7 @@ class Wikipedia:
 
         Raises Throttled, SearchError and NetworkError.
         """
-        about = asked(sendable(query, LONGEST_QUERY))
+        about = subject_of(sendable(query, LONGEST_QUERY))
         pages = self._found(about) if words(about.entity) else []
         return passages(laid_out(pages, self._extract(pages[0]), about), k, "plain") if pages else ()
 
@@ -119,7 +119,7 @@ class Wikipedia:
             return []
         titles = _joined(page.title for page in ambiguous[:5])
         query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
-        links = [field(link, "title") for said in query["pages"] for link in _rows(said, "links")]
+        links = [field(link, "title") for entry in query["pages"] for link in _rows(entry, "links")]
         likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
         if not likely:
             return []
@@ -143,7 +143,7 @@ class Wikipedia:
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
         plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere
         query = self._query(generator="search", gsrsearch=plain, gsrwhat="text", **limit)
-        query["pages"].sort(key=lambda said: (isinstance(said.get("index"), int) and said["index"]) or 0)
+        query["pages"].sort(key=lambda entry: (isinstance(entry.get("index"), int) and entry["index"]) or 0)
         return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
 
     def _query(self, **what: str | int) -> dict[str, Any]:
@@ -166,20 +166,20 @@ class Wikipedia:
         """The articles in an answer that exist."""
         return [
             Page(
-                field(said, "title"),
-                field(said, "extract"),
-                field(said, "fullurl"),
+                field(entry, "title"),
+                field(entry, "extract"),
+                field(entry, "fullurl"),
                 via,
-                "disambiguation" in _object(said.get("pageprops")) or bool(said.get("categories")),
+                "disambiguation" in _object(entry.get("pageprops")) or bool(entry.get("categories")),
             )
-            for said in query["pages"]
-            if said.get("ns") == 0 and "missing" not in said and "invalid" not in said
+            for entry in query["pages"]
+            if entry.get("ns") == 0 and "missing" not in entry and "invalid" not in entry
         ]
 
     def _extract(self, page: Page) -> str:
         """The page's whole text, with headings between "=="."""
         query = self._ask(prop="extracts", explaintext=1, exsectionformat="wiki", exlimit=1, titles=page.title)
-        return "".join(field(said, "extract") for said in query["pages"]) or page.lead
+        return "".join(field(entry, "extract") for entry in query["pages"]) or page.lead
 
     def _ask(self, **params: str | int) -> dict[str, Any]:
         """The API's answer, with a list of "pages". Raises Throttled, SearchError and NetworkError."""
@@ -189,16 +189,16 @@ class Wikipedia:
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
             raise refused(self._host, reply, _REMEDIES, quota=(429, 503))
-        said = reply.json()
-        if isinstance(said, dict) and (error := said.get("error")):
+        answer = reply.json()
+        if isinstance(answer, dict) and (error := answer.get("error")):
             code, info = field(error, "code"), " ".join(field(error, "info").split())[:200]
             if code in _WAITS:
                 raise Throttled(f"{self._host} asks to wait: {_WAITS[code]}", reply.wait)
             raise SearchError(f"{self._host} does not answer: {_REFUSALS.get(code, f'{info} ({code})')}")
-        query = said.get("query", {}) if isinstance(said, dict) else None
+        query = answer.get("query", {}) if isinstance(answer, dict) else None
         if not isinstance(query, dict) or not isinstance(query.get("pages", []), list):
             raise SearchError(f"{self._host} does not answer as a MediaWiki does; {_REMEDIES[404]}")
-        if "extracts" in str(_object(said.get("warnings")).get("query", "")):
+        if "extracts" in str(_object(answer.get("warnings")).get("query", "")):
             raise SearchError(f"{self._host} lacks the extension TextExtracts, which gives the text of its pages")
         return {**query, "pages": _rows(query, "pages")}
 
@@ -207,14 +207,14 @@ class Wikipedia:
         return urlsplit(self._url).netloc
 
 
-def _object(said: Any) -> Mapping[str, Any]:
+def _object(value: Any) -> Mapping[str, Any]:
     """An object of a stranger's JSON; empty where it is none."""
-    return said if isinstance(said, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _rows(said: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+def _rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """The objects in the list of that name."""
-    rows = said.get(name)
+    rows = value.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 

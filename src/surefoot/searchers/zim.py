@@ -23,7 +23,7 @@ from surefoot.network.pace import left
 from surefoot.run import meter
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
 from surefoot.searchers._web import external, sendable
-from surefoot.text.subject import Subject, asked, bears, fit, spellings
+from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, SearchError
@@ -67,7 +67,7 @@ class Zim:
         """
         if not (line := sendable(query, _LONGEST)):
             return ()
-        about = asked(line)
+        about = subject_of(line)
         articles = _Articles()
         READERS.warm(1)  # while the titles are looked up
         with self._reading():
@@ -100,8 +100,8 @@ class Zim:
 
     def _named(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
         """By title, and by title and kind."""
-        alike = {fold(spelling) for spelling in spellings(about)}
-        plain = [*spellings(about), *(title for title in suggested if fold(title) in alike)]
+        folded = {fold(spelling) for spelling in spellings(about)}
+        plain = [*spellings(about), *(title for title in suggested if fold(title) in folded)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 

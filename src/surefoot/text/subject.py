@@ -204,7 +204,7 @@ _INTRODUCED = re.compile(r"(?:the|a|an) (?:(?:\d{4}|[a-z]+(?:ed|sh|an)) )?(?P<ki
 _QUERIES = (re.compile(rf"(?P<x>.+?),? (?P<r>{_R})"), re.compile(rf"(?:the )?(?P<r>{_R}) of (?P<x>.+)"))
 
 
-def asked(text: str) -> Subject:
+def subject_of(text: str) -> Subject:
     """What a question or query asks about; always something, if only its words. No model call."""
     said = " ".join(text.split())
     asks = said.rstrip("? ") if said.endswith("?") else said.rstrip(". ")  # "Oklahoma!" and "F.C." keep their marks
