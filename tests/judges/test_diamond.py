@@ -109,5 +109,5 @@ def test_a_metric_applies_where_the_record_has_what_it_sees(
 
 @pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
 def test_nothing_retrieved_and_nothing_answered_can_be_judged(metric: Metric) -> None:
-    """They are known, unlike what nobody kept."""
+    """They are known, unlike what was not recorded."""
     assert lacking(metric, replace(WHOLE, contexts=(), answer="")) == ""

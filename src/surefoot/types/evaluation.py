@@ -20,9 +20,9 @@ class Record:
     id: str
     question: str
     contexts: tuple[Passage, ...] | None = None
-    """The generator's sources, in its order. None: nobody kept them; empty: there were none."""
+    """The generator's sources, in its order. None: they were not recorded; empty: there were none."""
     answer: str | None = None
-    """None: nobody kept it; empty: there was none, or a refusal without words."""
+    """None: it was not recorded; empty: there was none, or a refusal without words."""
     truths: tuple[str, ...] = ()
     """Reference answers, any of which will do; empty: there is none."""
     note: str = ""
@@ -144,7 +144,7 @@ class Insight:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The effect of a change on questions that nobody had looked at before."""
+    """The effect of a change on questions that the change was not chosen on."""
 
     metric: str
     before: float

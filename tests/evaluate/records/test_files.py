@@ -312,16 +312,16 @@ def test_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) -> No
         DataProblem("records whose id was there before; numbered", 1, ("a",)),
         DataProblem("records without an id; numbered by their place", 1, ("3",)),
         DataProblem("records without a question", 1, ("a#2",)),
-        DataProblem("records with no contexts: nothing was retrieved or kept, and that is judged", 1, ("a",)),
-        DataProblem("records whose contexts nobody kept", 1, ("3",)),
+        DataProblem("records with empty contexts: that is judged", 1, ("a",)),
+        DataProblem("records without contexts", 1, ("3",)),
         DataProblem("records with an empty answer: it is judged as one", 1, ("a",)),
-        DataProblem("records whose answer nobody kept", 2, ("a#2", "3")),
+        DataProblem("records without an answer", 2, ("a#2", "3")),
         DataProblem("records without a reference answer", 3, ("a", "a#2", "3")),
     }
 
 
 def test_metrics_that_cannot_be_judged_are_named_with_how_many(tmp_path: Path) -> None:
-    """What is empty is there and is judged; what nobody kept is not."""
+    """What is empty is there and is judged; what was not recorded is not."""
     rows = [FULL, {"id": "b", "question": "Q", "answer": "", "contexts": []}, {"id": "c", "question": "Q"}]
     loaded = read(lines(tmp_path / "x.jsonl", *rows))
     assert loaded.unjudged == {

@@ -14,7 +14,7 @@ from surefoot.text.words import STOP_WORDS, content_words, names, places, senten
 from surefoot.types import Passage, Record
 
 Corpus = Callable[[Record], bool | None]
-"""True if the corpus holds the evidence for a record; None: nobody knows."""
+"""True if the corpus holds the evidence for a record; None: unknown."""
 
 SHORT = 6
 """A fact of so many words or fewer must stand word by word; of a longer one, `MOST` of its words must be there."""

@@ -276,7 +276,7 @@ def _by_metric(case: RecordContext, names: Iterable[str]) -> Failure | None:
 
 
 def _empty_handed(case: RecordContext) -> Failure:
-    """Refused, with nothing to answer from: nobody knows what the answer would have been."""
+    """Refused, with nothing to answer from: the answer that it would have been is unknown."""
     trace = case.record.trace
     if trace is None or not trace.passages:
         return _fault(case, "retrieval", "miss", "there was nothing to answer from")

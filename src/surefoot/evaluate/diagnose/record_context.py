@@ -34,7 +34,7 @@ class RecordContext:
     scores: Valued
     config: Mapping[str, Mapping[str, Any]]
     held: bool | None
-    """True if the corpus holds the evidence; None: nobody knows."""
+    """True if the corpus holds the evidence; None: unknown."""
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics by name, in the order of texts."""
 
@@ -64,7 +64,7 @@ def by_record(scores: Iterable[Score]) -> dict[str, dict[str, Score]]:
 
 
 def right(case: RecordContext) -> bool | None:
-    """True if the answer is right: by its factuality, or by the words of a reference answer; None: nobody can say."""
+    """True if the answer is right: by its factuality, or by the words of a reference answer; None: unknown."""
     value = case.value("factuality")
     if value is not None:
         return value > GAPS

@@ -32,7 +32,7 @@ class SystemSettings:
         return str(self.values.get(role, {}).get("use", DEFAULTS[role]["use"]))
 
     def now(self, key: str) -> Any:
-        """The value of `section.key` that holds, be it a default; None: there is none, or nobody knows."""
+        """The value of `section.key` that holds, be it a default; None: there is none, or it is unknown."""
         section, _, name = key.partition(".")
         of = self.values.get(section, {})
         if isinstance(of, Mapping) and name in of:

@@ -57,7 +57,7 @@ def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outsid
             patch: dict[str, dict[str, Any]] = {}
             for section, key in chance.sample(sorted(free), many):
                 patch.setdefault(section, {})[key] = chance.choice(free[section, key])
-            if _ordered(config, patch, own) and _builds(config, patch, outside):
+            if _builds(config, patch, outside):
                 return patch
     raise UsageError(f"no random patch could be built in {DRAWS} draws; there is nothing to hold a change against")
 
@@ -67,11 +67,8 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     does not write out, so that the file changes and the pipeline does not; `inert` proves that."""
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     now = SystemSettings(config).now
-    known = [key for key in sorted(settable(config)) if _may_be_said(key, now(key), config)]
-    silent = [key for key in known if not _spelled_out(key, config)]
-    spelled_out = [key for key in known if _spelled_out(key, config)]
-    chosen = chance.sample(silent, min(settings, len(silent)))
-    chosen += chance.sample(spelled_out, min(settings - len(chosen), len(spelled_out)))
+    known = [key for key in sorted(settable(config)) if _may_be_set(key, now(key), config)]
+    chosen = sorted(known, key=lambda key: (_spelled_out(key, config), chance.random()))[:settings]
     patch: dict[str, dict[str, Any]] = {}
     for section, _, name in (key.partition(".") for key in chosen):
         patch.setdefault(section, {})[name] = now(f"{section}.{name}")
@@ -90,16 +87,10 @@ def _spelled_out(key: str, config: Config) -> bool:
     return name in config[section]
 
 
-def _may_be_said(key: str, value: Any, config: Config) -> bool:
+def _may_be_set(key: str, value: Any, config: Config) -> bool:
     """True if a patch may set the key to this value, and a file can hold it."""
     section, _, name = key.partition(".")
     return isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config)
-
-
-def _ordered(config: Config, patch: Patch, own: Thresholds) -> bool:
-    """True if the thresholds are in order, found out before a model is loaded."""
-    there = {"upper": own.upper, "lower": own.lower, **config["thresholds"], **patch.get("thresholds", {})}
-    return bool(there["lower"] <= there["upper"])
 
 
 def _builds(config: Config, patch: Patch, outside: bool) -> bool:

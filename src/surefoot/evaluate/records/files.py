@@ -1,4 +1,4 @@
-"""Records of a file or of a run, whoever's system made it, with what they lack and what cannot be judged for it.
+"""Records of a file or of a run of any RAG system, with what they lack and what cannot be judged for it.
 
 The format is told by what is in the file; each has a module beside this one.
 """
@@ -26,9 +26,9 @@ from surefoot.types.errors import UsageError
 
 _REMARKS: dict[str, Callable[[Record], bool]] = {
     "records without a question": lambda one: not one.question.strip(),
-    "records whose contexts nobody kept": lambda one: one.contexts is None,
-    "records with no contexts: nothing was retrieved or kept, and that is judged": lambda one: one.contexts == (),
-    "records whose answer nobody kept": lambda one: one.answer is None,
+    "records without contexts": lambda one: one.contexts is None,
+    "records with empty contexts: that is judged": lambda one: one.contexts == (),
+    "records without an answer": lambda one: one.answer is None,
     "records with an empty answer: it is judged as one": lambda one: one.answer is not None and not one.answer.strip(),
     "records without a reference answer": lambda one: not one.truths,
     "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),

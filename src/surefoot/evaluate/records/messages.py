@@ -1,4 +1,4 @@
-"""The words that somebody said, dug out of the messages and wrappers of frameworks."""
+"""Plain text of a speaker, from the messages and wrappers of frameworks."""
 
 from __future__ import annotations
 

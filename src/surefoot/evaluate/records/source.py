@@ -16,22 +16,16 @@ from surefoot.types.errors import UsageError
 
 _SPACE = re.compile(r"\s*")
 
-ARROW_HINT = (
-    'write it as JSON lines first: python -c "from datasets import load_from_disk; '
-    "load_from_disk('FOLDER').to_json('records.jsonl')\""
-)
-_BINARY = (
-    (
-        b"PAR1",
-        'is a Parquet file; write it as JSON lines first: python -c "import pandas; '
-        "pandas.read_parquet('FILE').to_json('records.jsonl', orient='records', lines=True)\"",
-    ),
-    (b"ARROW1", f"is an Arrow file; {ARROW_HINT}"),
-    (b"\xff\xff\xff\xff", f"is an Arrow file; {ARROW_HINT}"),
-    (b"\x1f\x8b", "is packed; unpack it first: gunzip FILE"),
-    (b"PK\x03\x04", "is a spreadsheet or a ZIP archive; save its table as CSV, or unpack it first"),
-    (b"SQLite format 3", "is a database; write its table as CSV first"),
-)
+ARROW_HINT = "write it as JSON lines first: datasets.load_from_disk('FOLDER').to_json('records.jsonl')"
+_BINARY = {
+    b"PAR1": "is a Parquet file; write it as JSON lines first: pandas.read_parquet('FILE').to_json('records.jsonl', "
+    "orient='records', lines=True)",
+    b"ARROW1": f"is an Arrow file; {ARROW_HINT}",
+    b"\xff\xff\xff\xff": f"is an Arrow file; {ARROW_HINT}",
+    b"\x1f\x8b": "is packed; unpack it first: gunzip FILE",
+    b"PK\x03\x04": "is a spreadsheet or a ZIP archive; save its table as CSV, or unpack it first",
+    b"SQLite format 3": "is a database; write its table as CSV first",
+}
 """The first bytes of files that are not read here, and what to do with such a file."""
 
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
@@ -44,7 +38,7 @@ def text(path: Path, problems: Problems) -> str:
         data = path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    for start, what in _BINARY:
+    for start, what in _BINARY.items():
         if data.startswith(start):
             raise UsageError(f"{path} {what}")
     try:

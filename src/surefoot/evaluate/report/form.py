@@ -1,4 +1,4 @@
-"""The form of a report: how long its parts may be, checked the same whoever wrote it."""
+"""The form of a report: how long its parts may be, checked the same for rules and models."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ SEARCHED = 600
 """Characters of a question, an answer and the truths that the list of records knows, and so finds."""
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
-"""The keys of `run.json` that hold nobody's words, paths or settings."""
+"""The keys of `run.json` that hold no texts, paths or settings."""
 _SCRIPTS = tuple("dom words confidence charts evidence diamond overview item records record run viewer".split())
 """Scripts that are joined in this order."""
 
@@ -53,9 +53,9 @@ class Contents:
     """Scores by record; a record without any is left out."""
     attributions: Mapping[str, Json]
     summaries: Sequence[Json] | None
-    """None: nobody has summed the scores up."""
+    """None: the scores are not summed up."""
     diagnosis: Json | None
-    """None: nobody has made one."""
+    """None: there is none."""
     ledger: Sequence[Json]
     """Empty: no change was tried."""
 

@@ -88,7 +88,7 @@ def worded(
 
 def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[str, Any]) -> Worded:
     if not (trace := record.trace):
-        return Worded(record.id, None, "it has no trace, so that nobody knows what was graded, and by what")
+        return Worded(record.id, None, "it has no trace, which would say what was graded, and by what")
     try:
         evaluator = built(trace)
         return Worded(record.id, explain(evaluator, trace.asked, as_graded(trace, evaluator), **options))

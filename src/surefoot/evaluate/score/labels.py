@@ -12,7 +12,7 @@ from surefoot.run.store import rows
 from surefoot.types.errors import TraceFault, UsageError
 
 NAMES = "label", "rating", "value"
-"""Names of a label's field, if nobody says; the first that is there counts."""
+"""Names of a label's field, by default; the first that is there counts."""
 
 
 @dataclass(frozen=True, slots=True)

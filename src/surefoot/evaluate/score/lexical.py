@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import string
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import exp, log
@@ -48,19 +48,6 @@ _ROUGE_EPSILON = 1e-8
 """The `rouge` package adds it to the denominator of its f: identical texts come to 0.999999995."""
 
 
-def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
-    """The four of `METRICS`, in that order. They do not apply where there is no reference or nobody kept the answer;
-    an answer that is empty has 0."""
-    lacking = "there is no reference answer" if not record.truths else "nobody kept the answer"
-    if not record.truths or record.answer is None:
-        return tuple(
-            Score(record.id, metric, None, unscored_because=lacking, applies=False, judge=mode) for metric in METRICS
-        )
-    texts = record.answer, record.truths
-    values = f1(*texts, mode), bleu(*texts, mode), rouge(*texts, 1, mode), rouge(*texts, 2, mode)
-    return tuple(Score(record.id, metric, value, judge=mode) for metric, value in zip(METRICS, values, strict=True))
-
-
 @dataclass(frozen=True, slots=True)
 class Wording:
     """One of the four as a judge."""
@@ -74,8 +61,18 @@ class Wording:
         return self.mode
 
     def judge(self, record: Record) -> Score:
-        """The record's score; cheap, and the same every time."""
-        return next(score for score in scores(record, self.mode) if score.metric == self.metric)
+        """The record's score. It does not apply where there is no reference or no answer was kept; an empty answer has
+        0."""
+        if not record.truths or record.answer is None:
+            lacking = "there is no answer" if record.truths else "there is no reference answer"
+            return Score(record.id, self.metric, None, unscored_because=lacking, applies=False, judge=self.mode)
+        value = _MEASURES[self.metric](record.answer, record.truths, self.mode)
+        return Score(record.id, self.metric, value, judge=self.mode)
+
+
+def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
+    """The four of `METRICS`, in that order."""
+    return tuple(wording.judge(record) for wording in wordings(mode))
 
 
 def wordings(mode: Mode = "flashrag") -> tuple[Wording, ...]:
@@ -121,6 +118,14 @@ def rouge(answer: str, truths: Sequence[str], n: int, mode: Mode = "flashrag") -
     "standard": as often as it occurs in both, words of a-z and 0-9 in lower case.
     """
     return max((_rouge(answer, truth, n, mode) for truth in truths), default=0.0)
+
+
+_MEASURES: dict[str, Callable[[str, Sequence[str], Mode], float]] = {
+    "f1": f1,
+    "bleu": bleu,
+    "rouge_1": lambda answer, truths, mode: rouge(answer, truths, 1, mode),
+    "rouge_2": lambda answer, truths, mode: rouge(answer, truths, 2, mode),
+}
 
 
 def _squad(text: str) -> str:

@@ -33,7 +33,7 @@ RECORDS = "records.jsonl"
 SCORES = "scores.jsonl"
 PASSES = "passes.jsonl"
 ASSUMED = 2.0
-"""Seconds that a call of a language model is thought to take where nobody says."""
+"""Seconds that a call of a language model is assumed to take."""
 
 T = TypeVar("T")
 
@@ -229,7 +229,7 @@ class _Work:
                 one.result()
         except BaseException:
             if model:
-                model.stop()  # or an endpoint that asks to wait would hold whoever wants to leave
+                model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
             raise
         finally:
             self._stop.set()
