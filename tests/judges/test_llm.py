@@ -223,9 +223,9 @@ def test_the_rule_for_missing_context_can_be_switched_off() -> None:
     """It rewards refusals; without it the judge has another name."""
     metric = metrics()["grading_note"]
     assert metric.abstention in text(prompt(metric, RECORD))
-    assert metric.abstention not in text(prompt(metric, RECORD, excuses=False))
-    assert judge(metric="grading_note", excuses=False).name == "llm:scripted, no excuses"
-    assert judge(metric="factuality", excuses=False).name == "llm:scripted"
+    assert metric.abstention not in text(prompt(metric, RECORD, allow_abstention=False))
+    assert judge(metric="grading_note", allow_abstention=False).name == "llm:scripted, no abstention"
+    assert judge(metric="factuality", allow_abstention=False).name == "llm:scripted"
 
 
 def test_the_note_is_made_by_a_call_of_its_own_from_the_question_alone() -> None:

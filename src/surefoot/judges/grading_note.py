@@ -134,8 +134,8 @@ class GradingNote:
     """The share of the structures that the note asks for and the answer has; by rules, no language model.
 
     The rules know the structures of `STRUCTURES` by their commonest English names, and lengths ("at most 50 words"); a
-    note without any is unscored. They see form alone: a list of wrong things is a list. `refusal` True: an answer that
-    says that the context lacks the information scores 1, which rewards refusals; False: it is read like any other.
+    note without any is unscored. They see form alone: a list of wrong things is a list. `allow_abstention`: an answer
+    that says that the context lacks the information scores 1, which rewards refusals; else it is read like any other.
     """
 
     about: ClassVar[Metric] = Metric(
@@ -156,8 +156,8 @@ class GradingNote:
     name: ClassVar[str] = about.name
     metric: ClassVar[str] = about.name
 
-    def __init__(self, refusal: bool = True) -> None:
-        self.refusal = refusal
+    def __init__(self, allow_abstention: bool = True) -> None:
+        self.allow_abstention = allow_abstention
 
     def with_note(self, record: Record) -> Record:
         """The record with the note that the rules write, where it has none."""
@@ -167,7 +167,7 @@ class GradingNote:
         """The record's score; it applies where there are a note and an answer that was kept."""
         if not record.note.strip() or record.answer is None:
             return lacks(self, record, "answer" if record.note.strip() else "grading note")
-        if self.refusal and refuses(record.answer) and not claims(record.answer):
+        if self.allow_abstention and refuses(record.answer) and not claims(record.answer):
             return scored(self, record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
         wanted = required(record.note, record.answer)
         if not wanted:

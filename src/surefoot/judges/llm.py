@@ -74,8 +74,9 @@ class LLMJudge:
 
     `metric` names the judge that declares it; the score is a fifth of the rating. With `repeats`, a record is judged so
     often and the mean counts; since a greedy model would repeat itself, the words change, and every other time the
-    levels stand upside down. `excuses` is the grading note's rule that an answer which says that the context lacks the
-    information gets 5; it rewards refusals. `max_tokens` is the room of a reply; a model that thinks aloud needs more.
+    levels stand upside down. `allow_abstention` is the grading note's rule that an answer which says that the context
+    lacks the information gets 5; it rewards refusals. `max_tokens` is the room of a reply; a model that thinks aloud
+    needs more.
 
     The judge sees what its metric sees: retrieved text is quoted, without sentences that give orders to a machine. A
     missing grading note is made from the question alone.
@@ -84,7 +85,7 @@ class LLMJudge:
     """
 
     def __init__(
-        self, llm: protocols.LLM, metric: str, repeats: int = 1, excuses: bool = True, max_tokens: int = 400
+        self, llm: protocols.LLM, metric: str, repeats: int = 1, allow_abstention: bool = True, max_tokens: int = 400
     ) -> None:
         about = declared(metric)
         if about is None or not about.levels:
@@ -96,8 +97,8 @@ class LLMJudge:
         self.repeats = repeats
         self.max_tokens = max_tokens
         self.about = about
-        self._excuses = excuses
-        strict = ", no excuses" if about.abstention and not excuses else ""
+        self._allow_abstention = allow_abstention
+        strict = ", no abstention" if about.abstention and not allow_abstention else ""
         self.name = f"llm:{llm.name}{f' x{repeats}' if repeats > 1 else ''}{strict}"
 
     def judge(self, record: Record) -> Score:
@@ -122,7 +123,9 @@ class LLMJudge:
         if lacking(self.about, record):
             return Spent()
         missing = "note" in self.about.sees and not record.note
-        prompted = tokens(prompt(self.about, replace(record, note=record.note or "x" * 200), excuses=self._excuses))
+        prompted = tokens(
+            prompt(self.about, replace(record, note=record.note or "x" * 200), allow_abstention=self._allow_abstention)
+        )
         judged = Spent(self.repeats, self.repeats * prompted, self.repeats * min(_EXPECTED, self.max_tokens))
         return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60)) if missing else judged
 
@@ -154,7 +157,7 @@ class LLMJudge:
         """The model's judgement, or why its reply could not be read."""
         stated = Completion("", "")
         for again in (False, True):
-            messages = prompt(self.about, record, again, number, self._excuses)
+            messages = prompt(self.about, record, again, number, self._allow_abstention)
             stated = self.llm.complete(messages, schema(self.about), max_tokens=self.max_tokens)
             if found := reading(self.about, stated.text):
                 return found
@@ -162,10 +165,12 @@ class LLMJudge:
         return f"the reply was no judgement, asked twice{cut}: {line(stated.text)[:120]!r}"
 
 
-def prompt(metric: Metric, record: Record, again: bool = False, number: int = 1, excuses: bool = True) -> list[Message]:
+def prompt(
+    metric: Metric, record: Record, again: bool = False, number: int = 1, allow_abstention: bool = True
+) -> list[Message]:
     """The conversation that asks for a judgement, the `number`th; `again`: the last reply could not be read."""
     levels = [f"{HIGHEST - place}: {level}" for place, level in enumerate(metric.levels)]
-    special = " ".join(part for part in (metric.special, metric.abstention if excuses else "") if part)
+    special = " ".join(part for part in (metric.special, metric.abstention if allow_abstention else "") if part)
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )
