@@ -48,11 +48,9 @@ def test_each_aspect_counts_the_same() -> None:
 
 def test_a_refusal_has_all_that_can_be_asked() -> None:
     """Unless that is switched off: it rewards refusals."""
-    assert judged("The response should give a number.", "The context does not mention it.").value == 1.0
-    assert (
-        judged("The response should give a number.", "The context does not mention it.", allow_abstention=False).value
-        == 0.0
-    )
+    note, refusal = "The response should give a number.", "The context does not mention it."
+    assert judged(note, refusal).value == 1.0
+    assert judged(note, refusal, allow_abstention=False).value == 0.0
 
 
 @pytest.mark.parametrize(
