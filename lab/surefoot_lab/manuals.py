@@ -21,6 +21,7 @@ from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion, held, right, said
 from surefoot_lab.figures import difference
+from surefoot_lab.markdown import table
 from surefoot_lab.methods import retrieved
 from surefoot_lab.qa import MethodComparison
 
@@ -198,13 +199,17 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
 
 def compared(one: ManualReport, other: ManualReport, measure: ManualMeasure) -> dict[str, MethodComparison]:
     """Two methods by one measure, answerable question by question; by name of each group as `_key` gives it."""
-    return {
-        _key(group): _difference(
-            one, other, measure, [place for place, each in enumerate(one.outcomes) if _within(group, each)]
-        )
-        for group in one.groups
-        if group.answerable
-    }
+    found = {}
+    for group in (group for group in one.groups if group.answerable):
+        pairs = [
+            (measure.holds(a), measure.holds(b))
+            for a, b in zip(one.outcomes, other.outcomes, strict=True)
+            if a.answerable and (group.by == "all" or getattr(a, GROUPINGS[group.by]) == group.name)
+        ]
+        first, second = [a for a, _ in pairs], [b for _, b in pairs]
+        paired = mcnemar(first, second), difference(first, second)
+        found[_key(group)] = MethodComparison(one.method, other.method, measure.name, *paired)
+    return found
 
 
 def as_json(reports: Sequence[ManualReport], about: dict[str, Any]) -> dict[str, Any]:
@@ -219,18 +224,35 @@ def as_markdown(reports: Sequence[ManualReport]) -> str:
     """The tables of the reports: outcomes, the funnel, and both methods by class, manual and language."""
     first, second = reports
     right_by, shown_by = (compared(first, second, measure) for measure in COMPARED)
+    heads = ["", *(one.method for one in reports)]
+    rows = [
+        [measure.label, *(_counted(one.whole.shares[measure.name]) for one in reports)]
+        for measure in (*OUTCOMES, *FUNNEL)
+    ]
+    rows += [["words of an answer, median", *(number(one.whole.words, ".0f") for one in reports)]]
+    rows += [["seconds a question, median", *(number(one.seconds, ".2f") for one in reports)]]
     parts = [
         f"{first.whole.questions} questions, {first.whole.answerable} of them answerable. Shares of the answerable "
         "unless said otherwise, with 95 % Wilson intervals.",
-        _table(["", *(one.method for one in reports)], [*_shares(OUTCOMES, reports), *_plain(reports)]),
+        table(1, heads, rows),
         f"Right answers: {_gain(right_by)}.",
-        "## How far the evidence came",
-        _table(["", *(one.method for one in reports)], [*_shares(FUNNEL, reports)]),
         f"Evidence shown: {_gain(shown_by)}.",
     ]
+    theirs = {_key(group): group for group in second.groups}
+    heads = ["", "questions", "right", second.method, "difference, points", "wrong, no hedge", "withheld", "declined"]
     for by in GROUPINGS:
-        groups = [group for group in first.groups if group.by == by]
-        parts += [f"## By {by}", _outcomes(groups, second, right_by), _funnel(groups)]
+        rows = [
+            [
+                group.name,
+                f"{group.answerable} + {group.questions - group.answerable}",
+                *(_cell(one.shares["right"]) for one in (group, theirs[_key(group)])),
+                _points(right_by[_key(group)]) if group.answerable else NONE,
+                *(_cell(group.shares[name]) for name in ("wrong", "withheld", "declined")),
+            ]
+            for group in first.groups
+            if group.by == by
+        ]
+        parts += [f"## By {by}", table(1, heads, rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -266,7 +288,7 @@ def _ending(answer: Answer | None, is_right: bool) -> Ending:
         return "failed"
     if answer.refused:
         return "refused"
-    if getattr(answer, "hedged", False):
+    if answer.hedged:
         return "hedged"
     return "right" if is_right else "wrong"
 
@@ -290,19 +312,8 @@ def _share(measure: ManualMeasure, mine: Sequence[ManualOutcome], graded: bool) 
     return counted(sum(measure.holds(one) for one in of), len(of))
 
 
-def _within(group: ManualGroup, one: ManualOutcome) -> bool:
-    return one.answerable and (group.by == "all" or getattr(one, GROUPINGS[group.by]) == group.name)
-
-
 def _key(group: ManualGroup) -> str:
     return group.name if group.by == "all" else f"{group.by} {group.name}"
-
-
-def _difference(
-    one: ManualReport, other: ManualReport, measure: ManualMeasure, places: Sequence[int]
-) -> MethodComparison:
-    first, second = ([measure.holds(each.outcomes[place]) for place in places] for each in (one, other))
-    return MethodComparison(one.method, other.method, measure.name, mcnemar(first, second), difference(first, second))
 
 
 def _gain(gains: Mapping[str, MethodComparison]) -> str:
@@ -312,47 +323,6 @@ def _gain(gains: Mapping[str, MethodComparison]) -> str:
     only = f"only {every.first} {every.paired.first}, only {every.second} {every.paired.second}"
     chance = f"McNemar's p {number(every.paired.p, '.2g')}"
     return f"{every.first} less {every.second} {_points(every)} points, {only}; {chance}"
-
-
-def _outcomes(groups: Sequence[ManualGroup], second: ManualReport, gains: Mapping[str, MethodComparison]) -> str:
-    theirs = {_key(group): group for group in second.groups}
-    rows = []
-    for group in groups:
-        key = _key(group)
-        gain = _points(gains[key]) if key in gains else NONE
-        rows.append(
-            [
-                group.name,
-                f"{group.answerable} + {group.questions - group.answerable}",
-                _cell(group.shares["right"]),
-                _cell(theirs[key].shares["right"]),
-                gain,
-                *(_cell(group.shares[name]) for name in ("wrong", "withheld", "declined")),
-            ]
-        )
-    heads = ["", "questions", "right", second.method, "difference, points"]
-    return _table([*heads, "wrong, no hedge", "withheld", "unanswerable declined"], rows)
-
-
-def _funnel(groups: Sequence[ManualGroup]) -> str:
-    some = [group for group in groups if group.answerable]
-    rows = [[group.name, *(_cell(group.shares[measure.name]) for measure in FUNNEL)] for group in some]
-    return _table(["evidence", *(measure.label for measure in FUNNEL)], rows)
-
-
-def _shares(measures: Sequence[ManualMeasure], reports: Sequence[ManualReport]) -> Iterator[list[str]]:
-    for measure in measures:
-        yield [measure.label, *(_counted(one.whole.shares[measure.name]) for one in reports)]
-
-
-def _plain(reports: Sequence[ManualReport]) -> Iterator[list[str]]:
-    yield ["words of an answer, median", *(number(one.whole.words, ".0f") for one in reports)]
-    yield ["seconds a question, median", *(number(one.seconds, ".2f") for one in reports)]
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [heads, ["---", *("---:" for _ in heads[1:])], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _cell(share: Share) -> str:
