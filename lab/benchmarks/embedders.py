@@ -26,7 +26,7 @@ from surefoot.types.protocols import Embedder, Retriever
 CUTS = (1, 5, 10)
 
 
-def asked(path: Path, corpus: set[str]) -> list[tuple[str, set[str]]]:
+def queries(path: Path, corpus: set[str]) -> list[tuple[str, set[str]]]:
     """Each question that counts, with the ids of its relevant passages."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     golds = [(row["question"], {p["id"] for p in row["passages"] if p["label"] == 1} & corpus) for row in rows]
@@ -60,14 +60,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path, nargs="+")
-    given = parser.parse_args()
-    ids = {json.loads(line)["id"] for line in given.corpus.read_text(encoding="utf-8").splitlines()}
-    sets = {f"{path.parent.name}/{path.stem}": asked(path, ids) for path in given.questions}
+    arguments = parser.parse_args()
+    ids = {json.loads(line)["id"] for line in arguments.corpus.read_text(encoding="utf-8").splitlines()}
+    sets = {f"{path.parent.name}/{path.stem}": queries(path, ids) for path in arguments.questions}
     print(f"recall@{' / @'.join(map(str, CUTS))} in %\n")
     names = [f"{name} ({len(questions)})" for name, questions in sets.items()]
     print(f"| method | s to index | {' | '.join(names)} |\n|{' --- |' * (2 + len(sets))}")
     for number, embedder in enumerate((Static(), MiniLMEmbedder())):
-        compare(given.corpus, embedder, sets, lexical=not number)
+        compare(arguments.corpus, embedder, sets, lexical=not number)
 
 
 if __name__ == "__main__":

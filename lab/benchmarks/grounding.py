@@ -32,6 +32,6 @@ for path in map(Path, sys.argv[1:]):
     labelled = [row for row in rows if row["human"].get("faithful") is not None]
     counts = Counter((verdict(row), bool(row["human"]["faithful"])) for row in labelled)
     print(f"{path.stem}: {sum(n for (_, yes), n in counts.items() if yes)} of {len(labelled)} faithful")
-    for said in ("quoted", "not quoted", "withheld"):
-        yes, no = counts[said, True], counts[said, False]
-        print(f"  {said}: {yes} of {yes + no} faithful")
+    for reply in ("quoted", "not quoted", "withheld"):
+        yes, no = counts[reply, True], counts[reply, False]
+        print(f"  {reply}: {yes} of {yes + no} faithful")

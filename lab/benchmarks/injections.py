@@ -127,7 +127,7 @@ class Row(NamedTuple):
     changed: tuple[bool, ...]
 
 
-class Given:
+class Fixed:
     """A retriever of given passages."""
 
     name = "given"
@@ -149,9 +149,9 @@ class Obedient:
 
     def generate(self, question: str, knowledge: Sequence[tuple[Strip, Passage]], on_text: object = None) -> Answer:
         sources = " ".join(line(f"{passage.title} {strip.text}") for strip, passage in knowledge)
-        told = any(order in sources for order in self.orders)
-        if told or self.answer not in sources:
-            return Answer(self.wanted if told else "Not found.")
+        results = any(order in sources for order in self.orders)
+        if results or self.answer not in sources:
+            return Answer(self.wanted if results else "Not found.")
         return Answer(f"It is {self.answer}.")
 
 
@@ -211,8 +211,8 @@ def drawn(file: Path, count: int, random: Random) -> list[Case]:
 def kind_of(row: dict) -> tuple:
     """Questions of one kind have answers that could stand for each other."""
     answer = row["answers"][0]
-    asked = row.get("prop") or row["question"].split()[0].lower()
-    return asked, any(map(str.isdigit, answer)), answer[:1].isupper(), min(len(answer.split()), 4)
+    queries = row.get("prop") or row["question"].split()[0].lower()
+    return queries, any(map(str.isdigit, answer)), answer[:1].isupper(), min(len(answer.split()), 4)
 
 
 def case_of(row: dict, shelf: Mapping[str, dict[str, dict]], answers: Sequence[str], random: Random) -> Case | None:
@@ -231,14 +231,14 @@ def case_of(row: dict, shelf: Mapping[str, dict[str, dict]], answers: Sequence[s
     answer, wrong = next(a for a in row["answers"] if a in good["text"]), random.choice(wrongs)
     at = good["text"].index(answer)
     claim = next(good["text"][a:b] for a, b in sentences(good["text"]) if a <= at < b).replace(answer, wrong)
-    kept = [Passage(p["id"], p["text"], p["title"], url=f"texts/{p['id']}.txt") for p in (good, *related)]
+    selected = [Passage(p["id"], p["text"], p["title"], url=f"texts/{p['id']}.txt") for p in (good, *related)]
     subject = row.get("s_wiki_title") or good["title"]
-    return Case(row["question"], answer, wrong, subject, claim, kept[0], tuple(kept[1:]))
+    return Case(row["question"], answer, wrong, subject, claim, selected[0], tuple(selected[1:]))
 
 
-def holds(text: str, said: str) -> bool:
+def holds(text: str, reply: str) -> bool:
     """Whether the words stand in the text; a script without spaces may touch them, another letter of theirs not."""
-    plain, wanted = (" ".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (text, said))
+    plain, wanted = (" ".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (text, reply))
     return bool(re.search(f"(?<!{LETTER}){re.escape(wanted)}(?!{LETTER})", plain))
 
 
@@ -257,7 +257,7 @@ def pipeline(evaluator: str, generator: str, overrides: Sequence[str]) -> Pipeli
         for override in settings(overrides):
             for section, values in override.items():
                 config[section] = config.get(section, {}) | values
-        return surefoot.load(config).but(retriever=Given(()))
+        return surefoot.load(config).but(retriever=Fixed(()))
 
 
 def planted(case: Case, text: str) -> Iterator[tuple[Place, tuple[Passage, ...]]]:
@@ -272,22 +272,22 @@ def planted(case: Case, text: str) -> Iterator[tuple[Place, tuple[Passage, ...]]
 
 def ask(method: Pipeline, case: Case, text: str) -> dict[Place, Trace]:
     """The whole method in each place."""
-    return {place: method.but(retriever=Given(given)).run(case.question) for place, given in planted(case, text)}
+    return {place: method.but(retriever=Fixed(inputs)).run(case.question) for place, inputs in planted(case, text)}
 
 
-def compared(injected: Injection, case: Case, clean: Trace, told: Trace) -> tuple[bool, ...]:
+def compared(injected: Injection, case: Case, clean: Trace, results: Trace) -> tuple[bool, ...]:
     """What the injection changed, in the order of COUNTS."""
-    before, after = said(clean), said(told)
+    before, after = reply(clean), reply(results)
     if injected.kind == "silence":
         false = holds(before, case.answer) and not holds(after, case.answer)
     else:
         false = holds(after, case.wrong) and not holds(before, case.wrong)
-    citations = told.answer.citations if told.answer and after else ()
+    citations = results.answer.citations if results.answer and after else ()
     quoted = false and bool(citations) and all(citation.quoted for citation in citations)
-    return action(clean) != action(told), false, quoted, before != after
+    return action(clean) != action(results), false, quoted, before != after
 
 
-def said(trace: Trace) -> str:
+def reply(trace: Trace) -> str:
     """The answer without its markers; empty where there is none."""
     return "" if not trace.answer or trace.answer.refused else re.sub(r"\s*\[\d+\]", "", trace.answer.text)
 
@@ -302,20 +302,20 @@ def action(trace: Trace) -> str:
 def rows(method: Pipeline, obedient: bool, tried: Sequence[Injection], cases: Sequence[Case]) -> Iterator[Row]:
     """Each injection in each case and place; two at a time, since a run has little that is new to grade."""
 
-    def asked(case: Case, text: str, wanted: str) -> dict[Place, Trace]:
+    def queries(case: Case, text: str, wanted: str) -> dict[Place, Trace]:
         answering = method.but(generator=Obedient(case.answer, text, wanted)) if obedient else method
         return ask(answering, case, text)
 
-    def told(pair: tuple[Case, Injection]) -> list[Row]:
+    def results(pair: tuple[Case, Injection]) -> list[Row]:
         case, injection = pair
         wanted = "Not found." if injection.kind == "silence" else case.wrong
-        traces = asked(case, injection.filled(case), wanted)
+        traces = queries(case, injection.filled(case), wanted)
         clean = before[case]
         return [Row(injection, case, at, compared(injection, case, clean[at], trace)) for at, trace in traces.items()]
 
-    before = {case: asked(case, "", "") for case in cases}
+    before = {case: queries(case, "", "") for case in cases}
     with ThreadPoolExecutor(WORKERS) as pool:
-        for done, found in enumerate(pool.map(told, product(cases, tried)), start=1):
+        for done, found in enumerate(pool.map(results, product(cases, tried)), start=1):
             yield from found
             print(f"\r{done} of {len(tried) * len(cases)}", end="", file=sys.stderr, flush=True)
 
@@ -344,22 +344,22 @@ def run(arguments: argparse.Namespace) -> None:
 
 def alone(method: Pipeline, cases: Sequence[Case]) -> str:
     """What is decided, and how often rightly answered, with nothing planted."""
-    told: dict[str, Counter[str]] = {sort: Counter() for sort in SORTS}
+    results: dict[str, Counter[str]] = {sort: Counter() for sort in SORTS}
     for case in cases:
         for place, trace in ask(method, case, "").items():
             if place.where == PLACES[0]:
-                told[place.sort][action(trace)] += 1
-                told[place.sort]["told the answer"] += holds(said(trace), case.answer)
+                results[place.sort][action(trace)] += 1
+                results[place.sort]["told the answer"] += holds(reply(trace), case.answer)
     return "\n".join(
         f"With nothing planted, {sort}: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())) + "."
-        for sort, counts in told.items()
+        for sort, counts in results.items()
     )
 
 
 def some(items: list, count: int, random: Random) -> list:
     """At most so many of them, in their order."""
-    kept = set(random.sample(range(len(items)), min(count, len(items))))
-    return [item for number, item in enumerate(items) if number in kept]
+    selected = set(random.sample(range(len(items)), min(count, len(items))))
+    return [item for number, item in enumerate(items) if number in selected]
 
 
 def totals(found: Sequence[Row]) -> None:
@@ -387,9 +387,9 @@ def grouped(found: Sequence[Row]) -> None:
 def counted(name: str, group: Sequence[Row]) -> None:
     """Print the counts of some rows."""
     if group:
-        alike = len({row.injection for row in group})
+        similar = len({row.injection for row in group})
         hits = [sum(row.changed[n] for row in group) for n in range(len(COUNTS))]
-        cells(name, f"{len(group):,}", *(share(hit, len(group), alike) for hit in hits))
+        cells(name, f"{len(group):,}", *(share(hit, len(group), similar) for hit in hits))
 
 
 def share(count: int, of: int, alone: int) -> str:
@@ -453,30 +453,30 @@ def harmless(arguments: argparse.Namespace) -> None:
     """Print how many harmless sentences are touched."""
     cells("", "sentences", "touched", f"per {PER:,}")
     for half in ("known", "held_out"):
-        alone, asked = Touched(), Touched()
+        alone, queries = Touched(), Touched()
         for number, row in enumerate(row for row in table("harmless")["passage"] if row["half"] == half):
             passage = Passage(str(number), row["text"])
             alone.add(passage)
             for question in re.findall(r"[^.!?。؟:“\"«]+[?？؟]", row["text"])[:1]:
-                asked.add(passage, question.strip())
+                queries.add(passage, question.strip())
         alone.show(f"harmless, {half}", arguments.every and half == "known")
-        asked.show(f"harmless, {half}, asked what they ask", arguments.every and half == "known")
+        queries.show(f"harmless, {half}, asked what they ask", arguments.every and half == "known")
     earlier = Touched()
     for number, text in enumerate(table("earlier")["manual"]):
         earlier.add(Passage(str(number), text))
     earlier.show("sentences like orders of manuals and forms", arguments.every)
     for name in ("squad2/dev.jsonl", "nq/oracle.jsonl") if arguments.data else ():
-        alone, asked = Touched(), Touched()
+        alone, queries = Touched(), Touched()
         texts = (arguments.data / name).read_text(encoding="utf-8").splitlines()
         seen: set[str] = set()
         for row in map(json.loads, texts):
             for passage in (Passage(p["id"], p["text"], p["title"]) for p in row["passages"]):
                 if passage.id not in seen:
                     alone.add(passage)
-                asked.add(passage, row["question"])
+                queries.add(passage, row["question"])
                 seen.add(passage.id)
         alone.show(name, arguments.every)
-        asked.show(f"{name}, with its questions", arguments.every)
+        queries.show(f"{name}, with its questions", arguments.every)
 
 
 def main() -> None:

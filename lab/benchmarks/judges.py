@@ -101,9 +101,9 @@ def _tokens(text: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", text.lower())
 
 
-def rouge(said: str, texts: Sequence[str], precision: bool) -> float:
+def rouge(reply: str, texts: Sequence[str], precision: bool) -> float:
     """ROUGE-1's f, or its precision, against the best of the texts."""
-    best, spoken = 0.0, _tokens(said)
+    best, spoken = 0.0, _tokens(reply)
     for text in texts:
         other = _tokens(text)
         same = sum(min(spoken.count(word), other.count(word)) for word in set(spoken))
@@ -129,19 +129,23 @@ def correctness(data: Path) -> list[Task]:
     for path in [*sorted((data.parent / "nq").glob("*.jsonl")), data / "evouna_nq_correctness.jsonl"]:
         for row in recipe.rows(path):
             if row.get("answers"):
-                references.setdefault(recipe.asked(row["question"]), row["answers"])
+                references.setdefault(recipe.question_key(row["question"]), row["answers"])
     tasks = []
     for name in ("evouna_nq", "evouna_tqa", "nq301"):
         rows = recipe.rows(data / f"{name}_correctness.jsonl")
         learned = recipe.learned_from(rows) if name != "nq301" else set()
-        chosen = [row for row in rows if recipe.asked(row["question"]) not in learned]
-        records = [_record(row, row["answers"] or references.get(recipe.asked(row["question"]), [])) for row in chosen]
+        chosen = [row for row in rows if recipe.question_key(row["question"]) not in learned]
+        records = [
+            _record(row, row["answers"] or references.get(recipe.question_key(row["question"]), [])) for row in chosen
+        ]
         there = [place for place, record in enumerate(records) if record.truths]
         labels = np.array([float(chosen[place]["human"]["correct"]) for place in there])
-        kept = [records[place] for place in there]
-        groups = [recipe.asked(record.question) for record in kept]
+        selected = [records[place] for place in there]
+        groups = [recipe.question_key(record.question) for record in selected]
         tasks.append(
-            Task(name, "correctness, AUC", kept, labels, groups, "factuality", roc_auc, len(records) - len(kept))
+            Task(
+                name, "correctness, AUC", selected, labels, groups, "factuality", roc_auc, len(records) - len(selected)
+            )
         )
     return tasks
 
@@ -191,16 +195,18 @@ def graded(data: Path) -> list[Task]:
         "completeness": "factuality",
         "appropriateness": "answer_relevancy",
     }
-    for asked, metric in kinds.items():
+    for queries, metric in kinds.items():
         # The reference itself is one of the systems: beside a reference it would be right by construction.
         chosen = [row for row in rows if metric != "factuality" or row["system"] != "reference"]
-        known = [row for row in chosen if row["human"].get(asked)]
+        known = [row for row in chosen if row["human"].get(queries)]
         passages = [tuple(Passage(p["id"], p["text"], p["title"] or "") for p in row["passages"]) for row in known]
         truths = [[row["reference"]] if metric == "factuality" else [] for row in known]
-        records = [_record(row, truth, given) for row, truth, given in zip(known, truths, passages, strict=True)]
-        labels = np.array([float(row["human"][asked]["median"]) for row in known])
+        records = [
+            _record(row, truth, arguments) for row, truth, arguments in zip(known, truths, passages, strict=True)
+        ]
+        labels = np.array([float(row["human"][queries]["median"]) for row in known])
         groups = [row["question"] for row in known]
-        tasks.append(Task("mtrag", f"{asked}, τ-b", records, labels, groups, metric, tau, len(rows) - len(known)))
+        tasks.append(Task("mtrag", f"{queries}, τ-b", records, labels, groups, metric, tau, len(rows) - len(known)))
     return tasks
 
 
@@ -233,15 +239,15 @@ def shown(one: Figure) -> str:
 def ways(task: Task, judge: Judge, embedder: Embedder) -> tuple[list[Floats], float]:
     """What the judge says of each record and what each of the baselines does; and the seconds a record of the judge."""
 
-    def told(records: Sequence[Record]) -> tuple[Floats, float]:
+    def results(records: Sequence[Record]) -> tuple[Floats, float]:
         values, seconds = judged(judge, records)
         simple = [baselines(record, embedder) for record in records]
         every: Floats = np.array([values, *([one[name] for one in simple] for name in simple[0])])
         return every, seconds
 
-    found, seconds = told(task.records)
+    found, seconds = results(task.records)
     if task.others is not None:
-        found = found - told(task.others)[0]
+        found = found - results(task.others)[0]
     return [*found], seconds
 
 
@@ -270,8 +276,8 @@ def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
     found = []
     for record in task.records:
         evidence = support.SourceTexts(record.contexts or (), embedder)
-        said = [] if evidence.empty else support.claims(record.answer or "")
-        found.append(np.array([astuple(evidence.of(claim).shared) for claim in said]).reshape(-1, len(support.NAMES)))
+        reply = [] if evidence.empty else support.claims(record.answer or "")
+        found.append(np.array([astuple(evidence.of(claim).shared) for claim in reply]).reshape(-1, len(support.NAMES)))
     return found
 
 
@@ -287,10 +293,10 @@ def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> 
     folds = numbered(task.groups) % FOLDS
     values: Floats = np.full(len(folds), np.nan)
     for fold in range(FOLDS):
-        kept = folds != fold
-        some = Labelled(own.inputs[kept], own.labels[kept], ())
+        selected = folds != fold
+        some = Labelled(own.inputs[selected], own.labels[selected], ())
         by = fit(support.NAMES, [some, *others], recipe.AGAINST)
-        out = np.flatnonzero(~kept)
+        out = np.flatnonzero(~selected)
         values[out] = valued([shared[place] for place in out], by)
     return values
 
@@ -308,7 +314,7 @@ def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data:
     learned = {source.name: {claim.text for claim in held[source.name]} for source in listed if source.learn}
     sets, lines = recipe.supported(data, embedder), []
     for task in tasks:
-        kept = [
+        selected = [
             place
             for place, record in enumerate(task.records)
             if task.name not in learned or record.answer in learned[task.name]
@@ -316,9 +322,9 @@ def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data:
         shared = by_claims(task, embedder)
         by_head = crossed(task, shared, sets) if task.name in sets else valued(shared, head("support"))
         simple = [baselines(record, embedder) for record in task.records]
-        own = only(task, kept)
+        own = only(task, selected)
         ways = [judged(Verified(verifier), own.records)[0] for verifier in verifiers]
-        ways += [by_head[kept], np.array([simple[place]["ROUGE-1"] for place in kept])]
+        ways += [by_head[selected], np.array([simple[place]["ROUGE-1"] for place in selected])]
         cells = [f"{shown(measured(own, way))}, {(~np.isnan(way)).sum()}" for way in ways]
         lines.append("| " + " | ".join([task.name, task.measure.partition(", ")[2], *cells]) + " |")
     return lines
@@ -328,20 +334,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--verified", nargs="+", metavar="VERIFIER", help="nothing but the judge that asks these")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     embedder, builder = Static(), Builder(read())
-    if given.verified:
-        faithful = [*faithfulness(given.data), next(task for task in graded(given.data) if "faithful" in task.measure)]
-        verifiers = [Builder(read({"verifier": {"use": name}})).verifier for name in given.verified]
+    if arguments.verified:
+        faithful = [
+            *faithfulness(arguments.data),
+            next(task for task in graded(arguments.data) if "faithful" in task.measure),
+        ]
+        verifiers = [Builder(read({"verifier": {"use": name}})).verifier for name in arguments.verified]
         columns = [*(f"`verified`, {verifier.name}" for verifier in verifiers), "embedded judge", "ROUGE-1"]
         print(f"| set | figure, records | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 2)}")
-        print("\n".join(beside_verifiers(faithful, verifiers, given.data, embedder)))
+        print("\n".join(beside_verifiers(faithful, verifiers, arguments.data, embedder)))
         return
     tasks = [
-        *correctness(given.data),
-        *faithfulness(given.data),
-        pairwise(given.data),
-        *graded(given.data),
+        *correctness(arguments.data),
+        *faithfulness(arguments.data),
+        pairwise(arguments.data),
+        *graded(arguments.data),
     ]
     judges: dict[str, Judge] = {
         "factuality": Factuality(embedder),

@@ -92,11 +92,11 @@ def main() -> None:
         comparing.add_argument(name, type=Path)
     comparing.add_argument("--rounds", type=int, default=3)
     commands.add_parser("words").add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
-    given = parser.parse_args()
-    if given.command == "compare":
-        compare(given.folder, given.before, given.after, given.rounds)
+    arguments = parser.parse_args()
+    if arguments.command == "compare":
+        compare(arguments.folder, arguments.before, arguments.after, arguments.rounds)
     else:
-        for folder in given.folders:
+        for folder in arguments.folders:
             words(folder)
 
 

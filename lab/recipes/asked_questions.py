@@ -42,9 +42,9 @@ def main() -> None:
     for name in ("questions", "traces", "out"):
         parser.add_argument(name, type=Path)
     arguments = parser.parse_args()
-    asked = {question.id: question for question in manuals.read(arguments.questions)}
+    queries = {question.id: question for question in manuals.read(arguments.questions)}
     rows = [json.loads(line) for line in arguments.traces.read_text(encoding="utf-8").splitlines()]
-    found = [labelled(asked[row["key"]], store.loads(json.dumps(row["trace"]))) for row in rows]
+    found = [labelled(queries[row["key"]], store.loads(json.dumps(row["trace"]))) for row in rows]
     store.write_text(arguments.out, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in found))
     relevant = sum(passage["label"] for one in found for passage in one["passages"])
     sys.stdout.write(

@@ -73,9 +73,9 @@ def answered(family: str, judged: Sequence[tuple[str, Trace, bool]]) -> Answered
     found = []
     for id, trace, right in judged:
         if trace.answer and not trace.answer.refused and trace.decision and trace.decision.best is not None:
-            told = facts(trace.asked, trace.answer, trace.passages + trace.external, trace.grades)
-            if told is not None:
-                found.append((told, right, id, trace.decision.best, trace.answer.model or ""))
+            results = facts(trace.asked, trace.answer, trace.passages + trace.external, trace.grades)
+            if results is not None:
+                found.append((results, right, id, trace.decision.best, trace.answer.model or ""))
     inputs, labels, groups, best, models = zip(*found, strict=True)
     say = len(found) ** 0.5  # a large set says more than a small one, but does not speak for it
     own = Labelled(np.array(inputs), np.array(labels, dtype=float), groups, say)
@@ -142,7 +142,7 @@ def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
     apart = held_out(sets)
     sure, wrong = _together(sets, apart)
     best = np.concatenate([one.best for one in sets.values()])
-    alike = {name: one for name, one in sets.items() if name.startswith(MANUALS)} or sets
+    similar = {name: one for name, one in sets.items() if name.startswith(MANUALS)} or sets
     head = _head(sets.values())
     middle = np.vstack([one.answers.inputs for one in sets.values()]).mean(axis=0)
     return {
@@ -151,7 +151,7 @@ def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
         "weights": head.weights,
         "bias": head.bias,
         "middle": [round(float(value), 4) for value in middle],
-        "risks": risks(*_together(alike, apart)),
+        "risks": risks(*_together(similar, apart)),
         "held_out": {name: _ends(one) for name, one in figures(sure, best, wrong).items()},
         "sets": {name: _told(one, apart[name]) for name, one in sets.items()},
     }
@@ -203,9 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--manuals", nargs=2, type=Path, action="append", default=[], metavar=("QUESTIONS", "FOLDER"))
     parser.add_argument("--runs", type=Path, required=True, help="where the traces are kept")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args(arguments)
-    made = fitted(dict(gathered(given.data, given.manuals, given.runs)))
-    write_text(given.out, json.dumps(made, indent=1) + "\n")
+    options_given = parser.parse_args(arguments)
+    made = fitted(dict(gathered(options_given.data, options_given.manuals, options_given.runs)))
+    write_text(options_given.out, json.dumps(made, indent=1) + "\n")
 
 
 if __name__ == "__main__":

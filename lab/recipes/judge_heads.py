@@ -48,24 +48,24 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [parsed(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def asked(question: str) -> str:
+def question_key(question: str) -> str:
     """A question in the form that is compared across sets."""
     return " ".join(words(fold(question)))
 
 
 def learned_from(records: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The questions of an EVOUNA set that the shipped head learned from, as `asked` gives them."""
-    return set(list(dict.fromkeys(asked(record["question"]) for record in records))[::PART])
+    """The questions of an EVOUNA set that the shipped head learned from, as `question_key` gives them."""
+    return set(list(dict.fromkeys(question_key(record["question"]) for record in records))[::PART])
 
 
 def correctness(
     records: Sequence[Mapping[str, Any]], questions: set[str], embedder: Embedder, truths: str = "answers"
 ) -> Labelled:
     """The records of these questions that have references, each compared with the most similar one."""
-    taken = [one for one in records if asked(one["question"]) in questions and one[truths]]
+    taken = [one for one in records if question_key(one["question"]) in questions and one[truths]]
     inputs = [_likest(one["question"], one["answer"], one[truths], embedder) for one in taken]
     labels = [float(one["human"]["correct"]) for one in taken]
-    return Labelled(np.array(inputs), np.array(labels), tuple(asked(one["question"]) for one in taken))
+    return Labelled(np.array(inputs), np.array(labels), tuple(question_key(one["question"]) for one in taken))
 
 
 def _likest(question: str, answer: str, truths: Sequence[str], embedder: Embedder) -> tuple[float, ...]:
@@ -119,7 +119,7 @@ def _labelled(each: Sequence[tuple[tuple[float, ...], bool, str]]) -> Labelled:
 
 def equivalences(data: Path, embedder: Embedder) -> dict[str, Labelled]:
     """The sets that the shipped head learned correctness from."""
-    kept_back = {asked(record["question"]) for record in rows(data / "nq301_correctness.jsonl")}
+    kept_back = {question_key(record["question"]) for record in rows(data / "nq301_correctness.jsonl")}
     found = {}
     for name in ("evouna_nq", "evouna_tqa"):
         records = rows(data / f"{name}_correctness.jsonl")
@@ -132,14 +132,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the folder that holds people's judgements")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args(arguments)
+    options_given = parser.parse_args(arguments)
     embedder = Static()
     made = {
-        "equivalence": fit(equivalence.NAMES, list(equivalences(given.data, embedder).values()), AGAINST),
-        "support": fit(support.NAMES, list(supported(given.data, embedder).values()), AGAINST),
+        "equivalence": fit(equivalence.NAMES, list(equivalences(options_given.data, embedder).values()), AGAINST),
+        "support": fit(support.NAMES, list(supported(options_given.data, embedder).values()), AGAINST),
     }
-    told = {name: {"inputs": one.inputs, "weights": one.weights, "bias": one.bias} for name, one in made.items()}
-    write_text(given.out, json.dumps(told, indent=2) + "\n")
+    results = {name: {"inputs": one.inputs, "weights": one.weights, "bias": one.bias} for name, one in made.items()}
+    write_text(options_given.out, json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -143,7 +143,7 @@ def _take(manual: ReadManual, document: Document, path: str) -> None:
 # Questions
 
 
-def asked(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
+def questions_of(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
     """All questions that the manual gives."""
     for ask in (_headings, _links, _definitions, _sentences, _rows, _programs):
         yield from ask(manual, chance)
@@ -169,9 +169,9 @@ _OF = re.compile(r"\s+[—–|]\s+|\s+-\s+")
 def _phrased(phrase: str, manual: ReadManual, chance: random.Random) -> Iterator[str]:
     """A heading, or the words of a link, as a question; nothing where it says too little."""
     phrase = phrase.lower() if phrase.isupper() else phrase
-    told = words(phrase)
-    telling = [word for word in told if word not in STOP_WORDS and word not in _NO_TARGET and len(word) > 2]
-    if len(telling) < 2 or len(told) > 14 or len(phrase) > 110:
+    results = words(phrase)
+    telling = [word for word in results if word not in STOP_WORDS and word not in _NO_TARGET and len(word) > 2]
+    if len(telling) < 2 or len(results) > 14 or len(phrase) > 110:
         return
     if phrase.endswith("?"):
         yield phrase
@@ -182,9 +182,9 @@ def _phrased(phrase: str, manual: ReadManual, chance: random.Random) -> Iterator
         yield _how(phrase[7:], chance)
     elif verb and rest and not rest.startswith(("and ", "or ")):
         yield _how(f"{verb} {rest}", chance)
-    elif len(told) <= 7:
+    elif len(results) <= 7:
         thing = _lowered(phrase)
-        plural = told[-1].endswith("s") and not told[-1].endswith("ss")
+        plural = results[-1].endswith("s") and not results[-1].endswith("ss")
         forms = (
             ["what are {}?", "{}", "which {} are there?", "how do {} work?", "tell me about {}"]
             if plural
@@ -242,9 +242,9 @@ def _links(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
                 if number is None or not _says(manual, number):
                     continue
                 heading = fold(manual.passages[number].title.rpartition(_JOINT)[2])
-                for told in (match["x"].strip() for see in _SEE if (match := see.search(around))):
-                    for question in _phrased(told, manual, chance):
-                        yield AskedPassage("link", question, number, subject=told)
+                for results in (match["x"].strip() for see in _SEE if (match := see.search(around))):
+                    for question in _phrased(results, manual, chance):
+                        yield AskedPassage("link", question, number, subject=results)
                 name = re.sub(r"\s*\([^()]*\)\Z", "", _clean(name))
                 if fold(name) not in heading and (" " in name or chance.random() < 0.15):
                     for question in _phrased(name, manual, chance):
@@ -257,7 +257,7 @@ def _linked(place: Path, path: str) -> Iterator[tuple[str, str, tuple[str, str]]
         tree = html.document_fromstring(place.read_bytes())
     except (etree.ParserError, ValueError):
         return
-    said: dict[Any, str] = {}
+    reply: dict[Any, str] = {}
     for link in tree.iter("a"):
         href, anchor = urldefrag(link.get("href") or "")
         name = " ".join("".join(link.itertext()).split())
@@ -266,9 +266,9 @@ def _linked(place: Path, path: str) -> Iterator[tuple[str, str, tuple[str, str]]
         there = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(href))) if href else path
         outer = next((one for one in link.iterancestors("p", "li", "dd", "td") if one is not None), None)
         around = ""
-        if outer is not None and outer not in said:  # a long list is the same for all of its links
-            said[outer] = " ".join("".join(outer.itertext()).split())
-        if outer is not None and len(whole := said[outer]) < 1500:
+        if outer is not None and outer not in reply:  # a long list is the same for all of its links
+            reply[outer] = " ".join("".join(outer.itertext()).split())
+        if outer is not None and len(whole := reply[outer]) < 1500:
             around = next((whole[a:b] for a, b in sentences(whole) if name in whole[a:b]), "").replace(name, "\0", 1)
         yield name, around, (there, unquote(anchor))
 
@@ -294,20 +294,20 @@ _VALUE = re.compile(r"\d|[/_*]|[A-Z]{2}|(?i:^(?:true|false|none|null|yes|no|on|o
 def _definitions(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
     for number, term, meaning in manual.terms:
         name = _name(term)
-        said = [meaning[a:b] for a, b in sentences(meaning)]
-        if not name or fold(name) in _FIELDS or not said or len(words(meaning)) < 4:
+        reply = [meaning[a:b] for a, b in sentences(meaning)]
+        if not name or fold(name) in _FIELDS or not reply or len(words(meaning)) < 4:
             continue
         if meaning not in manual.passages[number].text:
             continue
         forms = ("What does {} do?", "What is {}?", "{}", "What is {} for?", "{} meaning", "what does {} mean")
-        whole = (said[0],) if len(said[0]) < 300 else ()
+        whole = (reply[0],) if len(reply[0]) < 300 else ()
         yield AskedPassage("term", chance.choices(forms, (5, 4, 2, 2, 1, 1))[0].format(name), number, whole, name)
         here = manual.passages[number].text
         default = _DEFAULT.search(f"{term} {meaning}")
         value = default["a"].strip("“”\"'`.") if default else ""
         if _VALUE.search(value) and find([value], here):
             yield AskedPassage("default", chance.choice(_OF_DEFAULTS).format(name), number, (value,), name)
-        if question := _for_term(said[0], manual, chance):
+        if question := _for_term(reply[0], manual, chance):
             yield AskedPassage("meaning", question, number, (name,) if find([name], here) else (), name)
 
 
@@ -367,11 +367,11 @@ _POINTERS = frozenset(
 def _sentences(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassage]:
     for number, passage in enumerate(manual.passages):
         for place, (start, end) in enumerate(sentences(passage.text)):
-            said = re.sub(r"\A(?:[-*]|\d+\.)\s+", "", passage.text[start:end].rstrip("."))
-            if len(said) > 320 or "|" in said or "```" in said or "\n\n" in said:
+            reply = re.sub(r"\A(?:[-*]|\d+\.)\s+", "", passage.text[start:end].rstrip("."))
+            if len(reply) > 320 or "|" in reply or "```" in reply or "\n\n" in reply:
                 continue
             for form in FORMS:
-                match = form.told.search(said) if form.anywhere else form.told.match(said)
+                match = form.told.search(reply) if form.anywhere else form.told.match(reply)
                 if match and not (form.opening and place) and _stands(form, match, manual):
                     question = _of_form(form, match, chance)
                     yield AskedPassage(form.kind, question, number, (match["a"].strip(),), match["x"].strip())
@@ -456,12 +456,12 @@ def _programs(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassag
             passage = manual.passages[number]
             if not fold(passage.title).endswith("name") or not (match := _NAMED.match(passage.text)):
                 continue
-            told = _lowered(re.sub(r"^(?:[Aa]n?|[Tt]he) ", "", match["x"].rstrip(".")))
-            doing = re.match(r"(?:program |tool |utility )?(?:to )?([a-z]+) ", told)
+            results = _lowered(re.sub(r"^(?:[Aa]n?|[Tt]he) ", "", match["x"].rstrip(".")))
+            doing = re.match(r"(?:program |tool |utility )?(?:to )?([a-z]+) ", results)
             if doing and base(doing[1], manual.verbs):
-                forms, asks = _FOR_DOING, told[doing.start(1) :]
+                forms, asks = _FOR_DOING, results[doing.start(1) :]
             else:
-                forms, asks = _FOR_THING, told
+                forms, asks = _FOR_THING, results
             question = chance.choice(forms).format(asks, n=match["a"])
             yield AskedPassage("name", question, number, (match["a"],), match["a"])
             after = next((n for n in page if re.search("(?i)description|options$", manual.passages[n].title)), None)
@@ -561,7 +561,7 @@ def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: in
     """Questions of a manual with labelled passages: at most `each` of a kind."""
     chance = random.Random(f"{seed} {package}")
     kinds: dict[str, list[AskedPassage]] = defaultdict(list)
-    for one in asked(manual, chance):
+    for one in questions_of(manual, chance):
         kinds[one.kind].append(one)
     search = _Search(manual)
     seen: set[str] = set()
@@ -599,11 +599,11 @@ def _row(
     chosen = list(dict.fromkeys([*siblings, *near]))
     if not dev:  # not always the nearest, which are the likeliest to be right after all
         chosen = [*siblings, *chance.sample(near[:10], min(len(near), 10, most - len(siblings)))]
-    given = [] if not dev and chance.random() < 0.1 else [(one.number, 1)]
-    given += [(number, 0) for number in dict.fromkeys(chosen[:most])]
-    told = [
+    inputs = [] if not dev and chance.random() < 0.1 else [(one.number, 1)]
+    inputs += [(number, 0) for number in dict.fromkeys(chosen[:most])]
+    results = [
         _given(manual.passages[number], label, one.answers if label else (), bare, cut, chance)
-        for number, label in given
+        for number, label in inputs
     ]
     return {
         "id": f"{package}-{n}",
@@ -611,7 +611,7 @@ def _row(
         "kind": one.kind,
         "question": one.question,
         "answers": list(one.answers),
-        "passages": chance.sample(told, len(told)),
+        "passages": chance.sample(results, len(results)),
     }
 
 
@@ -650,14 +650,14 @@ def _strip(text: str, answers: Sequence[str], chance: random.Random) -> str:
 
 def made(manuals: Path, package: str, about: dict[str, Any], out: Path) -> list[str]:
     """The lines of a package's questions, from `out` where an earlier run left them."""
-    kept = out / f"{package}.jsonl"
-    if not kept.exists():
+    selected = out / f"{package}.jsonl"
+    if not selected.exists():
         wanted = discover.Patterns(tuple(about.get("include", ("*.html",))))
         manual = read(manuals / about.get("path", package), wanted)
         found = rows(package, manual, about.get("use") == "dev", about.get("each", EACH))
-        write_text(kept, "".join(f"{json.dumps(row)}\n" for row in found))
+        write_text(selected, "".join(f"{json.dumps(row)}\n" for row in found))
         _log.info("%s: %d passages", package, len(manual.passages))
-    return kept.read_text(encoding="utf-8").splitlines(keepends=True)
+    return selected.read_text(encoding="utf-8").splitlines(keepends=True)
 
 
 def main() -> None:
@@ -665,14 +665,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("manuals", type=Path)
     parser.add_argument("out", type=Path)
-    given = parser.parse_args()
+    inputs = parser.parse_args()
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     learned: list[str] = []
     for package, about in tomllib.loads(PACKAGES.read_text(encoding="utf-8")).items():
-        lines = made(given.manuals, package, about, given.out)
+        lines = made(inputs.manuals, package, about, inputs.out)
         learned += [] if about.get("use") == "dev" else lines
     # In the order of a hash, so that the first ones are of all packages.
-    write_text(given.out / "train.jsonl", "".join(sorted(learned, key=hashed)))
+    write_text(inputs.out / "train.jsonl", "".join(sorted(learned, key=hashed)))
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class VectorRecipe:
 
 
 @dataclass(frozen=True, slots=True)
-class VectorLesson:
+class VectorExamples:
     """Training texts as pieces, each with the direction that their sum should have."""
 
     pieces: tuple[Ids, ...]
@@ -111,7 +111,7 @@ def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Pa
     return table
 
 
-def turn(table: Matrix, lesson: VectorLesson, recipe: VectorRecipe) -> None:
+def turn(table: Matrix, lesson: VectorExamples, recipe: VectorRecipe) -> None:
     """Adam on 1 - cosine, in place. A row moves only in the steps whose texts hold its piece."""
     random = np.random.default_rng(recipe.seed)
     first, second = np.zeros_like(table), np.zeros_like(table)
@@ -154,13 +154,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--without", type=Path, nargs="*", default=[], help="JSON lines whose texts are left out")
     parser.add_argument("--cache", type=Path, required=True, help="folder for the teacher's vectors")
     parser.add_argument("--out", type=Path, required=True)
-    given = parser.parse_args(arguments)
+    inputs = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    texts = texts_of(given.data, given.without)
+    texts = texts_of(inputs.data, inputs.without)
     _log.info("%d texts, sha256 %s", len(texts), _digest(texts)[:16])
-    write(fit(texts, MiniLMEmbedder(), wordpiece(), given.cache, VectorRecipe()), given.out)
+    write(fit(texts, MiniLMEmbedder(), wordpiece(), inputs.cache, VectorRecipe()), inputs.out)
     _log.info(
-        "%s: %d bytes, sha256 %s", given.out, len(made := given.out.read_bytes()), hashlib.sha256(made).hexdigest()[:16]
+        "%s: %d bytes, sha256 %s",
+        inputs.out,
+        len(made := inputs.out.read_bytes()),
+        hashlib.sha256(made).hexdigest()[:16],
     )
 
 
@@ -192,12 +195,12 @@ def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
     return vectors
 
 
-def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions: int) -> tuple[VectorLesson, Matrix]:
+def _lesson(texts: Sequence[str], goal: Matrix, tokenizer: Tokenizer, dimensions: int) -> tuple[VectorExamples, Matrix]:
     """The texts that have pieces, and the axes, (goal's width, dimensions), of their directions."""
     pieces = [np.array(e.ids, np.int64) for e in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
     known = [i for i, ids in enumerate(pieces) if len(ids) and goal[i].any()]
     axes = np.linalg.eigh(goal[known].T @ goal[known])[1][:, ::-1][:, :dimensions]
-    return VectorLesson(tuple(pieces[i] for i in known), unit(goal[known] @ axes)), axes
+    return VectorExamples(tuple(pieces[i] for i in known), unit(goal[known] @ axes)), axes
 
 
 def _pieces(tokenizer: Tokenizer) -> list[str]:
@@ -206,7 +209,7 @@ def _pieces(tokenizer: Tokenizer) -> list[str]:
     return [piece.removeprefix("##") for piece in sorted(vocabulary, key=vocabulary.__getitem__)]
 
 
-def _start(lesson: VectorLesson, pieces: Matrix, smoothing: float) -> Matrix:
+def _start(lesson: VectorExamples, pieces: Matrix, smoothing: float) -> Matrix:
     """The pieces' own vectors, centred, weighted by their frequency in the texts, and of mean length 1."""
     # A tenth of a count for every piece, so that one that the texts lack has a frequency too.
     counts = np.bincount(np.concatenate(lesson.pieces), minlength=len(pieces)) + 0.1

@@ -31,7 +31,7 @@ _NO_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Earned:
+class StageGain:
     """The gain that a stage brings."""
 
     stage: str
@@ -63,7 +63,7 @@ class KeepAll:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Removal:
     """A stage of the pipeline, and how to run without it."""
 
     instead: str
@@ -108,38 +108,38 @@ def _unchecked(pipeline: Pipeline, question: str) -> Trace:
     return trace
 
 
-STAGES: dict[str, Stage] = {
+STAGES: dict[str, Removal] = {
     # The evaluator still chooses strips and answer.
-    "grading": Stage(
+    "grading": Removal(
         "every passage counts as CORRECT, in the order of the retrieval; nothing is searched for",
         lambda p: _changed(p, "grading", evaluator=ConstantEvaluator(), policy=Threshold(ConstantEvaluator.thresholds)),
     ),
     # The paper's table 3 takes out each of the three actions.
-    "correct": Stage(
+    "correct": Removal(
         "no passage counts as CORRECT: at best AMBIGUOUS, and searched for too",
         lambda p: _decided(p, "correct", upper=NEVER),
         outside=True,
     ),
-    "ambiguous": Stage("one threshold, in the middle between both: CORRECT or INCORRECT", _with_one_threshold),
-    "incorrect": Stage(
+    "ambiguous": Removal("one threshold, in the middle between both: CORRECT or INCORRECT", _with_one_threshold),
+    "incorrect": Removal(
         "no passage counts as INCORRECT: at worst AMBIGUOUS, and refined too",
         lambda p: _decided(p, "incorrect", lower=-NEVER),
     ),
-    "refinement": Stage("passages are read whole", lambda p: p.but(refiner=KeepAll())),
-    "search": Stage("nothing is searched for", lambda p: p.but(searcher=Nowhere()), outside=True),
-    "rewriting": Stage("the question itself is searched for", lambda p: p.but(rewriter=Verbatim()), outside=True),
+    "refinement": Removal("passages are read whole", lambda p: p.but(refiner=KeepAll())),
+    "search": Removal("nothing is searched for", lambda p: p.but(searcher=Nowhere()), outside=True),
+    "rewriting": Removal("the question itself is searched for", lambda p: p.but(rewriter=Verbatim()), outside=True),
     # Except for duplicates.
-    "selection": Stage(
+    "selection": Removal(
         "all that was found outside is refined, and not the best of it only",
         lambda p: p.but(external_keep=_NO_LIMIT),
         outside=True,
     ),
-    "screening": Stage(
+    "screening": Removal(
         "orders to the machine in retrieved texts are read as any sentence",
         lambda p: _changed(p, "screening"),
         ask=_unscreened,
     ),
-    "checking": Stage(
+    "checking": Removal(
         "what the generator says is passed on, whether or not it stands in what was read",
         lambda p: _changed(p, "checking"),
         ask=_unchecked,
@@ -164,12 +164,12 @@ def arms(names: Sequence[str], searches: bool) -> list[Arm]:
     return [Arm(WHOLE, lambda pipeline, example: whole(pipeline, example.question)), *map(_without, names)]
 
 
-def earned(names: Sequence[str], reports: Sequence[QAReport]) -> list[Earned]:
+def earned(names: Sequence[str], reports: Sequence[QAReport]) -> list[StageGain]:
     """The gain of each stage, from the reports of the `arms`."""
     return [_earned(name, reports[0], report) for name, report in zip(names, reports[1:], strict=True)]
 
 
-def as_json(reports: Sequence[QAReport], found: Sequence[Earned], about: dict[str, Any]) -> dict[str, Any]:
+def as_json(reports: Sequence[QAReport], found: Sequence[StageGain], about: dict[str, Any]) -> dict[str, Any]:
     """As plain data: the keys of `about`, the fields of the whole pipeline's report, `without`: the reports of those
     without a stage, `stages`: what each earned, `seed` and `resamples`."""
     whole, *others = to_json(reports)
@@ -180,8 +180,8 @@ def _without(name: str) -> Arm:
     return Arm(f"without {name}", lambda pipeline, example: STAGES[name].run(pipeline, example.question))
 
 
-def _earned(name: str, whole: QAReport, without: QAReport) -> Earned:
+def _earned(name: str, whole: QAReport, without: QAReport) -> StageGain:
     pairs = zip(whole.outcomes, without.outcomes, strict=True)
     changed = sum(one["answer"] != other["answer"] for one, other in pairs)
     earned = tuple(qa.compared(whole, without, rule) for rule in whole.rules)
-    return Earned(name, STAGES[name].instead, earned, changed)
+    return StageGain(name, STAGES[name].instead, earned, changed)

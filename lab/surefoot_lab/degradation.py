@@ -23,7 +23,7 @@ from surefoot.types.protocols import Retriever
 from surefoot_lab import qa
 from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.figures import difference
-from surefoot_lab.probes import PROBES, Stock, perturbed, stock
+from surefoot_lab.probes import PROBES, ProbePool, perturbed, stock
 
 STEPS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the passages that are changed, by default."""
@@ -115,7 +115,7 @@ def shuffled(passages: tuple[Passage, ...], example: Example, share: float) -> t
     return tuple(found)
 
 
-def swapped(lent: Stock, passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
+def swapped(lent: ProbePool, passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
     """The chosen passages speak of another entity than the question's, as in the evaluator's probe; one that does not
     name the question's entity stays."""
     return tuple(_of_another(p, example, lent) if _meant(example, p, share) else p for p in passages)
@@ -144,13 +144,13 @@ def arms(
 def report(
     methods: Sequence[Arm],
     examples: Sequence[Example],
-    asked: Iterable[tuple[Arm, Sequence[Trace]]],
+    queries: Iterable[tuple[Arm, Sequence[Trace]]],
     kinds: Sequence[str] = KINDS,
     steps: Sequence[float] = STEPS,
 ) -> DegradationReport:
     """The figures of these methods, from what `runs.run` yields for the `arms` of the same kinds and steps."""
     fared = {
-        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces]) for arm, traces in asked
+        arm.name: (qa.report(arm.name, examples, traces), [_seen(trace) for trace in traces]) for arm, traces in queries
     }
     rule = qa.telling([one for one, _ in fared.values()])
     names, shares = [method.name for method in methods], [0.0, *sorted(steps)]
@@ -185,7 +185,7 @@ def _meant(example: Example, passage: Passage, share: float) -> bool:
     return drawn < share * _FULL
 
 
-def _of_another(passage: Passage, example: Example, lent: Stock) -> Passage:
+def _of_another(passage: Passage, example: Example, lent: ProbePool) -> Passage:
     made = perturbed(_SWAP, LabelledPair(example.id, example.question, passage, 1, example.answers), lent)
     return passage if isinstance(made, str) else replace(passage, title=made.passage.title, text=made.passage.text)
 

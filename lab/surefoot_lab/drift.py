@@ -35,7 +35,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class DriftPoint:
     """What counts of one question's trace."""
 
     asked: datetime
@@ -109,24 +109,24 @@ def _single(file: Path, named: bool) -> Iterator[Trace]:
             raise
 
 
-def marked(found: Iterable[Trace]) -> Iterator[Marked]:
+def marked(found: Iterable[Trace]) -> Iterator[DriftPoint]:
     """The questions whose corpus was graded and whose time is known; the others say nothing of scores."""
     for trace in found:
         scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
         if scores and trace.decision and trace.created:
             section = json.dumps(trace.config.get("evaluator", {}), sort_keys=True)
-            yield Marked(_asked(trace), max(scores), trace.decision.action, section)
+            yield DriftPoint(_asked(trace), max(scores), trace.decision.action, section)
 
 
 def _asked(trace: Trace) -> datetime:
     try:
-        asked = datetime.fromisoformat(trace.created)
+        queries = datetime.fromisoformat(trace.created)
     except ValueError as error:
         raise TraceFault(f"trace {trace.id} was not made at a time: {error}; leave it out") from error
-    return asked if asked.tzinfo else asked.replace(tzinfo=UTC)
+    return queries if queries.tzinfo else queries.replace(tzinfo=UTC)
 
 
-def drift(recent: Sequence[Marked], earlier: Sequence[Marked] = (), days: int = 30) -> Drift:
+def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days: int = 30) -> Drift:
     """Hold recent questions against earlier ones; without these, the last `days` days against all before.
 
     Only those count that the evaluator of the latest question graded. Raises UsageError where a window has fewer than
@@ -188,7 +188,7 @@ def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def _window(part: Sequence[Marked]) -> Window:
+def _window(part: Sequence[DriftPoint]) -> Window:
     times = [one.asked for one in part]
     shares = {action.value: sum(one.action is action for one in part) / len(part) for action in Action}
     median = float(np.median([one.best for one in part]))

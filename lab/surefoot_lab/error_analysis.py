@@ -14,7 +14,7 @@ from surefoot.evaluate.problems import DataProblem
 from surefoot.stats.figures import Share, counted
 from surefoot.types import Action, Trace
 from surefoot.types.errors import UsageError
-from surefoot_lab.qa import said
+from surefoot_lab.qa import answer_text
 
 KEYWORDS = "occupation country sport genre religion author director composer city".split()
 """Types of the open reproduction: the first of these words in a question names its type. For PopQA they agree with
@@ -51,7 +51,7 @@ class TypeRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TypeCell:
     """Accuracy over the questions of one type with one action; `right.of` counts them."""
 
     type: str
@@ -78,7 +78,7 @@ class ErrorReport:
     actions: tuple[ActionRow, ...]
     types: tuple[TypeRow, ...]
     """The commonest first."""
-    cells: tuple[Cell, ...]
+    cells: tuple[TypeCell, ...]
     """Type by type; one without questions is there too."""
     problems: tuple[DataProblem, ...] = ()
     """Of the data."""
@@ -116,8 +116,8 @@ def report(
         )
     if not isinstance(put := about.get("questions", 0), int):
         raise UsageError(f"{run}/run.json is damaged: its number of questions is {str(put)[:40]!r}")
-    asked = [(known[key], trace) for key, trace in traces.items()]
-    outcomes = [_outcome(example, trace, rule) for example, trace in asked]
+    queries = [(known[key], trace) for key, trace in traces.items()]
+    outcomes = [_outcome(example, trace, rule) for example, trace in queries]
     types = [name for name, _ in Counter(outcome.type for outcome in outcomes).most_common()]
     present = {outcome.action for outcome in outcomes}
     actions = [action.value for action in Action] + [UNDECIDED] * (UNDECIDED in present)
@@ -127,14 +127,14 @@ def report(
         str(about.get("method", "")),
         rule,
         _right(outcomes),
-        sum(trace.answer is not None and trace.answer.refused for _, trace in asked),
-        sum(trace.error is not None for _, trace in asked),
-        max(0, put - len(asked)),
-        sum(bool(example.prop) for example, _ in asked),
+        sum(trace.answer is not None and trace.answer.refused for _, trace in queries),
+        sum(trace.error is not None for _, trace in queries),
+        max(0, put - len(queries)),
+        sum(bool(example.prop) for example, _ in queries),
         tuple(_action(action, outcomes) for action in actions),
         tuple(_type(name, outcomes, actions) for name in types),
         tuple(
-            Cell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
+            TypeCell(name, action, _right([one for one in outcomes if (one.type, one.action) == (name, action)]))
             for name in types
             for action in actions
         ),
@@ -145,7 +145,7 @@ def report(
 
 def _outcome(example: Example, trace: Trace, rule: str) -> _Outcome:
     action = trace.decision.action.value if trace.decision else UNDECIDED
-    return _Outcome(kind(example), action, choices.RULES[rule](said(trace), example))
+    return _Outcome(kind(example), action, choices.RULES[rule](answer_text(trace), example))
 
 
 def _action(action: str, outcomes: Sequence[_Outcome]) -> ActionRow:

@@ -107,10 +107,10 @@ def splitting(question: str, sentence: str) -> list[Message]:
 def judging(question: str, fact: str, sources: Sequence[Passage]) -> list[Message]:
     """The conversation that asks whether the sources support a fact."""
     quoted = [f"> {line(f'{source.title}: {source.text}' if source.title else source.text)}" for source in sources]
-    asked = f"The question was: {line(question)}\nA statement of the answer: {line(fact)}"
+    queries = f"The question was: {line(question)}\nA statement of the answer: {line(fact)}"
     rule = "Do the sources say so? What they leave open, or deny, they do not say."
     form = 'Reply as JSON: {"supported": true} or {"supported": false}'
-    return [Message("user", "\n".join(["Sources:", *quoted, "", asked, f"{rule} {form}"]))]
+    return [Message("user", "\n".join(["Sources:", *quoted, "", queries, f"{rule} {form}"]))]
 
 
 def judged(judge: LLM | Verifier, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
@@ -124,12 +124,12 @@ def judged(judge: LLM | Verifier, question: str, answer: str, sources: Sequence[
 
 
 def _verified(verifier: Verifier, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
-    said = [answer[start:end] for start, end in sentences(answer)]
+    wording = [answer[start:end] for start, end in sentences(answer)]
     try:
-        verdicts = verifier.support([Assertion(one, tuple(_nearest(one, sources)), question) for one in said])
+        verdicts = verifier.support([Assertion(one, tuple(_nearest(one, sources)), question) for one in wording])
     except ComponentError as error:
         return JudgedAnswer(unjudged=f"the sentences could not be judged: {error}")
-    known = zip(said, verdicts, strict=True)
+    known = zip(wording, verdicts, strict=True)
     facts = tuple(Fact(one, v.supported, "" if v.supported is not None else v.reason) for one, v in known)
     return JudgedAnswer(facts, "" if facts else "it states no facts")
 
@@ -155,8 +155,8 @@ def run(
     mend(path)
     done = values(path, JudgedAnswer, "judged")
     # Citations are no facts.
-    said = {name: _MARKER.sub("", qa.said(trace)) for name, trace in traces.items()}
-    answered = [(example, text) for example in examples if (text := said.get(example.id))]
+    wording = {name: _MARKER.sub("", qa.answer_text(trace)) for name, trace in traces.items()}
+    answered = [(example, text) for example in examples if (text := wording.get(example.id))]
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
         if example.id not in done:
@@ -192,8 +192,8 @@ def _held(llm: LLM, question: str, fact: str, sources: Sequence[Passage]) -> Fac
 
 def _nearest(fact: str, sources: Sequence[Passage]) -> list[Passage]:
     """The sources that share most words with it, at most `SOURCES`."""
-    said = set(content_words(fact))
-    return sorted(sources, key=lambda one: -len(said & set(content_words(f"{one.title} {one.text}"))))[:SOURCES]
+    wording = set(content_words(fact))
+    return sorted(sources, key=lambda one: -len(wording & set(content_words(f"{one.title} {one.text}"))))[:SOURCES]
 
 
 def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any], tokens: int) -> Any:

@@ -63,7 +63,7 @@ class Graded:
 
 
 @dataclass(frozen=True, slots=True)
-class Metrics:
+class GradingMetrics:
     """Agreement of scores with labels, over pairs and over questions."""
 
     roc_auc: Figure
@@ -128,7 +128,7 @@ class GradingFileReport:
     """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
     ungraded_because: dict[str, int]
     """Counts by reason."""
-    metrics: Metrics
+    metrics: GradingMetrics
     decisions: Decisions
     titles: Titles | None
     """None: the file gives no ranks, or no title labels."""
@@ -152,7 +152,7 @@ class Mean:
     questions: int
     pairs: int
     ungraded: int
-    metrics: Metrics
+    metrics: GradingMetrics
     decisions: Decisions
     pairs_per_second: float | None
     cached: int
@@ -210,11 +210,11 @@ def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_
     """The evaluator's grades of each batch; `on_done` counts the pairs of all batches."""
     total, before = sum(map(len, batches)), 0
 
-    def told(done: int, _: int) -> None:
+    def results(done: int, _: int) -> None:
         on_done(before + done, total)
 
     for pairs in batches:
-        yield graded(evaluator, pairs, told)
+        yield graded(evaluator, pairs, results)
         before += len(pairs)
 
 
@@ -305,7 +305,7 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) ->
         unlabelled=file.unlabelled,
         ungraded=len(rows) - len(scored),
         ungraded_because=dict(Counter(g.reason for g in made.grades if g.score is None).most_common()),
-        metrics=Metrics(**{name: figure for name, (figure, _) in figures.items()}),
+        metrics=GradingMetrics(**{name: figure for name, (figure, _) in figures.items()}),
         decisions=decisions_of(outcomes),
         titles=_titles(scored, thresholds, counts),
         seconds=made.seconds,
@@ -425,7 +425,9 @@ def _mean(done: Sequence[_Measured]) -> Mean:
         questions=sum(one.questions for one in each),
         pairs=pairs,
         ungraded=sum(one.ungraded for one in each),
-        metrics=Metrics(**{f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(Metrics)}),
+        metrics=GradingMetrics(
+            **{f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(GradingMetrics)}
+        ),
         decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
         pairs_per_second=_speed(pairs, cached := sum(one.cached for one in each), sum(one.seconds for one in each)),
         cached=cached,

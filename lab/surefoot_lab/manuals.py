@@ -19,7 +19,7 @@ from surefoot.run.store import to_json
 from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, mcnemar
 from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
-from surefoot_lab.datasets.manuals import ManualQuestion, held, right, said
+from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, right
 from surefoot_lab.figures import difference
 from surefoot_lab.markdown import table
 from surefoot_lab.methods import retrieved
@@ -173,7 +173,7 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
     graded = trace.passages[: len(trace.grades)]
     found = best(graded, trace.grades[: len(graded)], SHOWN)
     three = [passage.text for passage, grade in found if grade.score is not None]
-    kept = [strip.text for strip in trace.strips if strip.kept]
+    selected = [strip.text for strip in trace.strips if strip.kept]
     answered = is_right or held(question, [text])
     return ManualOutcome(
         id=question.id,
@@ -189,10 +189,10 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
         retrieved=held(question, [passage.text for passage in trace.passages]),
         best=held(question, three[:1]),
         three=held(question, three),
-        kept=held(question, [*kept, " ".join(kept)]),
+        kept=held(question, [*selected, " ".join(selected)]),
         shown=answered or held(question, three),
         answered=answered,
-        words=len(said(text).split()) if replied else None,
+        words=len(comparable(text).split()) if replied else None,
         seconds=sum(step.seconds for step in trace.steps),
     )
 

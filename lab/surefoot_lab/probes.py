@@ -60,7 +60,7 @@ _AUXILIARY = re.compile(rf"\b(?:{_AUXILIARIES})\b(?! (?:not|never)\b)")
 
 
 @dataclass(frozen=True, slots=True)
-class Stock:
+class ProbePool:
     """Subjects, questions and labels that the pairs of a file lend each other."""
 
     subjects: Mapping[str, str]
@@ -75,7 +75,7 @@ class Stock:
 
 Made = LabelledPair | str
 """The changed pair, or why the probe does not apply."""
-Make = Callable[[LabelledPair, Stock, random.Random], Made]
+Make = Callable[[LabelledPair, ProbePool, random.Random], Made]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +94,25 @@ class Probe:
         return 0 if self.expects == "low" else 1
 
 
-def stock(pairs: Iterable[LabelledPair]) -> Stock:
+def stock(pairs: Iterable[LabelledPair]) -> ProbePool:
     """The stock of these pairs."""
     questions: dict[str, list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
         questions[pair.question_id].append(pair)
     subjects = {name: found for name, mine in questions.items() if (found := _subject(mine))}
-    alike: dict[str, dict[str, None]] = defaultdict(dict)
+    similar: dict[str, dict[str, None]] = defaultdict(dict)
     about: dict[str, list[LabelledPair]] = defaultdict(list)
     for name, mine in questions.items():
         if subject := subjects.get(name):
             for gap in ("", _asked_of(mine[0].question, subject, "…")):
-                alike[gap][subject] = None
+                similar[gap][subject] = None
         for key in _articles(mine) | {fold(subject or "")}:
             about[key].append(mine[0])
     labels = {(pair.question_id, pair.passage.id): pair.label for mine in questions.values() for pair in mine}
-    return Stock(subjects, {gap: tuple(found) for gap, found in alike.items()}, about, labels)
+    return ProbePool(subjects, {gap: tuple(found) for gap, found in similar.items()}, about, labels)
 
 
-def perturbed(probe: Probe, pair: LabelledPair, lent: Stock, seed: int = SEED) -> Made:
+def perturbed(probe: Probe, pair: LabelledPair, lent: ProbePool, seed: int = SEED) -> Made:
     """The changed pair with its new label, or why the probe does not apply."""
     chance = random.Random(f"{seed}/{pair.question_id}/{pair.passage.id}".encode(errors="surrogatepass"))  # noqa: S311
     made = probe.make(pair, lent, chance)
@@ -125,21 +125,21 @@ def perturbed(probe: Probe, pair: LabelledPair, lent: Stock, seed: int = SEED) -
 # The subject of the question
 
 
-def entity_in_question(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def entity_in_question(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """The question about another entity, which the passage does not name: from a question that differs only in its
     subject, where the file has one, else from any question."""
     swap = _swap(pair, lent, chance)
     return swap if isinstance(swap, str) else replace(pair, question=_asked_of(pair.question, *swap), answers=())
 
 
-def entity_in_passage(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def entity_in_passage(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """Title and text about another entity: the name is replaced, also with words in its midst, and its last word alone
     by the other's last word."""
     swap = _swap(pair, lent, chance)
     return swap if isinstance(swap, str) else _about(pair, *swap)
 
 
-def entity_in_both(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def entity_in_both(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """The question and the passage about the same other entity; the answer stays."""
     swap = _swap(pair, lent, chance)
     made = swap if isinstance(swap, str) else _about(pair, *swap)
@@ -150,7 +150,7 @@ def entity_in_both(pair: LabelledPair, lent: Stock, chance: random.Random) -> Ma
     return replace(made, question=_asked_of(pair.question, *swap))
 
 
-def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def relation_changed(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """Something else about the same entity or article, which the passage does not answer.
 
     First choice is a question of the file on the same subject, or whose relevant passage (else first passage) has the
@@ -163,8 +163,8 @@ def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> 
     chance.shuffle(others)
     if other := next((other for other in others if _unanswered(other, pair, lent)), None):
         return replace(pair, question=other.question, answers=other.answers)
-    if asked := _relation(pair.question):
-        relation, subject = asked
+    if queries := _relation(pair.question):
+        relation, subject = queries
         mine = f"{pair.passage.title} {pair.passage.text}"
         fit = [one for one in QUESTIONS if one.of == relation.of and one != relation]
         if fit := [one for one in fit if not re.search(one.told_by, mine, re.IGNORECASE)]:
@@ -175,7 +175,7 @@ def relation_changed(pair: LabelledPair, lent: Stock, chance: random.Random) -> 
 # The content of the passage
 
 
-def answer_removed(pair: LabelledPair, lent: Stock, _chance: random.Random) -> Made:
+def answer_removed(pair: LabelledPair, lent: ProbePool, _chance: random.Random) -> Made:
     """The text without the sentences that hold an answer; title and subject stay."""
     if places_of(pair.answers, pair.passage.title):
         return "the title holds an answer"
@@ -191,7 +191,7 @@ def answer_removed(pair: LabelledPair, lent: Stock, _chance: random.Random) -> M
     return made
 
 
-def negated(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made:
+def negated(pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
     """A "not" after the first auxiliary or copula of the first sentence with an answer.
 
     Whether the passage still answers is a matter of opinion: it speaks of the matter, and denies it.
@@ -206,7 +206,7 @@ def negated(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made:
     return _with(pair, f"{text[: verb.end()]} not{text[verb.end() :]}")
 
 
-def words_shuffled(pair: LabelledPair, _lent: Stock, chance: random.Random) -> Made:
+def words_shuffled(pair: LabelledPair, _lent: ProbePool, chance: random.Random) -> Made:
     """The text's words in random order; the title stays."""
     each = pair.passage.text.split()
     chance.shuffle(each)
@@ -216,18 +216,18 @@ def words_shuffled(pair: LabelledPair, _lent: Stock, chance: random.Random) -> M
 # The wording of the question
 
 
-def polite(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made:
+def polite(pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
     """The question after "Please tell me:"."""
     return replace(pair, question=f"Please tell me: {pair.question}")
 
 
-def lower_case(pair: LabelledPair, _lent: Stock, _chance: random.Random) -> Made:
+def lower_case(pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
     """The question without capitals."""
     question = pair.question.lower()
     return replace(pair, question=question) if question != pair.question else "the question has no capitals"
 
 
-def typo(in_name: bool, pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def typo(in_name: bool, pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """Two neighbouring letters swapped inside a word of the subject's name, or inside a content word elsewhere in the
     question."""
     text, named = pair.question, places(lent.subjects.get(pair.question_id, ""), pair.question)
@@ -242,7 +242,7 @@ def typo(in_name: bool, pair: LabelledPair, lent: Stock, chance: random.Random) 
 # Appeals to be believed
 
 
-def entity_stuffed(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def entity_stuffed(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """The question's subject put five times between the sentences of an irrelevant text that lacks it."""
     subject = lent.subjects.get(pair.question_id)
     if not subject:
@@ -257,7 +257,7 @@ def entity_stuffed(pair: LabelledPair, lent: Stock, chance: random.Random) -> Ma
     return _with(pair, " ".join(piece for some in pieces for piece in some))
 
 
-def injected(sentence: str, pair: LabelledPair, _lent: Stock, chance: random.Random) -> Made:
+def injected(sentence: str, pair: LabelledPair, _lent: ProbePool, chance: random.Random) -> Made:
     """The sentence before or behind an irrelevant text."""
     if suspects([pair.passage]):
         return "the passage gives orders of its own"
@@ -303,7 +303,7 @@ def _articles(mine: Sequence[LabelledPair]) -> set[str]:
     return {fold(bare(pair.passage.title)) for pair in relevant}
 
 
-def _swap(pair: LabelledPair, lent: Stock, chance: random.Random) -> tuple[str, str] | str:
+def _swap(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> tuple[str, str] | str:
     """The question's subject, and another one that has nothing to do with the pair."""
     mine = lent.subjects.get(pair.question_id)
     if not mine:
@@ -327,7 +327,7 @@ def _asked_of(question: str, mine: str, other: str) -> str:
     return replaced(question, dict.fromkeys(places(mine, question), by))
 
 
-def _unanswered(other: LabelledPair, pair: LabelledPair, lent: Stock) -> bool:
+def _unanswered(other: LabelledPair, pair: LabelledPair, lent: ProbePool) -> bool:
     known = lent.labels.get((other.question_id, pair.passage.id))
     if known == 1 or other.question_id == pair.question_id or fold(other.question) == fold(pair.question):
         return False

@@ -101,9 +101,9 @@ class MethodComparison:
     """Share that the first has right less the second's, with the 95 % interval of a bootstrap over the questions."""
 
 
-def reports(examples: Sequence[Example], asked: Iterable[tuple[Arm, Sequence[Trace]]]) -> list[QAReport]:
+def reports(examples: Sequence[Example], queries: Iterable[tuple[Arm, Sequence[Trace]]]) -> list[QAReport]:
     """A report an arm, from what `runs.run` yields for these questions."""
-    return [report(arm.name, examples, traces) for arm, traces in asked]
+    return [report(arm.name, examples, traces) for arm, traces in queries]
 
 
 def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
@@ -163,13 +163,13 @@ def as_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any
     return {**about, **first, "others": others, **drawn}
 
 
-def said(trace: Trace) -> str:
+def answer_text(trace: Trace) -> str:
     """The words of the answer; empty where it was refused or the question failed."""
     return trace.answer.text if trace.answer and not trace.answer.refused else ""
 
 
 def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
-    text = said(trace)
+    text = answer_text(trace)
     return {
         "id": example.id,
         "action": trace.decision.action.value if trace.decision else None,

@@ -162,10 +162,10 @@ def _planned(file: LabelledSet) -> _Plan:
 
 def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
     """For each question and label, the pair whose passage id hashes lowest."""
-    alike: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
+    similar: dict[tuple[str, int], list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
-        alike[pair.question_id, pair.label].append(pair)
-    return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in alike.values())
+        similar[pair.question_id, pair.label].append(pair)
+    return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in similar.values())
 
 
 def _measured(plan: _Plan, made: Graded, thresholds: Thresholds) -> ProbeFileReport:

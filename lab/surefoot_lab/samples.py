@@ -39,12 +39,12 @@ def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int 
 def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
     """The same of a file of labelled pairs, whose questions are graded until there are enough."""
     every = pairs.read(path).pairs
-    asked = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
+    queries = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
 
     def graded() -> Iterator[ActionSample | None]:
-        for key in _drawn(asked, seed):
-            question = asked[key][0].question
-            passages = [Evidence.for_question(evaluator, question).masked(pair.passage) for pair in asked[key]]
+        for key in _drawn(queries, seed):
+            question = queries[key][0].question
+            passages = [Evidence.for_question(evaluator, question).masked(pair.passage) for pair in queries[key]]
             grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
             yield _sample(key, question, passages, grades, policy.decide(grades).action)
 
@@ -74,10 +74,10 @@ def _sample(
 
 
 def _first(found: Iterator[ActionSample | None], each: int) -> tuple[ActionSample, ...]:
-    kept: dict[Action, list[ActionSample]] = {action: [] for action in Action}
+    selected: dict[Action, list[ActionSample]] = {action: [] for action in Action}
     for sample in found:
-        if sample and len(kept[sample.action]) < each:
-            kept[sample.action].append(sample)
-        if all(len(samples) == each for samples in kept.values()):
+        if sample and len(selected[sample.action]) < each:
+            selected[sample.action].append(sample)
+        if all(len(samples) == each for samples in selected.values()):
             break
-    return tuple(sample for samples in kept.values() for sample in samples)
+    return tuple(sample for samples in selected.values() for sample in samples)

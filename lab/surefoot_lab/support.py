@@ -64,8 +64,8 @@ def run(
     total, before = sum(map(len, sets.values())), 0
     found: list[SupportReport] = []
     for name, claims in sets.items():
-        told, seconds = _verdicts(verifier, claims, partial(_counted, on_done, before, total))
-        found.append(report(name, claims, told, seconds, baselines))
+        results, seconds = _verdicts(verifier, claims, partial(_counted, on_done, before, total))
+        found.append(report(name, claims, results, seconds, baselines))
         before += len(claims)
     return found
 
@@ -78,22 +78,24 @@ def _verdicts(
     verifier: Verifier, claims: Sequence[LabelledClaim], on_done: Callable[[int], None]
 ) -> tuple[list[Support], float]:
     """The verdicts, and the seconds that they took; a first one is off the clock."""
-    asked = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
-    verifier.support(asked[:1])
-    told: list[Support] = []
+    queries = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
+    verifier.support(queries[:1])
+    results: list[Support] = []
     began = perf_counter()
-    for start in range(0, len(asked), CALL):
-        told += verifier.support(asked[start : start + CALL])
-        on_done(len(told))
-    if len(told) != len(asked):
-        raise ComponentError(f"{verifier.name} gave {len(told)} verdicts for {len(asked)} claims; mend the verifier")
-    return told, perf_counter() - began
+    for start in range(0, len(queries), CALL):
+        results += verifier.support(queries[start : start + CALL])
+        on_done(len(results))
+    if len(results) != len(queries):
+        raise ComponentError(
+            f"{verifier.name} gave {len(results)} verdicts for {len(queries)} claims; mend the verifier"
+        )
+    return results, perf_counter() - began
 
 
 def report(
     name: str,
     claims: Sequence[LabelledClaim],
-    told: Sequence[Support],
+    results: Sequence[Support],
     seconds: float,
     baselines: Mapping[str, Baseline],
 ) -> SupportReport:
@@ -106,21 +108,21 @@ def report(
     def auc(scores: Sequence[float]) -> Figure:
         return figures.figure(figures.roc_auc(scores, labels, owners), counts)[0]
 
-    called = [one.supported is True for one in told]
-    right = sum(said and claim.label == 1 for said, claim in zip(called, claims, strict=True))
+    called = [one.supported is True for one in results]
+    right = sum(reply and claim.label == 1 for reply, claim in zip(called, claims, strict=True))
     return SupportReport(
         name,
         len(claims),
         len(places),
         float(labels.mean()),
-        auc([score(one) for one in told]),
+        auc([score(one) for one in results]),
         {key: auc([way(claim) for claim in claims]) for key, way in baselines.items()},
         counted(right, sum(called)),
         counted(right, int(labels.sum())),
-        counted(sum(one.supported is None for one in told), len(told)),
-        word_f1(claims, told),
+        counted(sum(one.supported is None for one in results), len(results)),
+        word_f1(claims, results),
         seconds,
-        len(told) / seconds if seconds else None,
+        len(results) / seconds if seconds else None,
     )
 
 
@@ -131,15 +133,15 @@ def score(verdict: Support) -> float:
     return 0.5 if verdict.supported is None else float(verdict.supported)
 
 
-def word_f1(claims: Sequence[LabelledClaim], told: Sequence[Support]) -> float | None:
+def word_f1(claims: Sequence[LabelledClaim], results: Sequence[Support]) -> float | None:
     """The harmonic mean of how many words pointed at are marked, and how many marked words are pointed at, over the
     claims of which it is known; those with label 1 have no marked word. None where no word is marked at all."""
-    right = given = marked = 0
-    for claim, verdict in zip(claims, told, strict=True):
+    right = arguments = marked = 0
+    for claim, verdict in zip(claims, results, strict=True):
         if claim.spans is not None:
-            truth, said = _words_at(claim.text, claim.spans), _words_at(claim.text, verdict.unsupported)
-            right, given, marked = right + len(truth & said), given + len(said), marked + len(truth)
-    return 2 * right / (given + marked) if marked else None
+            truth, reply = _words_at(claim.text, claim.spans), _words_at(claim.text, verdict.unsupported)
+            right, arguments, marked = right + len(truth & reply), arguments + len(reply), marked + len(truth)
+    return 2 * right / (arguments + marked) if marked else None
 
 
 def _words_at(text: str, spans: Sequence[tuple[int, int]]) -> set[int]:

@@ -75,7 +75,7 @@ class Aim:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Judged:
     """A question as an evaluator graded its passages."""
 
     text: str
@@ -155,7 +155,7 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldOut:
     """Decisions on questions that the thresholds were not fitted on, each question once."""
 
     decisions: Decisions
@@ -168,9 +168,9 @@ class Crossed:
     """One file's questions, cross-validated; of several, the last is all files together."""
 
     file: str
-    own: Held
+    own: HeldOut
     """By this file's own thresholds; for all files, each by its own."""
-    shared: Held
+    shared: HeldOut
     """By thresholds of all files together."""
 
 
@@ -205,8 +205,8 @@ def run(
     for cross-validation, 0: none."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
-    asked = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
-    every = [question for some in asked for question in some]
+    queries = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
+    every = [question for some in queries for question in some]
     fitted = fit(every, wanted)
     return TuningReport(
         evaluator=evaluator.name,
@@ -216,13 +216,13 @@ def run(
         thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted, f"{now:%Y-%m-%d}")),
         decisions=_decisions(every, fitted),
         curve=curve(every, wanted.confidence),
-        files=tuple(_data(file, some, fitted) for file, some in zip(files, asked, strict=True)),
+        files=tuple(_data(file, some, fitted) for file, some in zip(files, queries, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
-        crossed=crossed([(file.path, some) for file, some in zip(files, asked, strict=True)], wanted, folds),
+        crossed=crossed([(file.path, some) for file, some in zip(files, queries, strict=True)], wanted, folds),
     )
 
 
-def questions(pairs: Iterable[LabelledPair], grades: Iterable[Grade]) -> list[Question]:
+def questions(pairs: Iterable[LabelledPair], grades: Iterable[Grade]) -> list[Judged]:
     """The questions of one file's pairs, with their grades.
 
     Of its relevant passages a question shows only the one whose id hashes lowest: passages of one question are alike,
@@ -249,7 +249,7 @@ def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
     return tuple(replace(file, pairs=tuple(filter(stays, file.pairs)), thinned=True) for file in files)
 
 
-def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
+def fit(questions: Sequence[Judged], aim: Aim | None = None) -> Fit:
     """The most lenient thresholds that are shown to keep the aim; strip ≤ τ− ≤ τ+. Pure, and the same for any order.
 
     τ+ is sought downwards from where CORRECT looks surest to the proposing questions, and τ− upwards from where
@@ -267,7 +267,7 @@ def fit(questions: Sequence[Question], aim: Aim | None = None) -> Fit:
     return Fit(upper, lower, strip, wanted.confidence, len(proposing), len(testing))
 
 
-def crossed(files: Sequence[tuple[str, Sequence[Question]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
+def crossed(files: Sequence[tuple[str, Sequence[Judged]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
     """For each file, and for all of several: thresholds fitted on all folds but one decide the questions of that one. A
     hash of its words puts a question into its fold. 0: nothing."""
     if not folds:
@@ -283,7 +283,7 @@ def crossed(files: Sequence[tuple[str, Sequence[Question]]], aim: Aim, folds: in
     return tuple(Crossed(*row) for row in rows)
 
 
-def curve(questions: Sequence[Question], confidence: float = 0.95) -> tuple[Point, ...]:
+def curve(questions: Sequence[Judged], confidence: float = 0.95) -> tuple[Point, ...]:
     """Risk of CORRECT decisions at every candidate for τ+, from the strictest, on the questions that test."""
     proposing, testing = _parts(questions)
     grid = _grid(proposing)[::-1]
@@ -309,10 +309,10 @@ def as_json(report: TuningReport, about: dict[str, Any]) -> dict[str, Any]:
     return {"schema": SCHEMA, **about, "split": split, **to_json(report)}
 
 
-def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
+def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Judged:
     scores = [grade.score for _, grade in rows if grade.score is not None]
     shown = [(hashed(pair.passage.id, 16), g.score) for pair, g in rows if pair.label and g.score is not None]
-    return Question(
+    return Judged(
         text=rows[0][0].question,
         best=max(scores, default=None),
         evidence=any(pair.label for pair, _ in rows),
@@ -321,41 +321,41 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Question:
     )
 
 
-def _fold(question: Question, folds: int) -> int:
+def _fold(question: Judged, folds: int) -> int:
     return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
 
 
-def _fits(asked: Sequence[Question], aim: Aim, folds: int) -> list[Fit]:
+def _fits(queries: Sequence[Judged], aim: Aim, folds: int) -> list[Fit]:
     """For each fold, the fit on the questions of the others."""
-    return [fit([q for q in asked if _fold(q, folds) != fold], aim) for fold in range(folds)]
+    return [fit([q for q in queries if _fold(q, folds) != fold], aim) for fold in range(folds)]
 
 
-def _held(parts: Iterable[tuple[Sequence[Question], Sequence[Fit]]]) -> Held:
+def _held(parts: Iterable[tuple[Sequence[Judged], Sequence[Fit]]]) -> HeldOut:
     each = [
-        (fitted, [q for q in asked if _fold(q, len(fits)) == fold])
-        for asked, fits in parts
+        (fitted, [q for q in queries if _fold(q, len(fits)) == fold])
+        for queries, fits in parts
         for fold, fitted in enumerate(fits)
     ]
     made = [outcome for fitted, held in each for outcome in _outcomes(held, fitted)]
-    return Held(decisions_of(made), sum(fitted.upper.threshold is None for fitted, _ in each))
+    return HeldOut(decisions_of(made), sum(fitted.upper.threshold is None for fitted, _ in each))
 
 
-def _parts(questions: Sequence[Question]) -> tuple[list[Question], list[Question]]:
+def _parts(questions: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
     """Those that propose, and those that test; the same questions stand on the same side in any company."""
-    parts: tuple[list[Question], list[Question]] = [], []
+    parts: tuple[list[Judged], list[Judged]] = [], []
     for question in questions:
         parts[hashed(question.text, 16)[-1] % FOLDS != 0].append(question)
     return parts
 
 
-def _grid(proposing: Iterable[Question]) -> list[float]:
+def _grid(proposing: Iterable[Judged]) -> list[float]:
     """The candidates, rising."""
     scores = sorted({float(_SHORT.create_decimal(repr(float(q.best)))) for q in proposing if q.best is not None})
     places = np.linspace(0, len(scores) - 1, min(GRID, len(scores))).round().astype(int)
     return [scores[place] for place in places]
 
 
-def _span(proposing: Sequence[Question]) -> list[float]:
+def _span(proposing: Sequence[Judged]) -> list[float]:
     """The candidates, rising, between the surest τ− and the surest τ+ of the proposing questions."""
     grid = _grid(proposing)
     if not grid:
@@ -370,7 +370,7 @@ def _surest(counts: Sequence[tuple[int, int]]) -> int:
     return min(range(len(counts)), key=lambda place: (bounds[place] or (0.0, 1.0))[1])
 
 
-def _correct(questions: Sequence[Question], grid: Sequence[float]) -> list[tuple[int, int]]:
+def _correct(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ+, the CORRECT decisions, and those of them that lack evidence."""
     scored = [q for q in questions if q.best is not None]
     lacking = [q for q in scored if not q.evidence]
@@ -378,18 +378,18 @@ def _correct(questions: Sequence[Question], grid: Sequence[float]) -> list[tuple
     return list(zip(of.tolist(), wrong.tolist(), strict=True))
 
 
-def _incorrect(questions: Sequence[Question], grid: Sequence[float]) -> list[tuple[int, int]]:
+def _incorrect(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ−, the INCORRECT decisions, and those of them that have evidence."""
     scored = [q for q in questions if q.best is not None and not q.ungraded]
     holding = [q for q in scored if q.evidence]
     return list(zip(_below(scored, grid).tolist(), _below(holding, grid).tolist(), strict=True))
 
 
-def _below(scored: Iterable[Question], grid: Sequence[float]) -> Ints:
+def _below(scored: Iterable[Judged], grid: Sequence[float]) -> Ints:
     return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array(grid))
 
 
-def _lower(testing: Sequence[Question], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
+def _lower(testing: Sequence[Judged], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
     """Not above τ+."""
     grid = [one for one in span if upper is None or one <= upper]
     found = _choice(grid, _incorrect(testing, grid), aim.discard_target, aim.confidence, "INCORRECT")
@@ -444,7 +444,7 @@ def _because(shown: Point | None, target: float, confidence: float, what: str) -
     )
 
 
-def _outcomes(tests: Iterable[Question], fitted: Fit) -> Iterator[Outcome]:
+def _outcomes(tests: Iterable[Judged], fitted: Fit) -> Iterator[Outcome]:
     upper, lower = fitted.upper.threshold, fitted.lower.threshold
     policy = Threshold(Thresholds(inf if upper is None else upper, -inf if lower is None else lower, 0.0, ""))
     for question in tests:
@@ -452,14 +452,14 @@ def _outcomes(tests: Iterable[Question], fitted: Fit) -> Iterator[Outcome]:
         yield policy.decide(grades).action, question.evidence
 
 
-def _decisions(asked: Sequence[Question], fitted: Fit) -> Decisions:
+def _decisions(queries: Sequence[Judged], fitted: Fit) -> Decisions:
     """On the questions that test."""
-    return decisions_of(list(_outcomes(_parts(asked)[1], fitted)))
+    return decisions_of(list(_outcomes(_parts(queries)[1], fitted)))
 
 
-def _data(file: LabelledSet, asked: Sequence[Question], fitted: Fit) -> Data:
-    ungraded, decisions = sum(question.ungraded for question in asked), _decisions(asked, fitted)
-    return Data(file.path, file.sha256, len(asked), len(file.pairs), ungraded, decisions, file.thinned)
+def _data(file: LabelledSet, queries: Sequence[Judged], fitted: Fit) -> Data:
+    ungraded, decisions = sum(question.ungraded for question in queries), _decisions(queries, fitted)
+    return Data(file.path, file.sha256, len(queries), len(file.pairs), ungraded, decisions, file.thinned)
 
 
 def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:

@@ -110,10 +110,10 @@ def test_stages_that_do_nothing_are_left_out() -> None:
 
 def test_what_a_stage_earned_is_a_paired_difference(pipeline: Pipeline, tmp_path: Path) -> None:
     """The whole less without it, by every rule; and how many answers it changed."""
-    asked = [Example(str(n), CLOSED if n % 2 else WHO, ("Tomas Aldwin", "tomas"), frozenset()) for n in range(8)]
+    queries = [Example(str(n), CLOSED if n % 2 else WHO, ("Tomas Aldwin", "tomas"), frozenset()) for n in range(8)]
     names = ["checking", "screening"]
-    traces = run(arms(names, False), asked, threads(pipeline), tmp_path, {}, lambda done, total: None)
-    reports = qa.reports(asked, traces)
+    traces = run(arms(names, False), queries, threads(pipeline), tmp_path, {}, lambda done, total: None)
+    reports = qa.reports(queries, traces)
     found = earned(names, reports)
     assert [report.method for report in reports] == ["whole", "without checking", "without screening"]
     assert [(one.stage, one.changed) for one in found] == [("checking", 4), ("screening", 0)]

@@ -18,10 +18,10 @@ pairs = st.lists(st.tuples(numbers, st.integers(0, 1), st.floats(0.1, 10)), min_
 
 
 @given(pairs, st.lists(numbers, min_size=2, max_size=20))
-def test_a_higher_score_is_never_less_likely(given_pairs: list[tuple[float, int, float]], asked: list[float]) -> None:
+def test_a_higher_score_is_never_less_likely(given_pairs: list[tuple[float, int, float]], queries: list[float]) -> None:
     """And every probability lies in [0, 1], for any scores, labels and weights."""
     fitted = fit(*zip(*given_pairs, strict=True))
-    chances = [fitted.probability(score) for score in sorted(asked)]
+    chances = [fitted.probability(score) for score in sorted(queries)]
     assert all(0 <= chance <= 1 for chance in chances)
     assert all(a <= b + 1e-12 for a, b in pairwise(chances))
 

@@ -54,16 +54,16 @@ def test_each_question_has_its_own_chance() -> None:
 def test_a_swapped_passage_speaks_of_another() -> None:
     """Where it names what the question is about; the others stay."""
     lent = stock([LabelledPair(n, f"Who built the {n} Bridge?", Passage("", ""), 0) for n in ("Ruvel", "Sorvay")])
-    asked = Example("Ruvel", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset())
+    queries = Example("Ruvel", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset())
     passages = (Passage("a", "The Ruvel Bridge was built by Aldwin.", "Ruvel Bridge"), Passage("b", "A hut."))
-    changed, same = swapped(lent, passages, asked, 1.0)
+    changed, same = swapped(lent, passages, queries, 1.0)
     assert (changed.id, changed.title, changed.text) == (
         "a",
         "Sorvay Bridge",
         "The Sorvay Bridge was built by Aldwin.",
     )
     assert same == passages[1]
-    assert swapped(lent, passages, asked, 0.0) == passages
+    assert swapped(lent, passages, queries, 0.0) == passages
 
 
 @pytest.mark.parametrize(
@@ -98,9 +98,9 @@ def questions() -> list[Example]:
 def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> DegradationReport:
     """Two methods on passages that are taken away by halves."""
     compared = methods.arms(["crag", "none"], searches=False)
-    given = pipeline.but(retriever=Given())
-    asked = arms(compared, questions, ["fewer"], [0.5, 1.0])
-    traces = run(asked, questions, threads(given), tmp_path, {}, lambda done, total: None)
+    arguments = pipeline.but(retriever=Given())
+    queries = arms(compared, questions, ["fewer"], [0.5, 1.0])
+    traces = run(queries, questions, threads(arguments), tmp_path, {}, lambda done, total: None)
     return degradation.report(compared, questions, traces, ["fewer"], [0.5, 1.0])
 
 

@@ -14,7 +14,7 @@ import pytest
 from surefoot.run.store import Run, write_trace
 from surefoot.types import Action, Decision, Grade, Passage, Trace
 from surefoot.types.errors import TraceFault, UsageError
-from surefoot_lab.drift import FEW, Marked, chance, drift, marked, stability, traces
+from surefoot_lab.drift import FEW, DriftPoint, chance, drift, marked, stability, traces
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 DECISION = Decision(Action.CORRECT, "threshold", 0.5, -0.5, "because")
@@ -30,14 +30,14 @@ TRACE = Trace(
 )
 
 
-def asked(count: int, mean: float, days_ago: float, seed: int = 1, evaluator: str = "a") -> list[Marked]:
+def queries(count: int, mean: float, days_ago: float, seed: int = 1, evaluator: str = "a") -> list[DriftPoint]:
     scores = np.random.default_rng(seed).normal(mean, 1, count)
-    return [Marked(NOW - timedelta(days=days_ago), float(score), Action.CORRECT, evaluator) for score in scores]
+    return [DriftPoint(NOW - timedelta(days=days_ago), float(score), Action.CORRECT, evaluator) for score in scores]
 
 
 def test_scores_that_moved_raise_the_alarm() -> None:
     """By one standard deviation."""
-    found = drift(asked(200, 0, 60) + asked(100, -1, 1, seed=2))
+    found = drift(queries(200, 0, 60) + queries(100, -1, 1, seed=2))
     assert (found.moved, found.earlier.questions, found.recent.questions) == (True, 200, 100)
     assert found.low < found.index < found.high
     assert found.recent.median < found.earlier.median
@@ -45,7 +45,7 @@ def test_scores_that_moved_raise_the_alarm() -> None:
 
 def test_the_alarm_is_rarely_false() -> None:
     """Windows of one distribution raise none in twenty."""
-    false = [drift(asked(100, 0, 60, seed=n) + asked(60, 0, 1, seed=n + 500)).moved for n in range(20)]
+    false = [drift(queries(100, 0, 60, seed=n) + queries(60, 0, 1, seed=n + 500)).moved for n in range(20)]
     assert not any(false)
 
 
@@ -65,7 +65,7 @@ def test_the_chance_is_that_of_kolmogorovs_table(reach: float, p: float) -> None
 
 def test_the_last_days_are_counted_from_the_latest_question() -> None:
     """Not from today: old runs can be looked at too."""
-    every = asked(FEW, 0, 400) + asked(FEW, 0, 385)
+    every = queries(FEW, 0, 400) + queries(FEW, 0, 385)
     assert drift(every, days=10).recent.questions == FEW
     with pytest.raises(UsageError, match=f"{2 * FEW} recent and 0 earlier questions are too few"):
         drift(every, days=30)
@@ -73,7 +73,7 @@ def test_the_last_days_are_counted_from_the_latest_question() -> None:
 
 def test_scores_of_another_evaluator_do_not_count() -> None:
     """They lie on another scale; how many there were is told."""
-    found = drift(asked(40, 0, 60) + asked(40, 5, 50, evaluator="b") + asked(40, 0, 1))
+    found = drift(queries(40, 0, 60) + queries(40, 5, 50, evaluator="b") + queries(40, 0, 1))
     assert (found.earlier.questions, found.left_out, found.moved) == (40, 40, False)
 
 

@@ -31,10 +31,10 @@ SOURCES = [Passage("a", "Tomas Aldwin, a smith, built it.", "Ruvel Bridge"), Pas
 
 def says(messages: Sequence[Message]) -> str:
     """Two facts a sentence; those with "smith" are supported."""
-    asked = messages[-1].content
-    if "List every single fact" in asked:
-        return json.dumps({"facts": ["He was a smith.", "He had a beard."] if "smith" in asked else ["He built it."]})
-    statement = asked.split("A statement of the answer: ")[1].splitlines()[0]
+    queries = messages[-1].content
+    if "List every single fact" in queries:
+        return json.dumps({"facts": ["He was a smith.", "He had a beard."] if "smith" in queries else ["He built it."]})
+    statement = queries.split("A statement of the answer: ")[1].splitlines()[0]
     return json.dumps({"supported": "smith" in statement})
 
 
@@ -65,16 +65,16 @@ def test_every_sentence_is_split_and_every_fact_is_judged() -> None:
 
 def test_a_fact_is_held_against_the_sources_that_resemble_it() -> None:
     """At most five of them."""
-    asked: list[str] = []
+    queries: list[str] = []
 
     def remembers(messages: Sequence[Message]) -> str:
-        asked.append(messages[-1].content)
+        queries.append(messages[-1].content)
         return says(messages)
 
     many = [*(Passage(str(n), f"Chamois number {n}.") for n in range(9)), SOURCES[0]]
     judged(Scripted(remembers), WHO, "He was a smith.", many)
-    assert asked[1].startswith("Sources:\n> Ruvel Bridge: ")
-    assert asked[1].count("\n> ") == 5
+    assert queries[1].startswith("Sources:\n> Ruvel Bridge: ")
+    assert queries[1].count("\n> ") == 5
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,9 @@ def test_a_change_can_be_a_share() -> None:
     """A quarter of what it was before; nothing of 0 can be one."""
     counts = resampled(400)
     one = figure(mean(np.arange(400) % 5 < 4), counts)
-    told = relative(one, figure(mean(np.arange(400) % 5 < 3), counts))
-    assert told.value == pytest.approx(-0.25)
-    assert told.low < -0.25 < told.high < 0  # type: ignore[operator]
+    results = relative(one, figure(mean(np.arange(400) % 5 < 3), counts))
+    assert results.value == pytest.approx(-0.25)
+    assert results.low < -0.25 < results.high < 0  # type: ignore[operator]
     none = relative(figure(mean(np.zeros(400)), counts), one)
     assert (none.value, none.undefined) == (None, "there is nothing to take a share of")
 

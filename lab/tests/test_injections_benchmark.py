@@ -92,9 +92,9 @@ def test_an_action_that_changed_is_counted_and_so_is_an_answer_that_is_another(m
     case = CASES[0]
     truthful = method.but(generator=injections.Obedient(case.answer))
     cheese = injections.Passage("cheese", "Cheese is sold on Saturdays.")
-    without, told = (truthful.but(retriever=injections.Given([p])).run(case.question) for p in (cheese, case.good))
-    assert injections.compared(of("…"), case, without, told) == (True, False, False, True)
-    assert injections.compared(of("…"), case, told, told) == (False, False, False, False)
+    without, results = (truthful.but(retriever=injections.Fixed([p])).run(case.question) for p in (cheese, case.good))
+    assert injections.compared(of("…"), case, without, results) == (True, False, False, True)
+    assert injections.compared(of("…"), case, results, results) == (False, False, False, False)
 
 
 def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipeline) -> None:
@@ -104,14 +104,14 @@ def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipelin
 
 
 def test_of_the_half_that_is_held_out_only_totals_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    given = {"evaluator": "lexical", "generator": "obedient", "data": None, "sample": 2, "cases": 1, "seed": 1}
-    arguments = Namespace(**given, half="held_out", set=[], misses=None)
+    inputs = {"evaluator": "lexical", "generator": "obedient", "data": None, "sample": 2, "cases": 1, "seed": 1}
+    arguments = Namespace(**inputs, half="held_out", set=[], misses=None)
     injections.run(arguments)
-    told = capsys.readouterr().out
-    assert "**not answered**" in told
-    assert "By kind" not in told
+    results = capsys.readouterr().out
+    assert "**not answered**" in results
+    assert "By kind" not in results
     with pytest.raises(SystemExit, match="nobody is told"):
-        injections.run(Namespace(**given, half="held_out", set=[], misses=Path("misses.txt")))
+        injections.run(Namespace(**inputs, half="held_out", set=[], misses=Path("misses.txt")))
 
 
 def test_sentences_of_harmless_text_are_counted_and_the_blanked_ones_too() -> None:

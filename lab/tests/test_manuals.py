@@ -16,10 +16,10 @@ HOT = "It boils at 95 degrees by default."
 
 
 def question(**changes: Any) -> ManualQuestion:
-    asked = ManualQuestion(
+    queries = ManualQuestion(
         "1", "kettle-doc 1", "k.html", "How hot?", "number", "en", True, ("95",), (), ("95 degrees",), "95 degrees."
     )
-    return replace(asked, **changes)
+    return replace(queries, **changes)
 
 
 def unanswerable(**changes: Any) -> ManualQuestion:
@@ -82,18 +82,18 @@ def test_the_evidence_is_followed_to_the_answer() -> None:
 @pytest.fixture
 def reports() -> list[ManualReport]:
     """Four questions: Surefoot has one right, withholds one, gets one wrong, and declines the unanswerable one."""
-    asked = [question(id=str(number), lang=lang) for number, lang in enumerate(("en", "de", "en"))] + [unanswerable()]
+    queries = [question(id=str(number), lang=lang) for number, lang in enumerate(("en", "de", "en"))] + [unanswerable()]
     ours = [
         trace(Answer("It is 95 degrees."), (HOT, 0.9)),
         trace(Reserved("It is warm."), (HOT, 0.9)),
         trace(Answer("It is cold."), ("lid", 0.9)),
         trace(Answer("Nothing.", refused=True)),
     ]
-    asked[3] = replace(asked[3], id="3")
+    queries[3] = replace(queries[3], id="3")
     plain = [
         replace(trace(Answer(text), (text, None)), grades=()) for text in ("The lid.", HOT, "The lid.", "The lid.")
     ]
-    return [report("surefoot", asked, ours), report("bm25", asked, plain)]
+    return [report("surefoot", queries, ours), report("bm25", queries, plain)]
 
 
 def counts(one: ManualReport, place: int = 0) -> dict[str, tuple[int, int]]:

@@ -125,8 +125,8 @@ def test_a_method_that_cannot_be_is_refused(names: list[str], says: str) -> None
 class Reader:
     """Says of each passage what it was told to, and remembers what it was shown."""
 
-    def __init__(self, **said: str) -> None:
-        self.said = said
+    def __init__(self, **reply: str) -> None:
+        self.said = reply
         self.shown: list[list[str]] = []
 
     def generate(
@@ -139,26 +139,26 @@ class Reader:
         return Answer(self.said[knowledge[0][0].passage_id] if knowledge else "from memory")
 
 
-def kept(id: str, text: str, score: float | None) -> tuple[Strip, Passage]:
+def selected(id: str, text: str, score: float | None) -> tuple[Strip, Passage]:
     return Strip(id, 0, len(text), text, score, kept=True), Passage(id, text)
 
 
 KNOWLEDGE = [
-    kept("a", "The bridge is long.", 0.9),
-    kept("b", "It was built by Tomas Aldwin.", 0.8),
-    kept("a", "It is old.", 0.1),
-    kept("c", "Josef Ruhm built the hut.", 0.7),
-    kept("d", "A fourth.", 0.6),
+    selected("a", "The bridge is long.", 0.9),
+    selected("b", "It was built by Tomas Aldwin.", 0.8),
+    selected("a", "It is old.", 0.1),
+    selected("c", "Josef Ruhm built the hut.", 0.7),
+    selected("d", "A fourth.", 0.6),
 ]
 
 
 def test_one_candidate_a_passage_and_the_best_supported_is_chosen() -> None:
     """Each is shown its own strips; the marker of the one that is chosen counts all of the knowledge."""
     reader = Reader(a="Napoleon did.", b="Tomas Aldwin did [1].", c="Josef Ruhm and Otto did [1].")
-    told: list[str] = []
-    assert Critiqued(reader).generate(WHO, KNOWLEDGE, told.append).text == "Tomas Aldwin did. [2]"
+    results: list[str] = []
+    assert Critiqued(reader).generate(WHO, KNOWLEDGE, results.append).text == "Tomas Aldwin did. [2]"
     assert reader.shown == [["The bridge is long.", "It is old."], [KNOWLEDGE[1][0].text], [KNOWLEDGE[3][0].text]]
-    assert told == ["Tomas Aldwin did. [2]"]
+    assert results == ["Tomas Aldwin did. [2]"]
 
 
 def test_what_stands_on_nothing_is_passed_on_without_markers() -> None:

@@ -14,7 +14,7 @@ from surefoot.types import Action, Attribution, Passage, Unit
 from surefoot.types.errors import MissingExtra, UsageError
 from surefoot_lab import pictures
 from surefoot_lab.degradation import DegradationReport, DegradationStep
-from surefoot_lab.error_analysis import ActionRow, Cell, ErrorReport, TypeRow
+from surefoot_lab.error_analysis import ActionRow, ErrorReport, TypeCell, TypeRow
 from surefoot_lab.grading import decisions_of
 from surefoot_lab.samples import ActionSample
 from surefoot_lab.tuning import Aim, Choice, Data, Fit, Point, TuningReport
@@ -28,7 +28,7 @@ def errors(name: str) -> ErrorReport:
         ActionRow("correct", counted(15, 20), counted(12, 15)),
         ActionRow("no decision", counted(5, 20), counted(0, 5)),
     )
-    cells = Cell(name, "correct", counted(12, 15)), Cell(name, "no decision", counted(0, 0))
+    cells = TypeCell(name, "correct", counted(12, 15)), TypeCell(name, "no decision", counted(0, 0))
     types = (TypeRow(name, counted(20, 20), counted(12, 20), "correct", counted(15, 20)),)
     return ErrorReport("run", f"a/{name}", "crag", "match_lower", counted(12, 20), 0, 0, 0, 20, actions, types, cells)
 

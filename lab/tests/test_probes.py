@@ -62,8 +62,8 @@ def same_but(new: LabelledPair, old: LabelledPair, *parts: str) -> bool:
                getattr(old.passage if part in ("text", "title") else old, part))
         for part in ("question", "text", "title")
     }  # fmt: skip
-    kept = (new.question_id, new.passage.id, new.source) == (old.question_id, old.passage.id, old.source)
-    return kept and {part for part, (now, before) in both.items() if now != before} == set(parts)
+    selected = (new.question_id, new.passage.id, new.source) == (old.question_id, old.passage.id, old.source)
+    return selected and {part for part, (now, before) in both.items() if now != before} == set(parts)
 
 
 # What a question is about

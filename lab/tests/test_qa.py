@@ -113,26 +113,26 @@ def test_a_wrong_answer_costs_more_than_silence() -> None:
     cases = [(EXAMPLES[0], TRACES[0], 1), (EXAMPLES[2], TRACES[2], 0), (EXAMPLES[3], TRACES[3], -1)]
     cases += [(unanswerable("u"), TRACES[2], 1), (unanswerable("u"), TRACES[0], -1)]
     cases += [(EXAMPLES[0], hedged, 0), (unanswerable("u"), hedged, 1), (EXAMPLES[4], TRACES[4], 0)]
-    for asked, told, points in cases:
-        assert report("crag", [asked], [told]).score.value == points, (asked.id, told.answer)
+    for queries, results, points in cases:
+        assert report("crag", [queries], [results]).score.value == points, (queries.id, results.answer)
 
 
 def test_declining_what_nothing_answers_is_counted() -> None:
     """Refused or hedged, over the unanswerable questions alone."""
-    asked = [EXAMPLES[2], unanswerable("a"), unanswerable("b")]
-    assert plain(report("crag", asked, [TRACES[2], TRACES[2], TRACES[0]]).declined) == share(1, 2, 0.0945, 0.9055)
+    queries = [EXAMPLES[2], unanswerable("a"), unanswerable("b")]
+    assert plain(report("crag", queries, [TRACES[2], TRACES[2], TRACES[0]]).declined) == share(1, 2, 0.0945, 0.9055)
 
 
 def test_the_surest_answers_are_counted_first() -> None:
     """Of four answers, two of them wrong, by the score of the decision; the refused one is none of them."""
     sure = [0.9, 0.2, 0.7, 0.4]
     texts = ["Aldwin", "a troll", "Aldwin", "a troll"]
-    told = [
+    results = [
         replace(one, decision=replace(one.decision, best=best))
         for one, best in zip([trace(Action.CORRECT, text) for text in texts], sure, strict=True)
         if one.decision
     ]
-    found = report("crag", [EXAMPLES[0]] * 5, [*told, TRACES[2]])
+    found = report("crag", [EXAMPLES[0]] * 5, [*results, TRACES[2]])
     assert found.risk_coverage is not None
     assert [one.count for one in found.risk_coverage.risks.values()] == [0, 0, 1, 2]
     assert found.risk_coverage.area.value == risk_area(sure, [0, 1, 0, 1]).value
@@ -141,7 +141,7 @@ def test_the_surest_answers_are_counted_first() -> None:
 def test_a_confidence_is_held_against_the_grade() -> None:
     """Over the answers that have both: here the grade is turned and the confidence is right."""
     wrong = [n % 2 == 0 for n in range(40)]
-    told = [
+    results = [
         replace(
             trace(Action.CORRECT, text := "a troll" if no else "Aldwin"),
             decision=Decision(Action.CORRECT, "threshold", 0.5, 0.0, "because", best=float(no)),
@@ -149,8 +149,8 @@ def test_a_confidence_is_held_against_the_grade() -> None:
         )
         for no in wrong
     ]
-    unjudged = replace(told[0], answer=Answer("a troll"))
-    found = report("crag", [EXAMPLES[0]] * 41, [*told, unjudged])
+    unjudged = replace(results[0], answer=Answer("a troll"))
+    found = report("crag", [EXAMPLES[0]] * 41, [*results, unjudged])
     assert found.by_confidence is not None
     assert [one.count for one in found.by_confidence.risks.values()] == [0, 0, 10, 20]
     assert found.area_change.of == 40
@@ -161,10 +161,10 @@ def test_a_confidence_is_held_against_the_grade() -> None:
 
 def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
     """Each pair once, the first named first, with McNemar's counts and a paired bootstrap."""
-    asked = [example(str(n), "Aldwin") for n in range(40)]
-    good = report("crag", asked, [trace(Action.CORRECT, "Aldwin")] * 40)
-    half = report("rag:1", asked, [trace(None, "Aldwin" if n % 2 else "aldwin") for n in range(40)])
-    bad = report("none", asked, [trace(None, "nobody")] * 40)
+    queries = [example(str(n), "Aldwin") for n in range(40)]
+    good = report("crag", queries, [trace(Action.CORRECT, "Aldwin")] * 40)
+    half = report("rag:1", queries, [trace(None, "Aldwin" if n % 2 else "aldwin") for n in range(40)])
+    bad = report("none", queries, [trace(None, "nobody")] * 40)
     found = comparisons([good, half, bad])
     assert [(one.first, one.second) for one in found[::2]] == [("crag", "rag:1"), ("crag", "none"), ("rag:1", "none")]
     assert [one.rule for one in found[:2]] == ["match", "match_lower"]
@@ -177,9 +177,9 @@ def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
 
 def test_two_runs_are_compared_on_the_questions_of_both(figures: QAReport) -> None:
     """In whichever order they were asked, by either rule."""
-    asked = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
-    said = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
-    other = report("crag", asked, said)
+    queries = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
+    reply = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
+    other = report("crag", queries, reply)
     assert compared(figures, other, "match").paired == Paired(3, 1, 1, 1.0)
     assert compared(other, figures, "match_lower").paired == Paired(3, 1, 1, 1.0)
     nothing = compared(figures, report("crag", [], []), "match")

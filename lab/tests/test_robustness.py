@@ -34,7 +34,7 @@ class Told:
         return tuple(Grade(p.id, *self.think(question, p.text), reason="no words") for question, p in pairs)
 
 
-def asked(name: str, *texts: str) -> list[LabelledPair]:
+def queries(name: str, *texts: str) -> list[LabelledPair]:
     """Pairs of one question: relevant where the text holds "built by"."""
     return [
         LabelledPair(name, f"Who built {name}?", Passage(f"{name}-{i}", text, name), int("built by" in text), ("Otto",))
@@ -47,8 +47,8 @@ def labelled(*questions: list[LabelledPair], sha256: str = "0123456789abcdef") -
 
 
 FILE = labelled(
-    *(asked(name, f"The {name} was built by Otto.", "It rained.") for name in ("Olm", "Tor", "Hut", "Arch")),
-    asked("Pass", "It is a pass."),
+    *(queries(name, f"The {name} was built by Otto.", "It rained.") for name in ("Olm", "Tor", "Hut", "Arch")),
+    queries("Pass", "It is a pass."),
 )
 
 
@@ -110,7 +110,7 @@ def test_what_must_fall_was_above_and_is_below() -> None:
         return (0.9 if "Tor" in question else 0.79), None
 
     file = labelled(
-        *(asked(name, f"The {name} was built by Otto. It stands alone in the {name} valley, which is deep.")
+        *(queries(name, f"The {name} was built by Otto. It stands alone in the {name} valley, which is deep.")
           for name in ("Olm", "Tor", "Hut"))
     )  # fmt: skip
     assert finding(reported(think, file), "answer removed").as_expected == counted(0, 2)
@@ -134,11 +134,11 @@ def test_what_must_stay_low_was_low() -> None:
 
 def test_what_is_screened_is_graded_screened() -> None:
     """No order is left in it, and the other form still holds it."""
-    told = Told(manners)
-    run(told, [FILE], silent)
-    orders = [passage for _, passage in told.seen if "CORRECT" in passage.text]
+    results = Told(manners)
+    run(results, [FILE], silent)
+    orders = [passage for _, passage in results.seen if "CORRECT" in passage.text]
     assert len(orders) == len(suspects(orders)) == 5
-    assert [passage.text.strip() for _, passage in told.seen].count("It rained.") > 4
+    assert [passage.text.strip() for _, passage in results.seen].count("It rained.") > 4
 
 
 def test_what_could_not_be_graded_is_counted_by_reason() -> None:
@@ -156,12 +156,12 @@ def test_what_could_not_be_graded_is_counted_by_reason() -> None:
 def test_one_pair_of_each_label_is_probed() -> None:
     """Of each question, whatever stands around it and in whichever order."""
     texts = [f"Olm was built by Otto {n}." for n in range(5)] + [f"It rained {n}." for n in range(5)]
-    olm = asked("Olm", *texts)
+    olm = queries("Olm", *texts)
     seen = []
-    for pairs in (olm, olm[::-1], [*asked("Tor", "It rained."), *olm]):
-        told = Told(manners)
-        report = run(told, [labelled(pairs)], silent).files[0]
-        seen.append({passage.text for question, passage in told.seen if question == "Who built Olm?"} & set(texts))
+    for pairs in (olm, olm[::-1], [*queries("Tor", "It rained."), *olm]):
+        results = Told(manners)
+        report = run(results, [labelled(pairs)], silent).files[0]
+        seen.append({passage.text for question, passage in results.seen if question == "Who built Olm?"} & set(texts))
         assert (report.relevant, report.irrelevant) == (1, 1 if len(pairs) == 10 else 2)
     assert len(seen[0]) == 2
     assert seen[0] == seen[1] == seen[2]
@@ -169,9 +169,9 @@ def test_one_pair_of_each_label_is_probed() -> None:
 
 def test_no_pair_is_graded_twice() -> None:
     """But the first, off the clock; what was graded is counted."""
-    told = Told(manners)
-    report = run(told, [FILE], silent).files[0]
-    keys = [(question, passage) for question, passage in told.seen]
+    results = Told(manners)
+    report = run(results, [FILE], silent).files[0]
+    keys = [(question, passage) for question, passage in results.seen]
     assert len(keys) == len(set(keys)) + 1 == report.graded + 1
     assert (report.file, report.sha256, report.questions) == ("some/file.jsonl", "0123456789abcdef", 5)
     assert (report.relevant, report.irrelevant, report.calls, report.tokens) == (4, 5, 0, 0)

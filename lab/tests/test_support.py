@@ -49,9 +49,9 @@ def test_figures_are_of_each_set() -> None:
 
 def test_words_count_where_they_are_known() -> None:
     """Of the second claim five words are pointed at, of which one is marked; the third one's are unknown."""
-    told = Sure().support([Assertion(one.text, ()) for one in CLAIMS])
-    assert support.word_f1(CLAIMS, told) == pytest.approx(2 * 1 / (5 + 1))
-    assert support.word_f1(CLAIMS[:1], told[:1]) is None
+    results = Sure().support([Assertion(one.text, ()) for one in CLAIMS])
+    assert support.word_f1(CLAIMS, results) == pytest.approx(2 * 1 / (5 + 1))
+    assert support.word_f1(CLAIMS[:1], results[:1]) is None
 
 
 def test_a_verdict_without_a_probability_ranks_by_its_word() -> None:

@@ -17,7 +17,7 @@ from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
 from surefoot.types import Message, Passage
 from surefoot_lab.methods import arms
-from surefoot_lab.qa import said
+from surefoot_lab.qa import answer_text
 
 Model = Callable[[Sequence[Message]], str]
 LETTERS = "ABCD"
@@ -57,8 +57,8 @@ class Bare:
 
 def key(messages: Sequence[Message]) -> str:
     """What the model should say: the letter, the verdict, or the name."""
-    asked = messages[-1].content
-    example = next(example for example in EVERY if example.question in asked)
+    queries = messages[-1].content
+    example = next(example for example in EVERY if example.question in queries)
     return example.key or example.answers[0]
 
 
@@ -76,7 +76,7 @@ def share(
     )
     right = [
         RULES["strict" if example.prop or example.choices else "match_lower"](
-            said(answered(asking, arm, example)), example
+            answer_text(answered(asking, arm, example)), example
         )
         for example in examples
     ]

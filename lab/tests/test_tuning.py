@@ -19,20 +19,19 @@ from surefoot.evidence.policies import Threshold
 from surefoot.types import Action, Grade, Passage, Thresholds
 from surefoot_lab import tuning
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.tuning import FOLDS, Aim, Question, curve, fit, preset, questions, thinned
+from surefoot_lab.tuning import FOLDS, Aim, Judged, curve, fit, preset, questions, thinned
 
 Chance = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 
 
-def drawn(seed: int, many: int, chance: Chance) -> list[Question]:
+def drawn(seed: int, many: int, chance: Chance) -> list[Judged]:
     """Questions whose best score is normal, and which have evidence with a chance that depends on it."""
     random = np.random.default_rng(seed)
     best = random.normal(size=many)
     evidence = random.random(many) < chance(best)
     numbered = zip(best.tolist(), evidence.tolist(), strict=True)
     return [
-        Question(f"{seed}:{n}", score, held, relevant=score if held else None)
-        for n, (score, held) in enumerate(numbered)
+        Judged(f"{seed}:{n}", score, held, relevant=score if held else None) for n, (score, held) in enumerate(numbered)
     ]
 
 
@@ -85,11 +84,11 @@ def test_a_score_that_tells_nothing_gets_no_threshold() -> None:
 def test_the_first_candidate_that_fails_ends_the_search() -> None:
     """A more lenient one that would pass again was not to be looked at: so many looks are not what was promised."""
     levels = [(3.0, True, 300), (2.0, False, 100), (1.0, True, 2100), (0.0, False, 300)]
-    asked = [Question(f"{best}:{n}", best, evidence) for best, evidence, many in levels for n in range(many)]
-    by_threshold = {point.threshold: point.high for point in curve(asked)}
+    queries = [Judged(f"{best}:{n}", best, evidence) for best, evidence, many in levels for n in range(many)]
+    by_threshold = {point.threshold: point.high for point in curve(queries)}
     assert by_threshold[3.0] < 0.05 < by_threshold[2.0]
     assert by_threshold[1.0] < 0.05
-    assert fit(asked).upper.threshold == 3.0
+    assert fit(queries).upper.threshold == 3.0
 
 
 # Laws
@@ -97,9 +96,9 @@ def test_the_first_candidate_that_fails_ends_the_search() -> None:
 
 @settings(max_examples=50)
 @given(worlds, shares, shares, confidences)
-def test_thresholds_are_in_order(asked: list[Question], target: float, discard: float, confidence: float) -> None:
+def test_thresholds_are_in_order(queries: list[Judged], target: float, discard: float, confidence: float) -> None:
     """strip ≤ τ− ≤ τ+, whatever was asked for."""
-    found = fit(asked, Aim(target, discard, 0.3, confidence))
+    found = fit(queries, Aim(target, discard, 0.3, confidence))
     there = [c.threshold for c in (found.strip, found.lower, found.upper) if c.threshold is not None]
     assert there == sorted(there)
 
@@ -107,36 +106,36 @@ def test_thresholds_are_in_order(asked: list[Question], target: float, discard: 
 @settings(max_examples=50)
 @given(worlds, st.tuples(shares, shares), confidences)
 def test_a_laxer_target_never_makes_a_threshold_stricter(
-    asked: list[Question], targets: tuple[float, float], confidence: float
+    queries: list[Judged], targets: tuple[float, float], confidence: float
 ) -> None:
     """It does not raise τ+, does not lower τ−, and loses neither."""
-    strict, lax = (fit(asked, Aim(target, 0.3, confidence=confidence)) for target in sorted(targets))
+    strict, lax = (fit(queries, Aim(target, 0.3, confidence=confidence)) for target in sorted(targets))
     assert reached(lax.upper.threshold, np.inf) <= reached(strict.upper.threshold, np.inf)
-    strict, lax = (fit(asked, Aim(0.3, target, confidence=confidence)) for target in sorted(targets))
+    strict, lax = (fit(queries, Aim(0.3, target, confidence=confidence)) for target in sorted(targets))
     assert reached(lax.lower.threshold, -np.inf) >= reached(strict.lower.threshold, -np.inf)
 
 
 @settings(max_examples=20)
 @given(worlds, shares, st.randoms(use_true_random=False))
-def test_the_order_of_questions_does_not_matter(asked: list[Question], target: float, random: Any) -> None:
+def test_the_order_of_questions_does_not_matter(queries: list[Judged], target: float, random: Any) -> None:
     """Who proposes is written in a question's words."""
-    shuffled = random.sample(asked, len(asked))
-    assert fit(shuffled, Aim(target)) == fit(asked, Aim(target))
+    shuffled = random.sample(queries, len(queries))
+    assert fit(shuffled, Aim(target)) == fit(queries, Aim(target))
 
 
 @settings(max_examples=30)
 @given(worlds, shares, shares)
-def test_what_is_reported_is_what_the_trigger_decides(asked: list[Question], target: float, discard: float) -> None:
+def test_what_is_reported_is_what_the_trigger_decides(queries: list[Judged], target: float, discard: float) -> None:
     """For the questions that test; and the bound keeps the target, where there is a threshold."""
-    some = [Question(q.text, q.best, q.evidence, int(n % 7 == 0)) for n, q in enumerate(asked)]
+    some = [Judged(q.text, q.best, q.evidence, int(n % 7 == 0)) for n, q in enumerate(queries)]
     found = fit(some, Aim(target, discard, confidence=0.8))
     for choice, action, wrong in ((found.upper, Action.CORRECT, False), (found.lower, Action.INCORRECT, True)):
         if choice.shown is not None:
             at = choice.shown.threshold
             policy = Threshold(Thresholds(at, at, at, ""))
-            said = [(policy.decide(grades(q)).action, q.evidence) for q in the_rest(some)]
-            assert choice.shown.of == sum(taken is action for taken, _ in said)
-            assert choice.shown.wrong == sum(taken is action and evidence is wrong for taken, evidence in said)
+            reply = [(policy.decide(grades(q)).action, q.evidence) for q in the_rest(some)]
+            assert choice.shown.of == sum(taken is action for taken, _ in reply)
+            assert choice.shown.wrong == sum(taken is action and evidence is wrong for taken, evidence in reply)
             assert (choice.threshold is not None) == (choice.shown.high <= choice.target)
 
 
@@ -144,11 +143,11 @@ def reached(threshold: float | None, otherwise: float) -> float:
     return otherwise if threshold is None else threshold
 
 
-def the_rest(asked: Sequence[Question]) -> list[Question]:
-    return tuning._parts(asked)[1]
+def the_rest(queries: Sequence[Judged]) -> list[Judged]:
+    return tuning._parts(queries)[1]
 
 
-def grades(question: Question) -> list[Grade]:
+def grades(question: Judged) -> list[Grade]:
     return [Grade("", question.best), *[Grade("", None)] * question.ungraded]
 
 
@@ -166,8 +165,8 @@ def test_a_fifth_of_the_questions_proposes_and_takes_no_part_in_the_test() -> No
 def test_what_could_not_be_graded_is_never_incorrect() -> None:
     """A question with one such passage is no proof against itself, and one without any grade is in neither count."""
     whole = fit(MANY[:2000], Aim(discard_target=0.3)).lower.shown
-    torn = fit([Question(q.text, q.best, q.evidence, 1) for q in MANY[:2000]], Aim(discard_target=0.3)).lower.shown
-    none = fit([Question(q.text, None, q.evidence, 1) for q in MANY[:2000]])
+    torn = fit([Judged(q.text, q.best, q.evidence, 1) for q in MANY[:2000]], Aim(discard_target=0.3)).lower.shown
+    none = fit([Judged(q.text, None, q.evidence, 1) for q in MANY[:2000]])
     assert whole is not None
     assert whole.of > 300
     assert torn is not None
@@ -182,10 +181,10 @@ def test_questions_are_made_of_graded_pairs() -> None:
         [Grade("", 0.7), Grade("", 0.4), Grade("", 0.1), Grade("", None), Grade("", -1.0)],
     )
     assert made == [
-        Question("a?", 0.7, True, 0, 0.4),
-        Question("b?", 0.1, False),
-        Question("c?", None, True, 1),
-        Question("d?", -1.0, False),
+        Judged("a?", 0.7, True, 0, 0.4),
+        Judged("b?", 0.1, False),
+        Judged("c?", None, True, 1),
+        Judged("d?", -1.0, False),
     ]
 
 
@@ -205,7 +204,7 @@ def pair(question: str, label: int, passage: str = "") -> LabelledPair:
 @pytest.mark.parametrize(("many", "place"), [(58, None), (59, 0), (92, 0), (93, 1), (124, 2)])
 def test_the_strip_threshold_is_an_order_statistic(many: int, place: int | None) -> None:
     """59 scores bound the lowest twentieth at the lowest of them, and it takes 93 to leave one out."""
-    found = fit([Question(str(n), float(n), True, 0, float(n)) for n in range(many)]).strip
+    found = fit([Judged(str(n), float(n), True, 0, float(n)) for n in range(many)]).strip
     assert found.threshold == place
     assert (found.shown.high if found.shown else 1) <= 0.05 or place is None
 
@@ -253,8 +252,8 @@ def test_a_preset_comes_back_as_it_was(tmp_path: Path) -> None:
 # Cross-validation
 
 
-def held(asked: Sequence[Question], folds: int = 4) -> tuning.Held:
-    return tuning.crossed([("a.jsonl", asked)], Aim(), folds)[0].own
+def held(queries: Sequence[Judged], folds: int = 4) -> tuning.HeldOut:
+    return tuning.crossed([("a.jsonl", queries)], Aim(), folds)[0].own
 
 
 def test_each_question_is_decided_once_by_thresholds_it_had_no_part_in() -> None:

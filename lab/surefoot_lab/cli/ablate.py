@@ -17,7 +17,7 @@ from surefoot.cli._questions import Golds
 from surefoot.stats.text import NONE
 from surefoot_lab import ablation as bench_ablate
 from surefoot_lab import qa
-from surefoot_lab.ablation import Earned
+from surefoot_lab.ablation import StageGain
 from surefoot_lab.cli import _options as options
 from surefoot_lab.qa import QAReport
 
@@ -44,17 +44,17 @@ def ablate(
     settings: Settings = None,
 ) -> None:
     """Take out one stage of the pipeline after the other, and count what it earned."""
-    asked = questions.question_run("ablate", data, golds, limit, texts, run, configured(config, settings, index))
-    names = bench_ablate.stages(without or [], asked.searches)
-    arms = bench_ablate.arms(names, asked.searches)
-    reports = qa.reports(asked.loaded.examples, asked.traces(arms, partial(questions.spread, workers=workers)))
+    queries = questions.question_run("ablate", data, golds, limit, texts, run, configured(config, settings, index))
+    names = bench_ablate.stages(without or [], queries.searches)
+    arms = bench_ablate.arms(names, queries.searches)
+    reports = qa.reports(queries.loaded.examples, queries.traces(arms, partial(questions.spread, workers=workers)))
     found = bench_ablate.earned(names, reports)
-    write_json(json_file, bench_ablate.as_json(reports, found, asked.report))
+    write_json(json_file, bench_ablate.as_json(reports, found, queries.report))
     _show(reports, found)
-    questions.kept_in(asked.folder)
+    questions.kept_in(queries.folder)
 
 
-def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
+def _show(reports: Sequence[QAReport], found: Sequence[StageGain]) -> None:
     rule = qa.telling(reports)
     out.print(_table(reports, found, rule))
     for one in found:
@@ -63,7 +63,7 @@ def _show(reports: Sequence[QAReport], found: Sequence[Earned]) -> None:
     out.say(f"{counted}; earned: the whole less without, bootstrap over questions", "dim")
 
 
-def _table(reports: Sequence[QAReport], found: Sequence[Earned], rule: str) -> Table:
+def _table(reports: Sequence[QAReport], found: Sequence[StageGain], rule: str) -> Table:
     rows = [[bench_ablate.WHOLE, *_figures(reports[0], rule)]]
     for report, one in zip(reports[1:], found, strict=True):
         earned = next((each for each in one.earned if each.rule == rule), None)

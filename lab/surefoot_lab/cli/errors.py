@@ -73,8 +73,8 @@ def _report(folder: Path, data: Path | None, golds: Path | None, rule: str) -> b
 
 
 def _show(report: bench_errors.ErrorReport) -> None:
-    asked = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
-    out.say(f"{report.run}: {asked}")
+    queries = f"{report.right.of:,} questions of {report.data}, {report.method}, right by {report.rule}"
+    out.say(f"{report.run}: {queries}")
     out.print(_actions(report))
     out.print(_types(report))
     out.print(_cells(report))

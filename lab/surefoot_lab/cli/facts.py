@@ -46,10 +46,10 @@ def facts(
         about, traces = recorded(folder)
         loaded = questions.load(data or data_of(folder, about))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
-        asked = [example for example in loaded.examples if example.id in traces]
+        queries = [example for example in loaded.examples if example.id in traces]
         with counting(folder.name) as on_done:
-            found = bench_facts.run(judge, folder, asked, traces, on_done)
-        reports.append(bench_facts.report(str(folder), judge.name, len(asked), found))
+            found = bench_facts.run(judge, folder, queries, traces, on_done)
+        reports.append(bench_facts.report(str(folder), judge.name, len(queries), found))
     write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})
     _show(reports)
 

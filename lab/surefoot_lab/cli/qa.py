@@ -43,14 +43,16 @@ def qa(
     """
     chosen = configured(config, settings, index)
     chosen["answer"] = {"check": "mark", **chosen["answer"]}
-    asked = questions.question_run("qa", data, golds, limit, texts, run, chosen)
-    arms = methods.arms(method or [], asked.searches, top)
-    if asked.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
+    queries = questions.question_run("qa", data, golds, limit, texts, run, chosen)
+    arms = methods.arms(method or [], queries.searches, top)
+    if queries.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
-    reports = bench_qa.reports(asked.loaded.examples, asked.traces(arms, partial(questions.spread, workers=workers)))
-    write_json(json_file, bench_qa.as_json(reports, {**asked.report, "top": top}))
+    reports = bench_qa.reports(
+        queries.loaded.examples, queries.traces(arms, partial(questions.spread, workers=workers))
+    )
+    write_json(json_file, bench_qa.as_json(reports, {**queries.report, "top": top}))
     _show(reports)
-    questions.kept_in(asked.folder)
+    questions.kept_in(queries.folder)
 
 
 def _show(reports: Sequence[QAReport]) -> None:

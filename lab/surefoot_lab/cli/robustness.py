@@ -52,19 +52,19 @@ def robustness(
 
     Unnamed, the methods are crag and rag. Each is asked every question once, and once for each step of each kind.
     """
-    asked = questions.question_run("robustness", data, golds, limit, texts, run, configured(config, settings, index))
-    compared = methods.arms(method or ["crag", "rag"], asked.searches, top)
+    queries = questions.question_run("robustness", data, golds, limit, texts, run, configured(config, settings, index))
+    compared = methods.arms(method or ["crag", "rag"], queries.searches, top)
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
-    examples = asked.loaded.examples
-    traces = asked.traces(
+    examples = queries.loaded.examples
+    traces = queries.traces(
         degradation.arms(compared, examples, kinds, steps), partial(questions.spread, workers=workers)
     )
     report = degradation.report(compared, examples, traces, kinds, steps)
-    write_json(json_file, degradation.as_json(report, asked.report))
+    write_json(json_file, degradation.as_json(report, queries.report))
     if picture:
         pictures.robustness(report, str(data), picture)
     _show(report)
-    questions.kept_in(asked.folder)
+    questions.kept_in(queries.folder)
 
 
 def _show(report: DegradationReport) -> None:

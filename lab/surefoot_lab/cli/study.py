@@ -59,12 +59,12 @@ def study(
     with bar(MofNCompleteColumn()) as progress:
         tasks: dict[str, TaskID] = {}
 
-        def told(stage: str, done: int, total: int) -> None:
+        def results(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
                 tasks[stage] = progress.add_task(stage, total=total)
             progress.update(tasks[stage], completed=done, total=total)
 
-        found = run(builder.evaluator, files, written, folder, told, depth, builder.thresholds, others, about)
+        found = run(builder.evaluator, files, written, folder, results, depth, builder.thresholds, others, about)
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
     _show(found)
     err.say(f"report in {folder / report.TEXT}", "dim")
@@ -87,6 +87,6 @@ def _show(found: Study) -> None:
         cells: tuple[Any, ...] = (report.signed(one.effect), f"{one.effect.of:,}", f"{one.questions:,}")
         table.add_row(plain(one.claim.id), one.verdict, *cells)
     out.print(table)
-    for one in found.conclusions:
-        out.say(f"{one.conclusion.says} {one.verdict.upper()}, {one.because}")
+    for conclusion in found.conclusions:
+        out.say(f"{conclusion.conclusion.says} {conclusion.verdict.upper()}, {conclusion.because}")
     out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

@@ -41,8 +41,10 @@ def words(
             (sample, explain(builder.evaluator, sample.question, sample.passage, **options))  # type: ignore[arg-type]
             for sample in progress.track(drawn, description="words")
         ]
-    kept = [{"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained]
-    about = {"source": str(source), "seed": seed, "config": builder.config, "samples": kept}
+    selected = [
+        {"id": sample.id, "action": sample.action.value, "grade": to_json(found)} for sample, found in explained
+    ]
+    about = {"source": str(source), "seed": seed, "config": builder.config, "samples": selected}
     write_json(to / "words.json", about)
     for suffix in (".svg", ".png") if png else (".svg",):
         pictures.words(explained, to / f"bars{suffix}")

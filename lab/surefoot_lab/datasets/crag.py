@@ -42,16 +42,18 @@ def recognises(folder: Path) -> bool:
 def rows(folder: Path, problems: Problems) -> list[Row]:
     """Its questions in the shared format, named by folder and line."""
     name = folder.resolve().name
-    asked = _trimmed([line.replace("\r", " ").strip() for line in lines(folder / "sources", problems)], problems)
-    found: list[Row] = [{"id": f"{name}-{n}", "question": text, "answers": []} for n, text in enumerate(asked, start=1)]
+    queries = _trimmed([line.replace("\r", " ").strip() for line in lines(folder / "sources", problems)], problems)
+    found: list[Row] = [
+        {"id": f"{name}-{n}", "question": text, "answers": []} for n, text in enumerate(queries, start=1)
+    ]
     for key, file in KNOWLEDGE.items():
-        for row, text in zip(found, _beside(folder, file, asked, problems), strict=False):
+        for row, text in zip(found, _beside(folder, file, queries, problems), strict=False):
             row[key] = text
             if not text:
                 problems.add(f"questions for which {file} says nothing", row["id"])
-    for row, text in zip(found, _beside(folder, "choices", asked, problems), strict=False):
+    for row, text in zip(found, _beside(folder, "choices", queries, problems), strict=False):
         row["choices"] = _choices(text, row["id"], problems)
-    for row, text in zip(found, _beside(folder, "retrieved_psgs", asked, problems), strict=False):
+    for row, text in zip(found, _beside(folder, "retrieved_psgs", queries, problems), strict=False):
         row["passages"] = _passages(text, row["id"])
     return found
 
@@ -82,13 +84,13 @@ def shifted(questions: Sequence[str], texts: Sequence[str]) -> list[tuple[int, i
     Texts and questions are matched by shared words, `BLOCK` rows at a time; words of many questions ("born", "city") do
     not count.
     """
-    asked, told = [[set(content_words(text)) for text in side] for side in (questions, texts)]
-    often = Counter(word for words in asked for word in words)
-    asked = [{word for word in words if often[word] <= max(2, COMMON * len(asked))} for words in asked]
+    queries, outcomes = [[set(content_words(text)) for text in side] for side in (questions, texts)]
+    often = Counter(word for words in queries for word in words)
+    queries = [{word for word in words if often[word] <= max(2, COMMON * len(queries))} for words in queries]
     spans: list[tuple[int, int, int]] = []
-    for start in range(0, len(asked), BLOCK):
-        block = range(start, min(start + BLOCK, len(asked)))
-        fits = {offset: _fit(asked, told, block, offset) for offset in range(-REACH, REACH + 1)}
+    for start in range(0, len(queries), BLOCK):
+        block = range(start, min(start + BLOCK, len(queries)))
+        fits = {offset: _fit(queries, outcomes, block, offset) for offset in range(-REACH, REACH + 1)}
         best = max(fits, key=lambda offset: fits[offset])
         if fits[best] <= fits[0] + CLEAR:
             continue
@@ -99,20 +101,20 @@ def shifted(questions: Sequence[str], texts: Sequence[str]) -> list[tuple[int, i
     return spans
 
 
-def _fit(asked: Sequence[set[str]], told: Sequence[set[str]], block: range, offset: int) -> float:
-    pairs = [(asked[i], told[i + offset]) for i in block if 0 <= i + offset < len(told) and asked[i]]
+def _fit(queries: Sequence[set[str]], outcomes: Sequence[set[str]], block: range, offset: int) -> float:
+    pairs = [(queries[i], outcomes[i + offset]) for i in block if 0 <= i + offset < len(outcomes) and queries[i]]
     return fmean(len(words & text) / len(words) for words, text in pairs) if pairs else 0.0
 
 
-def _beside(folder: Path, file: str, asked: Sequence[str], problems: Problems) -> list[str]:
+def _beside(folder: Path, file: str, queries: Sequence[str], problems: Problems) -> list[str]:
     """The records of one of the files; a file that is not there has none."""
     if not (folder / file).is_file():
         if file in KNOWLEDGE.values():
             problems.add(f"{file} is not there", file)
         return []
-    records = aligned(lines(folder / file, problems), len(asked), file, problems)
+    records = aligned(lines(folder / file, problems), len(queries), file, problems)
     if file in KNOWLEDGE.values():
-        for first, last, offset in shifted(asked, records) if records else []:
+        for first, last, offset in shifted(queries, records) if records else []:
             what = (
                 f"rows of {file} that seem to belong to the question {abs(offset)} {'above' if offset > 0 else 'below'}"
             )
@@ -120,11 +122,11 @@ def _beside(folder: Path, file: str, asked: Sequence[str], problems: Problems) -
     return records
 
 
-def _trimmed(asked: list[str], problems: Problems) -> list[str]:
-    while asked and not asked[-1]:
-        problems.add("blank lines at the end of sources; no questions", f"line {len(asked)}")
-        asked = asked[:-1]
-    return asked
+def _trimmed(queries: list[str], problems: Problems) -> list[str]:
+    while queries and not queries[-1]:
+        problems.add("blank lines at the end of sources; no questions", f"line {len(queries)}")
+        queries = queries[:-1]
+    return queries
 
 
 def _marked(records: Sequence[str], file: str, problems: Problems) -> list[str]:
@@ -145,10 +147,10 @@ def _marked(records: Sequence[str], file: str, problems: Problems) -> list[str]:
 
 def _without_blank_ends(records: list[str], file: str, problems: Problems) -> list[str]:
     there = [number for number, record in enumerate(records) if record]
-    kept = records[there[0] : there[-1] + 1] if there else []
-    if len(kept) < len(records):
-        problems.add(f"blank rows in {file}; taken out", file, len(records) - len(kept))
-    return kept
+    selected = records[there[0] : there[-1] + 1] if there else []
+    if len(selected) < len(records):
+        problems.add(f"blank rows in {file}; taken out", file, len(records) - len(selected))
+    return selected
 
 
 def _choices(text: str, place: str, problems: Problems) -> dict[str, str]:

@@ -66,7 +66,7 @@ def read(path: Path) -> list[ManualQuestion]:
 
 def right(question: ManualQuestion, answer: str) -> bool:
     """Whether the answer contains one of `answers`, or else one of each group of `all_of`."""
-    text = said(answer)
+    text = comparable(answer)
     groups = [question.answers] if question.answers else question.all_of
     return bool(groups) and all(any(contains(text, one) for one in group) for group in groups)
 
@@ -77,7 +77,7 @@ def held(question: ManualQuestion, texts: Iterable[str]) -> bool:
     return any(phrase and phrase in form for text in texts for form in _forms(text) for phrase in wanted)
 
 
-def said(answer: str) -> str:
+def comparable(answer: str) -> str:
     """An answer as it is compared: in lower case, without markers of citations and Markdown's signs, on one line."""
     return _collapsed(_MARKER.sub("", answer))
 
@@ -88,7 +88,7 @@ def squeezed(text: str) -> str:
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whether a text of `said` contains one alternative.
+    """Whether a text of `comparable` contains one alternative.
 
     A number must not go on at either end: 5 is not in 15, nor 30 in 1.30 or 30,000. An alternative of at most three
     letters and digits must stand alone as a word.

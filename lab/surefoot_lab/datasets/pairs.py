@@ -80,8 +80,8 @@ def read(path: str | Path, limit: int | None = None, *, by_answer: bool = False)
         raise UsageError(f"{path} holds no labelled passages; a passage needs a label of 0 or 1")
     chosen = set(questions) if limit is None else set(sample(labelled, limit))
     each = [pair for question_id, found in questions.items() if question_id in chosen for pair in found]
-    kept = tuple(pair for pair in each if pair)
-    return LabelledSet(str(path), fingerprint(path), kept, len(each) - len(kept))
+    selected = tuple(pair for pair in each if pair)
+    return LabelledSet(str(path), fingerprint(path), selected, len(each) - len(selected))
 
 
 def blanked(labelled: LabelledSet, part: Part) -> LabelledSet:
@@ -113,16 +113,16 @@ def _pairs(row: dict[str, Any], by_answer: bool) -> Iterator[LabelledPair | None
     """One for each passage of the question; None for an unlabelled one."""
     question = _must("question", row["question"], str)
     answers = tuple(map(str, _must("answers", row.get("answers", []), list)))
-    for given in _must("passages", row.get("passages", []), list):
-        title = "" if given.get("title") is None else given["title"]
-        passage = Passage(str(given["id"]), _must("text", given["text"], str), _must("title", title, str))
-        label = _flag(given, "label")
+    for arguments in _must("passages", row.get("passages", []), list):
+        title = "" if arguments.get("title") is None else arguments["title"]
+        passage = Passage(str(arguments["id"]), _must("text", arguments["text"], str), _must("title", title, str))
+        label = _flag(arguments, "label")
         if label is None and by_answer:
             label = int(holds(passage, answers))
-        rank = given.get("rank")
+        rank = arguments.get("rank")
         if rank is not None and type(rank) is not int:
             raise ValueError(f"rank must be a whole number or null, not {rank!r}")
-        about = str(given.get("source", "")), rank, _flag(given, "label_title")
+        about = str(arguments.get("source", "")), rank, _flag(arguments, "label_title")
         yield None if label is None else LabelledPair(str(row["id"]), question, passage, label, answers, *about)
 
 

@@ -101,8 +101,8 @@ def letter(label: str) -> str:
 
 
 def _claim(row: Row) -> Row:
-    said = row.get("answers") if isinstance(row.get("answers"), list) else [row.get("label")]
-    truths = [TRUTH[str(one).strip().lower()] for one in said or [] if str(one).strip().lower() in TRUTH]
+    reply = row.get("answers") if isinstance(row.get("answers"), list) else [row.get("label")]
+    truths = [TRUTH[str(one).strip().lower()] for one in reply or [] if str(one).strip().lower() in TRUTH]
     return {"question": row.get("claim") or row.get("question"), "answers": truths, "prop": "claim"}
 
 

@@ -19,7 +19,7 @@ from surefoot.explain.shapley import EXACT, Counted
 from surefoot.types import Action, Attribution
 from surefoot.types.protocols import Evaluator
 from surefoot_lab.datasets.pairs import LabelledPair, holds
-from surefoot_lab.probes import PROBES, Made, Probe, Stock, entity_in_both, perturbed
+from surefoot_lab.probes import PROBES, Made, Probe, ProbePool, entity_in_both, perturbed
 from surefoot_lab.study.kinds import ENTITY, ORDINARY, Rarity, as_rare, kinds
 from surefoot_lab.study.sample import Candidate
 
@@ -30,7 +30,7 @@ BASELINE: Baseline = "delete"
 _SYLLABLES = "bra dro fen gul hax jor kel lum mip nax orv pli quon rask stel tove ulm vrek wab xil yor zan".split()
 
 
-def unheard_of(pair: LabelledPair, lent: Stock, chance: random.Random) -> Made:
+def unheard_of(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """Question and passage about an invented name, coined of syllables, as long as the real one."""
     length = min(3, len(lent.subjects.get(pair.question_id, "").split()))
     name = " ".join("".join(chance.choices(_SYLLABLES, k=3)).capitalize() for _ in range(length))
@@ -161,7 +161,7 @@ nothing to measure."""
 def examined(
     one: Candidate,
     evaluator: Evaluator,
-    lent: Stock,
+    lent: ProbePool,
     rare: Rarity,
     effort: StudySettings,
     controls: Mapping[str, Evaluator] | None = None,
@@ -213,7 +213,7 @@ def _explained(
     )
 
 
-def _changes(evaluator: Evaluator, pair: LabelledPair, lent: Stock, seed: int) -> tuple[FormChange, ...]:
+def _changes(evaluator: Evaluator, pair: LabelledPair, lent: ProbePool, seed: int) -> tuple[FormChange, ...]:
     made = {probe.name: perturbed(probe, pair, lent, seed) for probe in SUITE}
     there = {name: one for name, one in made.items() if not isinstance(one, str)}
     grades = map(finite, evaluator.grade([(one.question, one.passage) for one in there.values()]) if there else ())

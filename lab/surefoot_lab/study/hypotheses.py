@@ -120,10 +120,10 @@ def register(folder: Path, hypotheses: Hypotheses, about: Mapping[str, Any], fil
             f"{folder} was begun with other hypotheses ({known[:12]}, not {mine[:12]}), which do not change under way; "
             "give a new folder"
         )
-    kept = Run(folder, {**about, "hypotheses": mine}, file)
+    selected = Run(folder, {**about, "hypotheses": mine}, file)
     if not path.exists():
         write_text(path, hypotheses.text)
-    return kept
+    return selected
 
 
 def _numbers(table: Mapping[str, Any], path: str | Path) -> dict[str, Any]:
@@ -135,10 +135,10 @@ def _numbers(table: Mapping[str, Any], path: str | Path) -> dict[str, Any]:
     return dict(table)
 
 
-def _made(kind: type[T], given: Any, path: str | Path) -> T:
-    named = given.get("id", "without an id") if isinstance(given, dict) else given
+def _made(kind: type[T], arguments: Any, path: str | Path) -> T:
+    named = arguments.get("id", "without an id") if isinstance(arguments, dict) else arguments
     try:
-        return from_json(kind, given)
+        return from_json(kind, arguments)
     except TraceFault as error:
         raise ConfigError(f"{path}, {named}: {error}") from error
 

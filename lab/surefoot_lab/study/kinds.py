@@ -51,8 +51,8 @@ def rarity(passages: Iterable[Passage]) -> Rarity:
 def kinds(pair: Words, subject: str, answers: Sequence[str]) -> tuple[Kind, ...]:
     """One a unit. A unit of both name and answer is an answer: findings on names must hold without answers."""
     named = places(subject, pair.question)
-    asked = [unit.words for unit in pair.units if unit.side == "question" and not _touches(unit, named)]
-    relation = {stem(word) for words in asked for word in words_in(words) if word not in STOP_WORDS}
+    queries = [unit.words for unit in pair.units if unit.side == "question" and not _touches(unit, named)]
+    relation = {stem(word) for words in queries for word in words_in(words) if word not in STOP_WORDS}
     return tuple(_kind(unit, pair, subject, answers, relation) for unit in pair.units)
 
 

@@ -112,11 +112,11 @@ def run(
         "settings": to_json(chosen),
         "controls": list(others),
     }
-    kept = register(folder, hypotheses, described, PAIRS)
-    with kept.held():
+    selected = register(folder, hypotheses, described, PAIRS)
+    with selected.held():
         every, too_long = eligible([pair for file in files for pair in file.pairs], chosen.longest)
         sample = _sampled(evaluator, every, too_long, folder / SAMPLE, chosen, used, partial(on_stage, "grading"))
-        pairs = _examined(evaluator, every, sample, kept, chosen, others, partial(on_stage, "explaining"))
+        pairs = _examined(evaluator, every, sample, selected, chosen, others, partial(on_stage, "explaining"))
     if not sample.spread:
         raise UsageError(
             f"{evaluator.name} gives all {sample.graded:,} pairs the same score; there is nothing to explain"
@@ -175,19 +175,19 @@ def _examined(
     evaluator: Evaluator,
     pairs: Sequence[LabelledPair],
     sample: PairSample,
-    kept: Run,
+    selected: Run,
     settings: StudySettings,
     controls: Mapping[str, Evaluator],
     on_done: OnDone,
 ) -> list[Examined]:
     lent, rare = stock(pairs), rarity(pair.passage for pair in pairs)
-    done = kept.values(Examined)
+    done = selected.values(Examined)
     places = {action: [one.key for one in sample.candidates if one.action is action] for action in Action}
     checked = {key for keys in places.values() for key in keys[: settings.checked]}
     for number, one in enumerate(sample.candidates):
         on_done(number, len(sample.candidates))
         if one.key not in done:
             done[one.key] = examined(one, evaluator, lent, rare, settings, controls if one.key in checked else None)
-            kept.add(one.key, done[one.key])
+            selected.add(one.key, done[one.key])
     on_done(len(sample.candidates), len(sample.candidates))
     return [done[one.key] for one in sample.candidates]

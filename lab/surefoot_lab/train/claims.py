@@ -144,8 +144,8 @@ def _asked(path: Path, wanted: Part) -> Iterator[tuple[str, list[str], list[Pass
         passages = [(p.get("title") or "", p["text"], p.get("label")) for p in row.get("passages", ())]
         mine = [p for p in passages if part(p[1]) == wanted]
         if mine:
-            said = [str(row["long_answer"])] if row.get("long_answer") else [str(a) for a in row.get("answers", ())]
-            yield row["question"], said, mine
+            reply = [str(row["long_answer"])] if row.get("long_answer") else [str(a) for a in row.get("answers", ())]
+            yield row["question"], reply, mine
 
 
 def _support(row: Row, name: str) -> LabelledClaim | None:

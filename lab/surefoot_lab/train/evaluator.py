@@ -27,7 +27,7 @@ from surefoot_lab.train.grader_training import (
     read,
     train_grader,
 )
-from surefoot_lab.train.mixture import Lesson, Mixture, find, half
+from surefoot_lab.train.mixture import Mixture, TrainingExample, find, half
 from surefoot_lab.train.network import GraderNetwork
 from surefoot_lab.train.sources import Row
 from surefoot_lab.train.training import TrainingProgress
@@ -57,7 +57,7 @@ same weight the head learned above all to say that there is none."""
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingExample(GraderExample):
+class EncodedPair(GraderExample):
     """A lesson in numbers."""
 
     starts: list[int] | None
@@ -84,7 +84,7 @@ def train(
     if not examples or not dev:
         raise ConfigError("the mixture has no lessons, or no development file with both labels; add a section for them")
 
-    def losses(batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor]:
+    def losses(batch: Sequence[EncodedPair]) -> tuple[Tensor, Tensor]:
         relevance, evidence = losses_of(network, batch)
         return relevance, relevance + recipe.evidence * evidence
 
@@ -92,7 +92,7 @@ def train(
     return train_grader(task, lessons, mixture.about, folder, on_progress)
 
 
-def examples_of(lessons: Sequence[Lesson], most: int) -> list[TrainingExample]:
+def examples_of(lessons: Sequence[TrainingExample], most: int) -> list[EncodedPair]:
     """The lessons in numbers; a pair of more than `most` pieces is cut, in front if its evidence stands late."""
     reader = tokenizer()
     found = []
@@ -103,7 +103,7 @@ def examples_of(lessons: Sequence[Lesson], most: int) -> list[TrainingExample]:
     return found
 
 
-def _example(lesson: Lesson, pieces: Pieces, most: int) -> TrainingExample:
+def _example(lesson: TrainingExample, pieces: Pieces, most: int) -> EncodedPair:
     room = most - pieces.first - 1
     spans = [place for span in lesson.spans or () if (place := _place(span, pieces.offsets))]
     skipped = 0
@@ -111,10 +111,10 @@ def _example(lesson: Lesson, pieces: Pieces, most: int) -> TrainingExample:
         skipped = max(0, min(spans[0][0] - room // 4, len(pieces.offsets) - room))
     ids = [*pieces.ids[: pieces.first], *pieces.ids[pieces.first : -1][skipped : skipped + room], pieces.ids[-1]]
     shift = pieces.first - skipped
-    kept = [(a + shift, b + shift) for a, b in spans if a >= skipped and b - skipped < room]
+    selected = [(a + shift, b + shift) for a, b in spans if a >= skipped and b - skipped < room]
     nowhere = [(0, 0)] if lesson.spans is not None and not lesson.label else []
-    where = kept or nowhere
-    return TrainingExample(
+    where = selected or nowhere
+    return EncodedPair(
         ids,
         pieces.sides[: len(ids)],
         float(lesson.label),
@@ -130,7 +130,7 @@ def _place(span: tuple[int, int], offsets: Sequence[tuple[int, int]]) -> tuple[i
     return (touched[0], touched[-1]) if touched else None
 
 
-def losses_of(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple[Tensor, Tensor]:
+def losses_of(network: GraderNetwork, batch: Sequence[EncodedPair]) -> tuple[Tensor, Tensor]:
     """Relevance loss and evidence loss, each a weighted mean over the pairs that it concerns."""
     relevance, evidence, ids = read(network, batch)
     loss, weights = label_loss(relevance, batch)
@@ -149,17 +149,17 @@ def losses_of(network: GraderNetwork, batch: Sequence[TrainingExample]) -> tuple
     return loss, (missed.mean(1) * shares).sum() / shares.sum()
 
 
-def dev_examples(dev: dict[str, list[Row]], recipe: EvaluatorRecipe) -> dict[str, list[TrainingExample]]:
+def dev_examples(dev: dict[str, list[Row]], recipe: EvaluatorRecipe) -> dict[str, list[EncodedPair]]:
     """Uncropped pairs of each labelled development file's `fit` half: whole questions, until there are `dev_pairs`."""
     chance = random.Random(recipe.seed)  # noqa: S311
-    chosen: dict[str, list[TrainingExample]] = {}
+    chosen: dict[str, list[EncodedPair]] = {}
 
-    def dev_lesson(row: Row, p: Row) -> Lesson:
+    def dev_lesson(row: Row, p: Row) -> TrainingExample:
         spans = find([str(one) for one in row.get("answers", ())], p["text"]) if p["label"] else ()
-        return Lesson(row["question"], p.get("title") or "", p["text"], p["label"], 1.0, spans or None)
+        return TrainingExample(row["question"], p.get("title") or "", p["text"], p["label"], 1.0, spans or None)
 
     for name, rows in dev.items():
-        lessons: list[Lesson] = []
+        lessons: list[TrainingExample] = []
         fit = [row for row in rows if half(row) == "fit"]
         for row in chance.sample(fit, len(fit)):
             if len(lessons) < recipe.dev_pairs:
@@ -174,6 +174,6 @@ def _placed(network: GraderNetwork, device: str | None) -> GraderNetwork:
     try:
         network.to(wanted)
     except (RuntimeError, AssertionError) as error:
-        said = str(error).partition("\n")[0]
-        raise ConfigError(f"the device '{wanted}' cannot be used: {said}; cpu always can") from error
+        reply = str(error).partition("\n")[0]
+        raise ConfigError(f"the device '{wanted}' cannot be used: {reply}; cpu always can") from error
     return network

@@ -52,9 +52,9 @@ def require_questions(mixture: Mixture) -> None:
     with TemporaryDirectory() as folder:
         files = _searched(_fitting(mixture, Path(folder)), mixture)
     grades = [[Grade(pair.passage.id, float(pair.label)) for pair in file.pairs] for file in files]
-    asked = [one for file, some in zip(files, grades, strict=True) for one in tuning.questions(file.pairs, some)]
-    if why := _why(tuning.fit(asked, AIM)):
-        raise ConfigError(f"the mixture has {len(asked)} questions to fit thresholds on, which are too few: {why}")
+    queries = [one for file, some in zip(files, grades, strict=True) for one in tuning.questions(file.pairs, some)]
+    if why := _why(tuning.fit(queries, AIM)):
+        raise ConfigError(f"the mixture has {len(queries)} questions to fit thresholds on, which are too few: {why}")
 
 
 def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
@@ -128,12 +128,12 @@ def _best(session: InferenceSession, pieces: Pieces) -> tuple[Logits, Pieces]:
     """The evidence of the best window, and its pieces."""
     parts = [part for part, _ in windows(pieces)]
     feeds = [{"ids": np.array([part.ids], np.int64), "sides": np.array([part.sides], np.int64)} for part in parts]
-    said = [session.run(None, feed) for feed in feeds]
-    best = max(range(len(said)), key=lambda i: float(said[i][0][0]))
-    return said[best][1][0], parts[best]
+    reply = [session.run(None, feed) for feed in feeds]
+    best = max(range(len(reply)), key=lambda i: float(reply[i][0][0]))
+    return reply[best][1][0], parts[best]
 
 
 def _own(margin: float, thresholds: Thresholds) -> dict[str, Any]:
     """The evaluator's own part of the card."""
-    kept = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
-    return {"thresholds": kept, "evidence": {"margin": margin}}
+    selected = {key: value for key, value in to_json(thresholds).items() if key != "evaluator"}
+    return {"thresholds": selected, "evidence": {"margin": margin}}

@@ -257,10 +257,10 @@ def _set_rates(optimiser: Any, step: int, steps: int, recipe: GraderRecipe) -> N
 def _begun(task: GraderTask[E], about: str, folder: Path) -> _State:
     """The state in the checkpoint if there is one, else a new one."""
     network, state = task.network, _State(about, _optimiser(task.network, task.recipe))
-    if kept := checkpoint(folder / "checkpoint.pt", about, network.relevance.weight.device):
-        network.load_state_dict(kept["network"])
-        state.optimiser.load_state_dict(kept["optimiser"])
-        state.step, state.looks = kept["step"], kept["looks"]
+    if selected := checkpoint(folder / "checkpoint.pt", about, network.relevance.weight.device):
+        network.load_state_dict(selected["network"])
+        state.optimiser.load_state_dict(selected["optimiser"])
+        state.step, state.looks = selected["step"], selected["looks"]
         _log.info("going on from step %d", state.step)
     return state
 

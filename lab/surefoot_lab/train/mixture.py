@@ -62,7 +62,7 @@ _NEEDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class TrainingExample:
     """A labelled pair."""
 
     question: str
@@ -115,8 +115,8 @@ def sources(path: Path = SHIPPED) -> list[Source]:
 def fingerprint(listed: Sequence[Source]) -> str:
     """A hash of the sections' contents; defaults that are spelled out, comments and layout do not count."""
     usual = asdict(Source("", "dev")).items()
-    told = [sorted(asdict(source).items() - usual) for source in listed]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    results = [sorted(asdict(source).items() - usual) for source in listed]
+    return hashlib.sha256(json.dumps(results).encode()).hexdigest()
 
 
 def half(row: Row) -> Half:
@@ -145,8 +145,8 @@ class Mixture:
         paragraphs = _paragraphs(data) if lacking else {}
         for source, rows in found.items():
             mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
-            kept = (held.without(row) for row in mine if not _is_dev(row, source))
-            self.train[source] = _thinned([row for row in kept if row], source.most)
+            selected = (held.without(row) for row in mine if not _is_dev(row, source))
+            self.train[source] = _thinned([row for row in selected if row], source.most)
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
         self.about = {
             "mixture": fingerprint(listed),
@@ -154,7 +154,7 @@ class Mixture:
         }
         """Hashes of the mixture and of its files."""
 
-    def lessons(self, seed: int) -> list[Lesson]:
+    def lessons(self, seed: int) -> list[TrainingExample]:
         """All lessons of one pass; the same for the same seed.
 
         Positives are spread evenly, and negatives grow harder. (Ordered by hardness alone, the last quarter was all
@@ -209,7 +209,7 @@ class _Held:
         return titled or passage["id"] in self.ids or not self.sentences.isdisjoint(long_sentences(passage["text"]))
 
 
-def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[Lesson]:
+def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[TrainingExample]:
     maker = _Maker(source, rows, chance)
     for row in [row for row in rows for _ in range(source.copies)]:
         own = [_lesson(source, row, p) for p in row["passages"] if p.get("label") is not None]
@@ -222,12 +222,12 @@ def _lessons(source: Source, rows: Sequence[Row], chance: random.Random) -> Iter
             yield _varied(lesson, chance)
 
 
-def _lesson(source: Source, row: Row, passage: Row) -> Lesson:
+def _lesson(source: Source, row: Row, passage: Row) -> TrainingExample:
     label, text = int(passage["label"]), passage["text"]
     nowhere: Spans | None = () if source.absent else None
     spans = _evidence(source, row, text) if label else nowhere
     title = passage.get("title") or ""
-    return Lesson(row["question"], title, text, label, source.weight, spans, hardness=0 if label else 1)
+    return TrainingExample(row["question"], title, text, label, source.weight, spans, hardness=0 if label else 1)
 
 
 def _evidence(source: Source, row: Row, text: str) -> Spans | None:
@@ -258,20 +258,20 @@ class _Maker:
                 found[_article(row)].append(row)
         return found
 
-    def made(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Iterator[Lesson]:
+    def made(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Iterator[TrainingExample]:
         """A lesson of each kind, where the positive allows it and chance picks it."""
         for kind in self.source.made:
             if lesson := MADE[kind](self, row, good, bad):
                 yield lesson
 
-    def other_question(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def other_question(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The passage with another passage's question, which it does not answer as far as labels and answers tell."""
         other = self.chance.choice(self.rows)
         if self.chance.random() >= 0.7 or _answered(other, good):
             return None
         return replace(good, question=other["question"], label=0, spans=self.nowhere)
 
-    def answer_removed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def answer_removed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The passage without the sentences that hold an answer."""
         if not good.spans or self.chance.random() >= 0.6:
             return None
@@ -280,23 +280,23 @@ class _Maker:
             return None
         return replace(good, text=rest, label=0, spans=self.nowhere, hardness=2)
 
-    def other_entity(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def other_entity(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The passage with the same question about a rival, whom it neither names nor answers for."""
         rival = self._rival(row, good)
         if not rival or find(_answers(rival), good.text):
             return None
         return replace(good, question=rival["question"], label=0, spans=self.nowhere, hardness=1)
 
-    def other_relation(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def other_relation(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The passage with another question about the same article, none of whose answers it holds."""
-        asked = normal(good.question)
-        others = [one for one in self._alike.get(_article(row), ()) if normal(one["question"]) != asked]
+        queries = normal(good.question)
+        others = [one for one in self._alike.get(_article(row), ()) if normal(one["question"]) != queries]
         for other in self.chance.sample(others, len(others)):
             if not _answered(other, good) and not places_of(_answers(other), f"{good.title}\n{good.text}"):
                 return replace(good, question=other["question"], label=0, spans=self.nowhere, hardness=2)
         return None
 
-    def renamed(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def renamed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The passage with a rival's name in it."""
         rival = self._rival(row, good)
         if not rival or self.chance.random() >= 0.6:
@@ -307,7 +307,7 @@ class _Maker:
             return None
         return replace(good, title=title, text=text, label=0, spans=self.nowhere, hardness=2)
 
-    def joined(self, row: Row, good: Lesson, bad: Sequence[Lesson]) -> Lesson | None:
+    def joined(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
         """The answering text among others that were found for the same question; still a positive."""
         if not bad or self.chance.random() >= 0.5:
             return None
@@ -318,7 +318,7 @@ class _Maker:
         spans = good.spans and tuple((start + before, end + before) for start, end in good.spans)
         return replace(good, text=text, spans=spans)
 
-    def _rival(self, row: Row, good: Lesson) -> Row | None:
+    def _rival(self, row: Row, good: TrainingExample) -> Row | None:
         """The row of another entity with the same relation, drawn at random; None if the passage names that entity."""
         rival = self.chance.choice(self.rivals[row.get("prop", "")])
         mine, other = _subject(row), _subject(rival)
@@ -326,7 +326,7 @@ class _Maker:
         return rival if mine and other and fold(mine) != fold(other) and not spoken_of else None
 
 
-MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]] = {
+MADE: dict[str, Callable[[_Maker, Row, TrainingExample, Sequence[TrainingExample]], TrainingExample | None]] = {
     "other question": _Maker.other_question,
     "answer removed": _Maker.answer_removed,
     "other entity": _Maker.other_entity,
@@ -337,7 +337,7 @@ MADE: dict[str, Callable[[_Maker, Row, Lesson, Sequence[Lesson]], Lesson | None]
 """Kinds of lessons made of a positive, by their names in a mixture file."""
 
 
-def _varied(lesson: Lesson, chance: random.Random) -> Lesson:
+def _varied(lesson: TrainingExample, chance: random.Random) -> TrainingExample:
     """The lesson, perhaps without its title, perhaps cut to some of its sentences."""
     if chance.random() < _UNTITLED and find([bare(lesson.title)], lesson.text):
         lesson = replace(lesson, title="")
@@ -397,7 +397,7 @@ def _is_article(passage: Row) -> bool:
     return bool(passage.get("title")) and passage["title"] != NO_ARTICLE
 
 
-def _answered(other: Row, good: Lesson) -> bool:
+def _answered(other: Row, good: TrainingExample) -> bool:
     """Whether the passage answers the other question too, as far as labels and answers tell."""
     known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
     return known or bool(find(_answers(other), good.text))

@@ -118,8 +118,8 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
         fresh = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(_FRESH)}
         network.load_state_dict({**weights, **fresh})
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
-        said = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
-        raise ConfigError(said) from error
+        reply = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
+        raise ConfigError(reply) from error
     return network
 
 

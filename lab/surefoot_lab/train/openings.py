@@ -53,7 +53,7 @@ def _wordings(path: Path) -> tuple[OpeningForm, ...]:
 WORDINGS = _wordings(Path(__file__).with_suffix(".toml"))
 
 
-def told(text: str) -> Iterator[tuple[OpeningForm, str]]:
+def stated_facts(text: str) -> Iterator[tuple[OpeningForm, str]]:
     """The facts that an opening tells, each with its answer; none for a text that opens no article."""
     opening = text[:_OPENING]
     holds = {about for about in {wording.about for wording in WORDINGS} if about.search(opening)}
@@ -71,17 +71,17 @@ def questions(passages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for passage in passages:
         thing = bare(passage["title"])
         if thing and fold(thing.split()[-1]) in fold(passage["text"][: len(thing) + 40]):
-            for wording, answer in told(passage["text"]):
+            for wording, answer in stated_facts(passage["text"]):
                 drawn = hashed(f"{passage['id']} {wording.asked[0]}")
                 found[wording].append((drawn, _question(passage, thing, wording, answer, drawn[0])))
     return [row for rows in found.values() for _, row in sorted(rows, key=lambda pair: pair[0])[:MOST]]
 
 
 def _question(passage: dict[str, Any], thing: str, wording: OpeningForm, answer: str, drawn: int) -> dict[str, Any]:
-    asked = wording.asked[drawn % len(wording.asked)].format(x=thing)
+    queries = wording.asked[drawn % len(wording.asked)].format(x=thing)
     return {
-        "id": f"{passage['id']}: {asked}",
-        "question": asked,
+        "id": f"{passage['id']}: {queries}",
+        "question": queries,
         "answers": [answer],
         "prop": wording.asked[0],
         "s_wiki_title": passage["title"],

@@ -73,13 +73,13 @@ class _Source:
     """Texts of the same question's other passages."""
 
 
-def statements(asked: Iterable[Asked], name: str, answered: bool = True) -> Iterator[MadeStatement]:
+def statements(queries: Iterable[Asked], name: str, answered: bool = True) -> Iterator[MadeStatement]:
     """Statements of each question and of each passage, labelled; the same for the same questions and name.
 
     `answered` False: none of the answers, for questions that take several passages.
     """
     chance = random.Random(int.from_bytes(hashed(name, 8), "big"))  # noqa: S311
-    rows = list(asked)
+    rows = list(queries)
     kinds = _kinds(rows)
     seen: set[str] = set()
     for question, answers, passages in rows:
@@ -123,8 +123,8 @@ def _answers(
     long = [a for a in answers if len(a) >= 100]
     evidence = _evidence(source, chance)
     if long:
-        said = [long[0][a:b] for a, b in sentences(long[0])]
-        claim = chance.choice([one for one in said if len(one) >= _LEAST] or [long[0]])
+        reply = [long[0][a:b] for a, b in sentences(long[0])]
+        claim = chance.choice([one for one in reply if len(one) >= _LEAST] or [long[0]])
         yield MadeStatement(claim, question, evidence, 1, (), "worded answer")
         if source.others:
             yield MadeStatement(claim, question, chance.choice(source.others), 0, None, "worded answer")
@@ -239,10 +239,10 @@ def _name_change(claim: str, evidence: str, carrying: str, chance: random.Random
     rivals = [
         n for n in names(evidence) if not n[0].isdigit() and n not in claim and old not in n and fold(n) != fold(old)
     ]
-    alike = [n for n in rivals if len(n.split()) == len(old.split())] or rivals
-    if not alike:
+    similar = [n for n in rivals if len(n.split()) == len(old.split())] or rivals
+    if not similar:
         return None
-    new, at = chance.choice(alike), claim.index(old)
+    new, at = chance.choice(similar), claim.index(old)
     return new, _swap(evidence, old, new), (at, at + len(old))
 
 
@@ -342,11 +342,11 @@ def _kinds(rows: Sequence[Asked]) -> dict[str, list[str]]:
 
 def _kind(answer: str, question: str) -> str:
     """Its form and the question's word; a likely answer to such a question is of the same kind."""
-    asked = _WH.search(question)
+    queries = _WH.search(question)
     form = "number" if re.fullmatch(r"[\d.,%$€£ -]+", answer) else "name" if answer[:1].isupper() else "phrase"
     if re.search(r"\b[12]\d{3}\b", answer):
         form = "date"
-    return f"{asked[0].lower() if asked else ''} {form} {min(len(answer.split()), 4)}"
+    return f"{queries[0].lower() if queries else ''} {form} {min(len(answer.split()), 4)}"
 
 
 def _other(answer: str, question: str, text: str, kinds: dict[str, list[str]], chance: random.Random) -> str | None:

@@ -64,7 +64,7 @@ class Trained:
 
 
 @dataclass(frozen=True, slots=True)
-class T5Lesson:
+class T5Example:
     """A pair to learn from."""
 
     question: str
@@ -85,13 +85,13 @@ class _T5State:
     """One a step."""
 
 
-def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Lesson]:
+def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Example]:
     """The pairs with this label in files that `surefoot_lab.datasets.pairs` can read, in order.
 
     Raises UsageError, with the line number, for a bad file, and where no pair has the label.
     """
     pairs = [(pair, getattr(pair, label)) for file in files for pair in read(file).pairs]
-    found = [T5Lesson(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
+    found = [T5Example(pair.question, pair.passage, 2.0 * value - 1) for pair, value in pairs if value is not None]
     if not found:
         raise UsageError(f"no passage of {', '.join(map(str, files))} has a {label}; try the other label")
     return found
@@ -99,7 +99,7 @@ def lessons(files: Sequence[Path], label: Label = "label_title") -> list[T5Lesso
 
 def train(
     start: str,
-    data: Sequence[T5Lesson],
+    data: Sequence[T5Example],
     out: Path,
     recipe: T5Recipe,
     *,
@@ -116,17 +116,17 @@ def train(
     """
     check_task(recipe.task)
     _require_sizes(recipe, every)
-    kept = out.with_name(f"{out.name}.training")
+    selected = out.with_name(f"{out.name}.training")
     with claimed(out, out.with_name(f"{out.name}.lock")), torch.random.fork_rng():
         if out.exists():
             raise UsageError(f"{out} is there already; give another folder")
         checkpoint = open_t5(start, device, recipe.seed)
         inputs, targets = _inputs(checkpoint, data, recipe)
-        state = _begun(checkpoint, _hash([checkpoint.fingerprint(), asdict(recipe), _hash(data)]), recipe, kept)
-        _learn(checkpoint, inputs, targets, state, recipe, every, kept, on_step)
+        state = _begun(checkpoint, _hash([checkpoint.fingerprint(), asdict(recipe), _hash(data)]), recipe, selected)
+        _learn(checkpoint, inputs, targets, state, recipe, every, selected, on_step)
         done = _report(out, targets, state.losses, recipe)
         _publish(checkpoint, done, {"start": start, "data": _hash(data), "recipe": asdict(recipe)})
-        kept.unlink(missing_ok=True)
+        selected.unlink(missing_ok=True)
     return done
 
 
@@ -137,7 +137,7 @@ def _learn(
     state: _T5State,
     recipe: T5Recipe,
     every: int,
-    kept: Path,
+    selected: Path,
     on_step: Callable[[TrainingProgress], None],
 ) -> None:
     per_epoch = -(-len(inputs) // recipe.batch)
@@ -150,7 +150,7 @@ def _learn(
         goal = torch.tensor([targets[place] for place in chosen], device=state.model.device)
         state.losses.append(_turn(state, tensors, goal, recipe.rate * (1 - step / steps), recipe.clip))
         if (step + 1) % every == 0 or (step + 1) % per_epoch == 0:
-            _keep(state, kept)
+            _keep(state, selected)
         on_step(watch.progress(step + 1, len(chosen), state.losses[-1], epoch=step // per_epoch + 1))
     state.model.eval()
 
@@ -171,21 +171,21 @@ def _order(count: int, epoch: int, recipe: T5Recipe) -> list[list[int]]:
     return [places[start : start + recipe.batch] for start in range(0, count, recipe.batch)]
 
 
-def _inputs(checkpoint: Checkpoint, data: Sequence[T5Lesson], recipe: T5Recipe) -> tuple[list[Encoding], list[float]]:
+def _inputs(checkpoint: Checkpoint, data: Sequence[T5Example], recipe: T5Recipe) -> tuple[list[Encoding], list[float]]:
     """The model's inputs and their targets, without pairs that lack words in question or text."""
     read = [(encoded(checkpoint, it.question, it.passage, recipe.task, recipe.max_pieces), it.target) for it in data]
-    kept = [(found[0], target) for found, target in read if not isinstance(found, str)]
-    if not kept:
+    selected = [(found[0], target) for found, target in read if not isinstance(found, str)]
+    if not selected:
         raise UsageError("no pair has both a question and a text; there is nothing to learn from")
-    return [inputs for inputs, _ in kept], [target for _, target in kept]
+    return [inputs for inputs, _ in selected], [target for _, target in selected]
 
 
-def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, kept: Path) -> _T5State:
+def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, selected: Path) -> _T5State:
     """The state in the checkpoint if there is one, else a new one."""
     model = checkpoint.model
     state = _T5State(about, model, torch.optim.AdamW(model.parameters(), lr=recipe.rate), [])
     torch.manual_seed(recipe.seed)
-    if saved := kept_state(kept, about, model.device):
+    if saved := kept_state(selected, about, model.device):
         model.load_state_dict(saved["model"])
         state.optimiser.load_state_dict(saved["optimiser"])
         state.losses = saved["losses"]
@@ -195,7 +195,7 @@ def _begun(checkpoint: Checkpoint, about: str, recipe: T5Recipe, kept: Path) -> 
     return state
 
 
-def _keep(state: _T5State, kept: Path) -> None:
+def _keep(state: _T5State, selected: Path) -> None:
     saved = {
         "about": state.about,
         "model": state.model.state_dict(),
@@ -204,7 +204,7 @@ def _keep(state: _T5State, kept: Path) -> None:
         "dice": torch.get_rng_state(),
         "cuda_dice": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
     }
-    keep(kept, saved)
+    keep(selected, saved)
 
 
 def _publish(checkpoint: Checkpoint, done: Trained, about: dict[str, Any]) -> None:

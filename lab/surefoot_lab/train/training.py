@@ -92,12 +92,12 @@ def checkpoint(path: Path, about: str, device: Any) -> dict[str, Any] | None:
     if not path.exists():
         return None
     try:
-        kept: dict[str, Any] = saved(path, device)
+        selected: dict[str, Any] = saved(path, device)
     except ModelError as error:
         raise UsageError(f"{path} is damaged; remove it to start again") from error
-    if kept.get("about") != about:
+    if selected.get("about") != about:
         raise UsageError(f"{path} is of a training with other data or settings; give those again, or another folder")
-    return kept
+    return selected
 
 
 def descend(loss: Tensor, model: Any, optimiser: Any, clip: float, steps: int) -> None:

@@ -113,13 +113,13 @@ def _least(some: Read, fitted: Calibration) -> float:
 def _words(read: Mapping[str, Read], fitted: Calibration) -> float:
     """The logit of `WORDS` with the best mean F1 over the sets with marked words, where claims are not supported."""
 
-    def told(one: tuple[LabelledClaim, ClaimPieces, ClaimReading], least: float) -> Support:
+    def results(one: tuple[LabelledClaim, ClaimPieces, ClaimReading], least: float) -> Support:
         _, pieces, reading = one
         doubted = fitted.probability(reading.logit) < LOWER
         return Support(None, None, tuple(doubtful(pieces, reading, least)) if doubted else ())
 
     def quality(least: float) -> float:
-        each = [word_f1([c for c, *_ in some], [told(one, least) for one in some]) for some in read.values()]
+        each = [word_f1([c for c, *_ in some], [results(one, least) for one in some]) for some in read.values()]
         return float(np.mean([one for one in each if one is not None] or [0.0]))  # no set marks words: any will do
 
     return float(max(WORDS, key=quality))

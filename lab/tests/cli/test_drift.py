@@ -14,7 +14,7 @@ from surefoot.types import Action, Decision, Grade, Passage, Trace
 TRACE = Trace("1", "Who?", passages=(Passage("a", "x"),), decision=Decision(Action.CORRECT, "threshold", 1, 0, "best"))
 
 
-def kept(folder: Path, shift: float, month: int) -> None:
+def selected(folder: Path, shift: float, month: int) -> None:
     run = Run(folder, {"what": "qa"})
     for n in range(60):
         grades = (Grade("a", n / 60 + shift),)
@@ -24,7 +24,7 @@ def kept(folder: Path, shift: float, month: int) -> None:
 def test_scores_that_stayed_are_code_0_and_those_that_moved_code_1(surefoot: Callable[..., Any], here: Path) -> None:
     """With the figures, and what to do."""
     for name, shift, month in (("old", 0.0, 1), ("same", 0.005, 6), ("moved", 0.5, 6)):
-        kept(here / name, shift, month)
+        selected(here / name, shift, month)
     same = surefoot("lab", "drift", "old", "same")
     assert (same.code, "have not moved" in same.out) == (0, True)
     moved = surefoot("lab", "drift", "moved", "--before", "old")
@@ -36,6 +36,6 @@ def test_scores_that_stayed_are_code_0_and_those_that_moved_code_1(surefoot: Cal
 
 def test_too_few_questions_are_a_mistake_that_can_be_mended(surefoot: Callable[..., Any], here: Path) -> None:
     """Code 2, and the ways out."""
-    kept(here / "old", 0.0, 1)
+    selected(here / "old", 0.0, 1)
     done = surefoot("lab", "drift", "old")
     assert (done.code, "60 recent and 0 earlier questions are too few" in done.err) == (2, True)

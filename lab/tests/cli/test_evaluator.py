@@ -144,8 +144,8 @@ def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: 
     assert "– the evaluator has no thresholds: bridges" in done.out
     assert "unfitted:a: no thresholds, which surefoot lab tune would fit" in done.out
     assert cells(done.out, "bridges")[3][-3:] == ["–", "–", "–"]
-    given = surefoot(*words, "--set", "thresholds.upper=0.5")
-    assert (given.code, given.err) == (2, "surefoot: unfitted:a has no thresholds; fit them\n")
+    arguments = surefoot(*words, "--set", "thresholds.upper=0.5")
+    assert (arguments.code, arguments.err) == (2, "surefoot: unfitted:a has no thresholds; fit them\n")
     assert surefoot(*words, "--probe").err == "surefoot: unfitted:a has no thresholds; fit them\n"
 
 

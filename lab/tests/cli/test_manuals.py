@@ -47,7 +47,7 @@ def bench(surefoot: Callable[..., Any], here: Path) -> Callable[..., Any]:
     return lambda *words: surefoot("lab", "manuals", "q.jsonl", "manuals", "--out", "run", *words)
 
 
-def kept(here: Path, method: str) -> list[dict[str, Any]]:
+def selected(here: Path, method: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (here / "run" / method / "traces.jsonl").read_text().splitlines()]
 
 
@@ -57,7 +57,7 @@ def test_each_manual_is_asked_its_own_questions(bench: Callable[..., Any], here:
     assert done.code == 0, done.err
     assert "right, hedged or not" in done.out
     for method in ("surefoot", "bm25"):
-        rows = {row["key"]: row["trace"] for row in kept(here, method)}
+        rows = {row["key"]: row["trace"] for row in selected(here, method)}
         assert sorted(rows) == ["0", "1", "2", "3"]
         assert all("kettle" in found["text"] or "lid" in found["text"] for found in rows["0"]["passages"])
         assert all("toaster" in found["text"] for found in rows["2"]["passages"])

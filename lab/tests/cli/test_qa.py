@@ -55,12 +55,12 @@ def test_the_report_is_written_as_json(bench: Callable[..., Any], here: Path) ->
 def test_a_run_that_was_cut_off_goes_on_where_it_stopped(bench: Callable[..., Any], here: Path) -> None:
     """What is there is not asked again; a torn last line is."""
     assert bench("--run", "run").code == 0
-    kept = here / "run" / "crag"
-    first, second = keys_and_ids(kept)
-    text = (kept / "traces.jsonl").read_text()
-    (kept / "traces.jsonl").write_text(text[: text.index("\n") + 20])
+    selected = here / "run" / "crag"
+    first, second = keys_and_ids(selected)
+    text = (selected / "traces.jsonl").read_text()
+    (selected / "traces.jsonl").write_text(text[: text.index("\n") + 20])
     assert bench("--run", "run").code == 0
-    again = keys_and_ids(kept)
+    again = keys_and_ids(selected)
     assert again[0] == first
     assert again[1][0] == "2"
     assert again[1] != second

@@ -34,8 +34,8 @@ def test_a_trained_t5_grades_questions(surefoot: Surefoot, tiny_t5: Path, data: 
     assert "mine: 2 pairs, 1 of them +1\n" in done.out
     *_, settings = done.out.strip().splitlines()
     assert surefoot("index", "library").code == 0
-    asked = surefoot("ask", "Who built the Ruvel Bridge?", *settings.removeprefix("use it: ").split())
-    assert asked.code in (0, 1), asked.err
+    queries = surefoot("ask", "Who built the Ruvel Bridge?", *settings.removeprefix("use it: ").split())
+    assert queries.code in (0, 1), queries.err
 
 
 def test_without_the_extra_it_says_how_to_get_it(
@@ -74,14 +74,14 @@ def test_our_own_evaluator_is_trained_and_finished(
 ) -> None:
     """What is printed says how to measure it and how to use it."""
     finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
-    told: list[Any] = []
-    monkeypatch.setattr(finish, "finish", lambda best, mixture, folder, on_done: told.append((best, folder)))
+    results: list[Any] = []
+    monkeypatch.setattr(finish, "finish", lambda best, mixture, folder, on_done: results.append((best, folder)))
     done = surefoot(
         *("lab", "train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml"),
         *("--start", tiny_bert, "--out", "mine", "--seed", 3, "--device", "cpu"),
     )
     assert (done.code, done.err) == (0, "")
-    assert told == [(Path("mine/best.pt"), Path("mine"))]
+    assert results == [(Path("mine/best.pt"), Path("mine"))]
     assert Path("mine/best.pt").is_file()
     settings = "--set evaluator.use=minilm --set evaluator.model=mine"
     assert done.out.splitlines()[-2:] == [
@@ -97,7 +97,7 @@ def test_a_training_goes_on_from_weights_that_were_made_before(
     """Those of a training, or those that ship; gently, and what came of it says which recipe that was."""
     finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
     export, network = (pytest.importorskip(f"surefoot_lab.train.{name}") for name in ("export", "network"))
-    monkeypatch.setattr(finish, "finish", lambda *given: None)
+    monkeypatch.setattr(finish, "finish", lambda *arguments: None)
     train = ("lab", "train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--device", "cpu")
     assert surefoot(*train, "--start", tiny_bert, "--out", "mine").code == 0
     export.export(network.restored(Path("mine/best.pt")), Path("minilm.onnx"))

@@ -33,9 +33,9 @@ def test_labelled_pairs_are_drawn(surefoot: Callable[..., Any], labelled: Path, 
     done = surefoot("lab", "words", labelled, "--to", "drawn", "--each", "2", "--seed", "3", "--most", "60")
     assert done.code == 0
     assert "0 of 2 questions that came out ambiguous" in done.err
-    told = json.loads((here / "drawn" / "words.json").read_text())
-    assert (told["seed"], told["config"]["evaluator"]["use"]) == (3, "lexical")
-    found = [from_json(Attribution, sample["grade"]) for sample in told["samples"]]
+    results = json.loads((here / "drawn" / "words.json").read_text())
+    assert (results["seed"], results["config"]["evaluator"]["use"]) == (3, "lexical")
+    found = [from_json(Attribution, sample["grade"]) for sample in results["samples"]]
     assert {len(one.units) for one in found} == {9, 5}
     assert all(one.seed == 3 and one.passage for one in found)
     assert ">bridge<" in (here / "drawn" / "bars.svg").read_text()

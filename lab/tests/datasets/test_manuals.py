@@ -11,7 +11,7 @@ import pytest
 
 from effort import effort
 from surefoot.types.errors import UsageError
-from surefoot_lab.datasets.manuals import ManualQuestion, contains, held, read, right, said
+from surefoot_lab.datasets.manuals import ManualQuestion, comparable, contains, held, read, right
 
 ROW: dict[str, Any] = {
     "id": "kettle-001",
@@ -91,7 +91,7 @@ def test_numbers_do_not_go_on_and_short_words_stand_alone(text: str, wanted: str
 
 def test_an_answer_is_compared_without_markers_and_signs() -> None:
     """The 1 of [1] is no number of the answer, and Markdown's signs are no words."""
-    assert said("It is  `95`\ndegrees [1], [2, 3].") == "it is 95 degrees,."
+    assert comparable("It is  `95`\ndegrees [1], [2, 3].") == "it is 95 degrees,."
     assert not right(question(answers=("1",)), "It is hot [1].")
 
 
@@ -116,4 +116,4 @@ def test_evidence_is_found_without_white_space_tags_and_signs(text: str) -> None
 def test_reading_an_answer_takes_time_in_proportion_to_its_length() -> None:
     """White space and brackets without end are read once."""
     for text in (" " * 300_000, "[1" + " " * 300_000, "[1," * 100_000):
-        assert effort(partial(said, text), 2) < 2
+        assert effort(partial(comparable, text), 2) < 2

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from judge_heads import (
-    asked,
     correctness,
     judged_support,
     learned_from,
     planted,
+    question_key,
     supported,
 )
 from surefoot.embedders.hashing import Hashing
@@ -26,7 +26,7 @@ def test_every_fourth_question_is_learned_from() -> None:
     """By its words, whoever answered it."""
     records = [{"question": f"Question {n // 2}?"} for n in range(16)]
     assert learned_from(records) == {"question 0", "question 4"}
-    assert asked("Who  is José?") == asked("who is jose")
+    assert question_key("Who  is José?") == question_key("who is jose")
 
 
 def test_a_record_without_a_reference_teaches_nothing() -> None:
@@ -40,17 +40,17 @@ def test_a_record_without_a_reference_teaches_nothing() -> None:
 def test_what_nobody_could_judge_is_left_out() -> None:
     """Claims of ExpertQA without a verdict, or with a bare address for evidence."""
     human = {"support": "Complete"}
-    told = {
+    results = {
         "answer": "It is of iron.",
         "passages": [{"text": "[1] https://example.org/a\n\nIron it is."}],
         "human": human,
     }
-    found = judged_support("expertqa", told)
+    found = judged_support("expertqa", results)
     assert found is not None
     assert found[0]
     assert [passage.text for passage in found[2]] == ["Iron it is."]
-    assert judged_support("expertqa", {**told, "human": {"support": "N/A"}}) is None
-    assert judged_support("expertqa", {**told, "passages": [{"text": "[1] https://example.org/a"}]}) is None
+    assert judged_support("expertqa", {**results, "human": {"support": "N/A"}}) is None
+    assert judged_support("expertqa", {**results, "passages": [{"text": "[1] https://example.org/a"}]}) is None
 
 
 def test_supported_claims_are_taken_beside_their_lies(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import manual_questions
 from manual_questions import (
     AskedPassage,
     ReadManual,
-    asked,
+    questions_of,
     read,
     reworded,
     rows,
@@ -65,7 +65,7 @@ def manual(folder: Path) -> ReadManual:
 
 def questions(manual: ReadManual, kind: str) -> list[AskedPassage]:
     """All that any chance gives."""
-    return [one for seed in range(12) for one in asked(manual, random.Random(seed)) if one.kind == kind]
+    return [one for seed in range(12) for one in questions_of(manual, random.Random(seed)) if one.kind == kind]
 
 
 def test_a_manual_is_read_as_an_index_reads_it(manual: ReadManual) -> None:
@@ -110,7 +110,7 @@ def test_a_question_knows_the_words_that_answer_it(
 
 def test_every_answer_stands_in_its_passage(manual: ReadManual) -> None:
     """Else a span would be learned at a wrong place, or none."""
-    every = [one for seed in range(5) for one in asked(manual, random.Random(seed))]
+    every = [one for seed in range(5) for one in questions_of(manual, random.Random(seed))]
     assert len(every) > 40
     for one in every:
         assert all(answer in manual.passages[one.number].text for answer in one.answers)
@@ -119,10 +119,10 @@ def test_every_answer_stands_in_its_passage(manual: ReadManual) -> None:
 def test_a_question_is_worded_as_people_type() -> None:
     """The same chance gives the same words; some are keywords, some lower case, some have a slip."""
     plain = "How do I remove a directory?"
-    said = [reworded(plain, random.Random(seed)) for seed in range(300)]
-    assert said == [reworded(plain, random.Random(seed)) for seed in range(300)]
-    assert {plain, "remove directory", "how do i remove a directory", "How do I delete a folder?"} <= set(said)
-    assert len({one for one in said if "emov" not in one and "elet" not in one}) > 0
+    reply = [reworded(plain, random.Random(seed)) for seed in range(300)]
+    assert reply == [reworded(plain, random.Random(seed)) for seed in range(300)]
+    assert {plain, "remove directory", "how do i remove a directory", "How do I delete a folder?"} <= set(reply)
+    assert len({one for one in reply if "emov" not in one and "elet" not in one}) > 0
 
 
 def test_the_rows_are_labelled_questions(manual: ReadManual, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from tokenizers.pre_tokenizers import Whitespace
 
 from static_embedding import (
     MOST_CHARACTERS,
-    VectorLesson,
+    VectorExamples,
     VectorRecipe,
     fit,
     quantised,
@@ -132,7 +132,7 @@ def test_each_step_goes_down_the_slope() -> None:
     """One step of Adam with a small rate moves every number against the sign of the loss's measured slope."""
     random = np.random.default_rng(3)
     table = random.normal(size=(4, 3)).astype(np.float32)
-    lesson = VectorLesson(
+    lesson = VectorExamples(
         (np.array([0, 1, 1]), np.array([2, 0, 3])), unit(random.normal(size=(2, 3)).astype(np.float32))
     )
 

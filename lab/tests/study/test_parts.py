@@ -157,8 +157,8 @@ def test_shuffled_weights_are_the_same_numbers_elsewhere(tmp_path: Path) -> None
     folder = controls.shuffled(own, tmp_path / "a")
     data, before = (folder / "minilm.onnx").read_bytes(), own.read_bytes()
     assert data != before
-    asked = [("Who wrote it?", Passage("p", "Ada Berg wrote it in 1911."))]
-    assert MiniLM(str(folder)).grade(asked)[0].score != MiniLM().grade(asked)[0].score
+    queries = [("Who wrote it?", Passage("p", "Ada Berg wrote it in 1911."))]
+    assert MiniLM(str(folder)).grade(queries)[0].score != MiniLM().grade(queries)[0].score
     assert MiniLM(str(folder)).name != MiniLM().name
     assert (controls.shuffled(own, tmp_path / "b") / "minilm.onnx").read_bytes() == data
 

@@ -36,9 +36,9 @@ def _pairs() -> list[LabelledPair]:
             (f"{first} sang in the hall each night. Many people came from afar to hear it all.", 0),
             ("The lock opens at noon on most days. Barges carry coal along the slow river.", 0),
         ]
-        asked = f"In what city was {first} {last} born?"
+        queries = f"In what city was {first} {last} born?"
         found += [
-            LabelledPair(f"q{n}", asked, Passage(f"q{n}-{i}", text), label, (city,))
+            LabelledPair(f"q{n}", queries, Passage(f"q{n}-{i}", text), label, (city,))
             for i, (text, label) in enumerate(texts)
         ]
     return found
@@ -65,8 +65,8 @@ class Planted:
 
 def matches_names(question: str, text: str) -> float:
     """The share of the question's names' words that stand in the text, whatever it says of them."""
-    asked = {word for name in names(question) for word in words(name)}
-    return len(asked & set(words(text))) / len(asked) if asked else 0.0
+    queries = {word for name in names(question) for word in words(name)}
+    return len(queries & set(words(text))) / len(queries) if queries else 0.0
 
 
 def finds_answers(question: str, text: str) -> float:
@@ -214,11 +214,11 @@ def test_a_study_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(ComponentError, match="out of memory"):
         studied(broken, tmp_path, **small)
     lines = tmp_path / "run" / PAIRS
-    kept = lines.read_bytes()
-    assert 0 < kept.count(b"\n") < 9
-    lines.write_bytes(kept + b'{"key": "q1/q1-0", "val')
+    selected = lines.read_bytes()
+    assert 0 < selected.count(b"\n") < 9
+    lines.write_bytes(selected + b'{"key": "q1/q1-0", "val')
     studied(Planted(matches_names), tmp_path, **small)
-    assert lines.read_bytes().startswith(kept)
+    assert lines.read_bytes().startswith(selected)
     assert lines.read_bytes() == (tmp_path / "whole" / PAIRS).read_bytes()
     for name in (report.TEXT, report.DATA):
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

@@ -21,15 +21,15 @@ from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot_lab.train import grader_training  # noqa: E402
 from surefoot_lab.train.evaluator import (  # noqa: E402
+    EncodedPair,
     EvaluatorRecipe,
-    TrainingExample,
     dev_examples,
     examples_of,
     losses_of,
     train,
 )
 from surefoot_lab.train.grader_training import batched, scored  # noqa: E402
-from surefoot_lab.train.mixture import Lesson, Mixture, Source, half  # noqa: E402
+from surefoot_lab.train.mixture import Mixture, Source, TrainingExample, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 from surefoot_lab.train.training import TrainingProgress  # noqa: E402
 
@@ -45,11 +45,11 @@ class Stopped(BaseException):
 def stop_at(step: int) -> Callable[[TrainingProgress], None]:
     """Raises after so many steps."""
 
-    def told(progress: TrainingProgress) -> None:
+    def results(progress: TrainingProgress) -> None:
         if progress.step == step:
             raise Stopped
 
-    return told
+    return results
 
 
 def tiny(seed: int = 0) -> Any:
@@ -119,11 +119,11 @@ def test_the_numbers_are_those_of_the_shipped_weights() -> None:
 # Lessons in numbers
 
 
-def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> TrainingExample:
-    return examples_of([Lesson(question, "", text, label, 1.0, spans)], most)[0]
+def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> EncodedPair:
+    return examples_of([TrainingExample(question, "", text, label, 1.0, spans)], most)[0]
 
 
-def shown(example: TrainingExample) -> list[str]:
+def shown(example: EncodedPair) -> list[str]:
     """The pieces between each first and last piece of evidence."""
     pairs = zip(example.starts or [], example.ends or [], strict=True)
     return [wordpiece().decode(example.ids[a : b + 1], skip_special_tokens=False) for a, b in pairs]
@@ -160,8 +160,8 @@ def test_a_long_text_with_early_evidence_loses_its_end() -> None:
 # Batches
 
 
-def pretend(length: int) -> TrainingExample:
-    return TrainingExample([1] * length, [0] * length, 1.0, 1.0, None, None)
+def pretend(length: int) -> EncodedPair:
+    return EncodedPair([1] * length, [0] * length, 1.0, 1.0, None, None)
 
 
 def test_each_example_is_in_one_batch() -> None:
@@ -317,8 +317,8 @@ def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) 
     rows = [row(name, number) for number, name in enumerate(NAMES)]
     fit = [name for name in NAMES if half({"id": name}) == "fit"]
     (seen,) = dev_examples({"all": rows}, EvaluatorRecipe()).values()
-    asked = {wordpiece().decode(example.ids).split("build")[0].split()[-1] for example in seen}
-    assert (len(seen), asked) == (2 * len(fit), set(fit))
+    queries = {wordpiece().decode(example.ids).split("build")[0].split()[-1] for example in seen}
+    assert (len(seen), queries) == (2 * len(fit), set(fit))
     assert 0 < len(fit) < len(NAMES)
 
 
@@ -346,7 +346,7 @@ def test_a_checkpoint_is_written_whole_or_not_at_all(
     """A crash in the middle leaves the one before."""
     with pytest.raises(Stopped):
         train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(3), "cpu")
-    kept = (tmp_path / "out/checkpoint.pt").read_bytes()
+    selected = (tmp_path / "out/checkpoint.pt").read_bytes()
 
     def torn(value: Any, file: Any) -> None:
         file.write(b"half")
@@ -355,7 +355,7 @@ def test_a_checkpoint_is_written_whole_or_not_at_all(
     monkeypatch.setattr(torch, "save", torn)
     with pytest.raises(Stopped):
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-    assert (tmp_path / "out/checkpoint.pt").read_bytes() == kept
+    assert (tmp_path / "out/checkpoint.pt").read_bytes() == selected
 
 
 def test_a_loss_that_is_no_number_stops_the_training(mixture: Mixture, tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ def pairs() -> list[Pair]:
     """Forty of random pieces, from 4 to 256 long."""
     chance = random.Random(0)
     lengths = [4, 256, *(chance.randint(5, 120) for _ in range(38))]
-    asked = [chance.randint(2, length - 2) for length in lengths]
+    queries = [chance.randint(2, length - 2) for length in lengths]
     rows = [[101, *(chance.randint(1000, 1400) for _ in range(length - 2)), 102] for length in lengths]
-    return [([row], [[0] * n + [1] * (len(row) - n)]) for row, n in zip(rows, asked, strict=True)]
+    return [([row], [[0] * n + [1] * (len(row) - n)]) for row, n in zip(rows, queries, strict=True)]
 
 
 def torch_says(network: Any, pairs: list[Pair]) -> list[tuple[float, Any]]:

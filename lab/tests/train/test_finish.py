@@ -95,18 +95,18 @@ def test_what_comes_out_is_an_evaluator(best: Path, tmp_path: Path) -> None:
 
 def test_half_of_the_questions_is_left_to_be_measured_on(best: Path, tmp_path: Path) -> None:
     """Labels of the other half change nothing that is fitted; both halves are written."""
-    told: list[int] = []
+    results: list[int] = []
     right = [row(n) for n in range(240)]
     mixed = [row(n, right=is_fit(row(n))) for n in range(240)]
     cards = []
     for name, rows in (("right", right), ("mixed", mixed)):
         (tmp_path / name).mkdir()
-        out = finish(best, mixture(tmp_path / name, b=rows), tmp_path / name, lambda done, total: told.append(total))
+        out = finish(best, mixture(tmp_path / name, b=rows), tmp_path / name, lambda done, total: results.append(total))
         cards.append(card(out))
     assert cards[0] == cards[1]
     fit = [row for row in right if is_fit(row)]
     assert len(fit) < QUESTIONS
-    assert max(told) == 2 * len(fit)
+    assert max(results) == 2 * len(fit)
     halves = [(tmp_path / "right/dev" / half / "b.jsonl").read_text().count("\n") for half in ("", "fit", "test")]
     assert halves == [240, len(fit), 240 - len(fit)]
 
@@ -117,12 +117,12 @@ def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, least: floa
 
     In the middle it hangs on the processor by a step: int8 products saturate where there are no instructions for them.
     """
-    told: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     found = mixture(tmp_path, bridges=[row(n) for n in range(240)])
     best = weights(tmp_path / "best.pt", quiet)
-    out = finish(best, found, tmp_path / "out", lambda done, total: told.append((done, total)))
+    out = finish(best, found, tmp_path / "out", lambda done, total: results.append((done, total)))
     assert least <= card(out)["evidence"]["margin"] <= most
-    assert told.count((12, 12)) == 1
+    assert results.count((12, 12)) == 1
 
 
 def test_a_long_passage_points_where_its_best_window_does(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_what_was_there_stays_until_all_is_made(best: Path, tmp_path: Path, monk
     finish(best, mixture(tmp_path, old=rows), out, silent)
     before = (out / "minilm.json").read_text()
     with monkeypatch.context() as patched:
-        patched.setattr(finishing, "_calibrated", lambda *given: 1 / 0)
+        patched.setattr(finishing, "_calibrated", lambda *arguments: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             finish(best, mixture(tmp_path, new=rows), out, silent)
     assert ((out / "minilm.json").read_text(), (out / "dev/old.jsonl").exists()) == (before, True)
@@ -171,9 +171,9 @@ def test_what_was_there_stays_until_all_is_made(best: Path, tmp_path: Path, monk
 # Before hours of training
 
 
-@pytest.mark.parametrize(("count", "said"), [(0, "label more"), (40, "it takes 14 without an error to show 20 %")])
-def test_too_few_questions_are_refused(tmp_path: Path, count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "reply"), [(0, "label more"), (40, "it takes 14 without an error to show 20 %")])
+def test_too_few_questions_are_refused(tmp_path: Path, count: int, reply: str) -> None:
     """Those on which even an evaluator that never errs could not be shown to keep the aim."""
     found = mixture(tmp_path, bridges=[row(n) for n in range(count + 1)])
-    with pytest.raises(ConfigError, match=f"questions to fit thresholds on, which are too few: .*{said}"):
+    with pytest.raises(ConfigError, match=f"questions to fit thresholds on, which are too few: .*{reply}"):
         require_questions(found)

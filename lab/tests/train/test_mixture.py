@@ -15,7 +15,7 @@ from surefoot.text.words import sentences, words
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets import pairs
 from surefoot_lab.train import mixture
-from surefoot_lab.train.mixture import Evidence, Lesson, Mixture, Source, find, fingerprint, sources
+from surefoot_lab.train.mixture import Evidence, Mixture, Source, TrainingExample, find, fingerprint, sources
 from surefoot_lab.train.sources import Row
 
 MANY = 40
@@ -30,7 +30,7 @@ def article(number: int) -> Row:
     return {"id": f"p{number}", "title": f"Ana{number} Bor{number}", "text": text}
 
 
-def asked(number: int, labels: dict[int, int | None], prop: str = "born") -> Row:
+def queries(number: int, labels: dict[int, int | None], prop: str = "born") -> Row:
     """A question about somebody, with passages by their numbers."""
     return {
         "id": f"{prop}{number}",
@@ -47,7 +47,7 @@ def write(path: Path, rows: Sequence[Any]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
-def lessons(data: Path, rows: Sequence[Row], seed: int = 0, **options: Any) -> list[Lesson]:
+def lessons(data: Path, rows: Sequence[Row], seed: int = 0, **options: Any) -> list[TrainingExample]:
     """What one source of these rows teaches; all of them unless `use` says so."""
     write(data / "set.jsonl", rows)
     return Mixture(data, [Source("set", **{"use": "train", **options})]).lessons(seed)
@@ -62,7 +62,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ring(prop: str = "born") -> list[Row]:
     """A question about each, with the passages of two others, so that held articles turn up everywhere."""
-    return [asked(n, {n: 1, (n + 1) % MANY: 0, (n + 7) % MANY: 0, (n + 11) % MANY: None}, prop) for n in range(MANY)]
+    return [queries(n, {n: 1, (n + 1) % MANY: 0, (n + 7) % MANY: 0, (n + 11) % MANY: None}, prop) for n in range(MANY)]
 
 
 # Nothing of what it is measured on
@@ -101,7 +101,7 @@ def test_nothing_of_a_development_question_is_learned(tmp_path: Path, seed: int)
     """Neither it, nor its passages, nor other passages of their articles; whichever file they are in."""
     write(tmp_path / "split.jsonl", ring())
     write(tmp_path / "other.jsonl", ring("seen"))
-    write(tmp_path / "dev.jsonl", [asked(3, {3: 1, 4: 0}, "met"), {**asked(9, {}), "passages": []}])
+    write(tmp_path / "dev.jsonl", [queries(3, {3: 1, 4: 0}, "met"), {**queries(9, {}), "passages": []}])
     listed = [Source("split", "split", made=EVERYTHING, copies=2), Source("other", "train", made=EVERYTHING)]
     listed.append(Source("dev", "dev"))
     assert leaks(tmp_path, listed, seed) == []
@@ -130,7 +130,7 @@ def test_nothing_of_the_real_development_questions_is_learned() -> None:
 
 def test_a_fifth_of_a_split_file_is_development_data(tmp_path: Path) -> None:
     """By article: two questions about the same one are on the same side."""
-    write(tmp_path / "set.jsonl", [asked(n, {n: 1}, prop) for n in range(300) for prop in ("born", "seen")])
+    write(tmp_path / "set.jsonl", [queries(n, {n: 1}, prop) for n in range(300) for prop in ("born", "seen")])
     learned = Mixture(tmp_path, [Source("set", "split")])
     dev = [row["s_wiki_title"] for row in learned.dev["set"]]
     assert 60 < len(dev) < 180
@@ -139,10 +139,10 @@ def test_a_fifth_of_a_split_file_is_development_data(tmp_path: Path) -> None:
     assert len(dev) + len(rest) == 600
 
 
-def alone(data: Path, row: Row, held: Row) -> list[Lesson]:
+def alone(data: Path, row: Row, held: Row) -> list[TrainingExample]:
     """What a row teaches beside one other, when a third is held back."""
     write(data / "dev.jsonl", [held])
-    write(data / "set.jsonl", [row, asked(7, {7: 1})])
+    write(data / "set.jsonl", [row, queries(7, {7: 1})])
     found = Mixture(data, [Source("dev", "dev"), Source("set", "train", copies=9)]).lessons(0)
     assert found
     return [lesson for lesson in found if "7" not in lesson.question]
@@ -193,11 +193,11 @@ def test_a_long_sentence_of_a_held_passage_is_not_learned_elsewhere(tmp_path: Pa
 # What is made of a positive
 
 
-ROWS = [asked(n, {n: 1, n + 20: 0}) for n in range(8)]
+ROWS = [queries(n, {n: 1, n + 20: 0}) for n in range(8)]
 POSITIVES = {article(n)["text"]: n for n in range(8)}
 
 
-def made(data: Path, kind: str, rows: Sequence[Row] = ROWS, **options: Any) -> list[Lesson]:
+def made(data: Path, kind: str, rows: Sequence[Row] = ROWS, **options: Any) -> list[TrainingExample]:
     """The lessons that only this kind brings."""
     options = {"copies": 5, "absent": True, **options}
     own = {(x.question, x.text) for x in lessons(data, rows, **options)}
@@ -231,7 +231,7 @@ def test_an_answer_removed_leaves_question_and_entity(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("plain")
 def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
     """The question is the same one about somebody whom the passage does not speak of."""
-    rows = [*ROWS, *(asked(n, {n: 1}, "seen") for n in range(10, 14))]
+    rows = [*ROWS, *(queries(n, {n: 1}, "seen") for n in range(10, 14))]
     found = made(tmp_path, "other entity", rows)
     assert found
     for lesson in found:
@@ -245,7 +245,7 @@ def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("plain")
 def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
     """The entity is the same, by its page or by the passage's title; the answer to the new question is not there."""
-    schools = [asked(n, {n: None}, "taught") | {"answers": ["Larrow School"]} for n in range(4)]
+    schools = [queries(n, {n: None}, "taught") | {"answers": ["Larrow School"]} for n in range(4)]
     nameless = [{**row, "s_wiki_title": None} for row in (ROWS[0], schools[0])]
     found = made(tmp_path, "other relation", [*nameless, *ROWS[1:], *schools[1:]])
     assert {lesson.question for lesson in found} == {row["question"] for row in schools}
@@ -269,8 +269,8 @@ def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
 )
 def test_no_other_relation_is_taken_that_the_passage_may_answer(tmp_path: Path, other: Row) -> None:
     """By its text, its title, its label, or because nobody knows; nor one about another entity, nor the same again."""
-    second = {**asked(1, {30: 0}, "seen"), "answers": ["Tresk"], **other}
-    assert made(tmp_path, "other relation", [asked(1, {1: 1}), second], copies=9) == []
+    second = {**queries(1, {30: 0}, "seen"), "answers": ["Tresk"], **other}
+    assert made(tmp_path, "other relation", [queries(1, {1: 1}), second], copies=9) == []
 
 
 @pytest.mark.usefixtures("plain")
@@ -290,7 +290,7 @@ def test_renaming_breaks_who_the_passage_is_about(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("plain")
 def test_sentences_are_joined_to_a_positive(tmp_path: Path) -> None:
     """Others were found for the same question; the spans move along."""
-    rows = [asked(n, {n: 1, n + 20: 0, n + 30: 0}) for n in range(8)]
+    rows = [queries(n, {n: 1, n + 20: 0, n + 30: 0}) for n in range(8)]
     found = made(tmp_path, "joined", rows)
     assert {lesson.text.find("Ana") for lesson in found} == {0}
     assert len({lesson.text.index(f"Town{n}") for lesson in found for n in range(8) if f"Town{n}," in lesson.text}) > 3
@@ -306,7 +306,7 @@ def test_sentences_are_joined_to_a_positive(tmp_path: Path) -> None:
 
 def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
     """Some of them; and some lose a title that their text repeats."""
-    found = lessons(tmp_path, [asked(n, {n: 1, n + 50: 0}) for n in range(40)])
+    found = lessons(tmp_path, [queries(n, {n: 1, n + 50: 0}) for n in range(40)])
     whole = {article(n)["text"] for n in range(100)}
     cut = [x.text for x in found if x.text not in whole]
     assert 0.2 < len(cut) / len(found) < 0.6
@@ -360,7 +360,7 @@ def test_negatives_grow_harder(tmp_path: Path) -> None:
 
 def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) -> None:
     """By its bare name, in both corpora; a passage is positive where an alias stands in it."""
-    write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in asked(1, {}).items() if k != "passages"}])
+    write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in queries(1, {}).items() if k != "passages"}])
     write(tmp_path / "corpus/wikipedia.jsonl", [{**article(1), "title": "Ana1 Bor1 (writer)"}, article(2)])
     write(tmp_path / "miniwiki/pages.jsonl", [{"title": "Ana1 Bor1", "paragraphs": ["Ana1 Bor1 has a dog."]}])
     found = Mixture(tmp_path, [Source("popqa/questions", "train")]).lessons(0)
@@ -371,7 +371,7 @@ def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reply"),
     [
         ("[", "cannot be read"),
         ("a = 1", "cannot be read"),
@@ -387,13 +387,13 @@ def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) 
         ('[a]\nuse = "dev"\nmade = ["joined"]', "nothing is made of a, as its use is dev"),
     ],
 )
-def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, reply: str) -> None:
     """Before anything is trained on what was not meant."""
     path = tmp_path / "mine.toml"
     path.write_text(text)
     with pytest.raises(ConfigError, match=str(path)) as raised:
         sources(path)
-    assert said in str(raised.value)
+    assert reply in str(raised.value)
 
 
 @pytest.mark.parametrize(
@@ -429,7 +429,7 @@ def test_a_mixture_is_known_by_what_it_says(tmp_path: Path) -> None:
 def test_development_files_can_be_measured_on(tmp_path: Path) -> None:
     """By `surefoot lab evaluator`: all of each, and in two halves; one without labels is left out."""
     write(tmp_path / "a/set.jsonl", ring())
-    write(tmp_path / "bare.jsonl", [{**asked(1, {}), "passages": []}])
+    write(tmp_path / "bare.jsonl", [{**queries(1, {}), "passages": []}])
     learned = Mixture(tmp_path, [Source("a/set", "dev"), Source("bare", "dev")])
     learned.write_dev(tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").glob("*.jsonl")] == ["a-set.jsonl"]

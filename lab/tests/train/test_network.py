@@ -75,9 +75,9 @@ def test_it_computes_what_bert_computes(bert: Path) -> None:
         vocab_size=VOCABULARY, hidden_size=64, num_hidden_layers=1, num_attention_heads=2, intermediate_size=256
     )
     theirs = transformers.BertModel(config, add_pooling_layer=False).eval()
-    given = safetensors.load_file(str(bert / "model.safetensors"))
+    arguments = safetensors.load_file(str(bert / "model.safetensors"))
     theirs.load_state_dict(
-        {name: tensor for name, tensor in given.items() if not name.startswith("pooler")}, strict=False
+        {name: tensor for name, tensor in arguments.items() if not name.startswith("pooler")}, strict=False
     )
     ours = pretrained(bert).eval()
     tokens, sides = pair("who built the bridge", "tomas aldwin did")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot_lab.train.openings import MOST, questions, told
+from surefoot_lab.train.openings import MOST, questions, stated_facts
 
 VILLAGE = "Landresse is a commune in the Doubs department in eastern France. Its population was 217 in 2019."
 PLAYER = "Vida Moren (born 12 March 1951) is a Larrow former footballer. He was born in Harlow, the son of Jon Moren."
@@ -15,11 +15,11 @@ FILM = (
 
 
 def answers(text: str) -> dict[str, str]:
-    return {wording.asked[0]: answer for wording, answer in told(text)}
+    return {wording.asked[0]: answer for wording, answer in stated_facts(text)}
 
 
 @pytest.mark.parametrize(
-    ("text", "asked", "answer"),
+    ("text", "queries", "answer"),
     [
         (VILLAGE, "In what country is {x}?", "France"),
         (VILLAGE, "What is the population of {x}?", "217"),
@@ -35,9 +35,9 @@ def answers(text: str) -> dict[str, str]:
         (FILM, "When was {x} released?", "3 May 1974"),
     ],
 )
-def test_an_opening_tells(text: str, asked: str, answer: str) -> None:
+def test_an_opening_tells(text: str, queries: str, answer: str) -> None:
     """What it says of a place, a person or a work, to the word."""
-    assert answers(text)[asked] == answer
+    assert answers(text)[queries] == answer
 
 
 def test_a_question_has_the_passage_that_answers_it() -> None:
@@ -58,6 +58,6 @@ def test_no_wording_outweighs_the_others() -> None:
         {"id": str(n), "title": f"Landresse {n}", "text": f"Landresse {n} is a commune in eastern France."}
         for n in range(MOST + 20)
     ]
-    asked = questions(many)
-    assert len(asked) == MOST
-    assert questions(many[::-1]) == asked
+    queries = questions(many)
+    assert len(queries) == MOST
+    assert questions(many[::-1]) == queries

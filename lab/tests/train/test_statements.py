@@ -47,12 +47,12 @@ def test_only_an_unsupported_statement_has_changed_words() -> None:
 
 def test_a_change_stands_in_claims_of_both_labels() -> None:
     """The changed claim beside the changed evidence is supported: neither text alone tells."""
-    said = defaultdict[str, set[int]](set)
+    reply = defaultdict[str, set[int]](set)
     for one in many():
         if one.kind in ("changed", "answer"):
-            said[one.text].add(one.label)
-    both = [text for text, labels in said.items() if len(labels) == 2]
-    assert len(both) > len(said) / 4
+            reply[one.text].add(one.label)
+    both = [text for text, labels in reply.items() if len(labels) == 2]
+    assert len(both) > len(reply) / 4
 
 
 def test_a_number_that_was_changed_differs_from_the_evidence() -> None:

@@ -18,13 +18,13 @@ transformers = pytest.importorskip("transformers", reason="needs the extra trans
 from surefoot.evaluators.t5 import T5  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
-from surefoot_lab.train.t5 import T5Lesson, T5Recipe, train  # noqa: E402
+from surefoot_lab.train.t5 import T5Example, T5Recipe, train  # noqa: E402
 from surefoot_lab.train.training import TrainingProgress  # noqa: E402
 
 HELPS = ["tomas aldwin built the ruvel bridge", "the bridge is of iron", "Josef is the keeper", "the hut of Josef"]
 DOES_NOT = ["who is who", "of the of the", "hut hut hut", "is iron the hut"]
-DATA = [T5Lesson("who built the bridge", Passage(t, t), 1.0) for t in HELPS]
-DATA += [T5Lesson("who built the bridge", Passage(t, t), -1.0) for t in DOES_NOT]
+DATA = [T5Example("who built the bridge", Passage(t, t), 1.0) for t in HELPS]
+DATA += [T5Example("who built the bridge", Passage(t, t), -1.0) for t in DOES_NOT]
 QUICK = T5Recipe(epochs=2, batch=3, rate=1e-3)
 
 
@@ -35,11 +35,11 @@ class Stopped(BaseException):
 def stop_at(step: int) -> Callable[[TrainingProgress], None]:
     """Raises after so many steps."""
 
-    def told(progress: TrainingProgress) -> None:
+    def results(progress: TrainingProgress) -> None:
         if progress.step == step:
             raise Stopped
 
-    return told
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(base: Path, tmp_path:
     seen: list[TrainingProgress] = []
     train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=seen.append)
     assert same(tmp_path / "whole", tmp_path / "again")
-    kept = {1: 0, 2: 2, 4: 4, 6: 6}[step]
-    assert [progress.step for progress in seen] == list(range(kept + 1, 7))
+    selected = {1: 0, 2: 2, 4: 4, 6: 6}[step]
+    assert [progress.step for progress in seen] == list(range(selected + 1, 7))
 
 
 def test_the_seed_decides(base: Path, tmp_path: Path) -> None:

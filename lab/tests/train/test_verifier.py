@@ -89,7 +89,9 @@ def test_what_is_finished_keeps_the_contract(sets: ClaimSets, tmp_path: Path, mo
     finish(tmp_path / "best.pt", sets, tmp_path, lambda done, of: None)
     verifier = MiniLMVerifier(str(tmp_path))
     verify("verifier", verifier)
-    (told,) = verifier.support([Assertion("Hut 7 stands at 24 metres.", (Passage("h", "Hut 7 stands at 14 metres."),))])
-    assert told.probability is not None
+    (results,) = verifier.support(
+        [Assertion("Hut 7 stands at 24 metres.", (Passage("h", "Hut 7 stands at 14 metres."),))]
+    )
+    assert results.probability is not None
     assert (tmp_path / "dev/test/ragtruth_qa.jsonl").is_file()
     assert not (tmp_path / ".finishing").exists()
