@@ -18,7 +18,6 @@ from functools import cache, partial
 from typing import Literal
 
 from surefoot.text.screen import screened, suspects
-from surefoot.text.subject import QUESTIONS, RelationQuestion
 from surefoot.text.words import (
     STOP_WORDS,
     bare,
@@ -33,6 +32,7 @@ from surefoot.text.words import (
     without,
 )
 from surefoot_lab.datasets.pairs import LabelledPair, holds
+from surefoot_lab.relation_questions import QUESTIONS, RelationQuestion
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""
