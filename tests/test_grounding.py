@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -90,32 +89,6 @@ def test_a_marker_belongs_to_its_sentence(text: str) -> None:
     assert only(answer).quoted
 
 
-@pytest.mark.parametrize("alone", ["\n\n[1]", " [1]\n\n[1]", "\n\n[1]\n\n[1]"])
-def test_a_marker_on_a_line_of_its_own_is_not_written_twice(alone: str) -> None:
-    """It belongs to the sentence before it, and is no sentence that would get a marker once more."""
-    assert ground(WHO, f"Tomas Aldwin built it{alone}").text == "Tomas Aldwin built it [1]"
-
-
-def test_each_sentence_has_its_own_source() -> None:
-    """Also where the model gave no markers at all."""
-    answer = ground("Who built the bridge and how high is the hut?", "Tomas Aldwin did. It stands at 2,214 m.")
-    assert answer.text == "Tomas Aldwin did. [1] It stands at 2,214 m. [2]"
-    assert [citation.quoted for citation in answer.citations] == [True, True]
-
-
-def test_a_sentence_that_stands_nowhere_has_no_source() -> None:
-    """Nor is one made up for it, beside a sentence that has its own."""
-    answer = ground(WHO, "Tomas Aldwin built it. Trolls laughed.")
-    assert answer.text == "Tomas Aldwin built it. [1] Trolls laughed."
-    assert only(answer).marker == 1
-
-
-def test_the_source_that_the_model_names_is_enough() -> None:
-    """Where it holds anything of the sentence, no better one is looked for."""
-    citation = only(ground(WHO, "Tomas Aldwin stands at 2,214 m [1]."))
-    assert (citation.marker, citation.quote, citation.reason) == (1, "Tomas Aldwin", "not in the source: 2,214")
-
-
 def test_several_markers_are_several_citations() -> None:
     """In one bracket or in two, each once; each is checked for itself."""
     for text in ("Tomas Aldwin [1, 2, 1].", "Tomas Aldwin [1][2]."):
@@ -179,12 +152,6 @@ def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> No
     assert only(ground("Who built it for King Harald?", "Tomas Aldwin built it for King Harald [1].")).quoted
 
 
-@pytest.mark.parametrize("opening", ["Yes, it", "According to the sources it", "It", "Source [1]: it"])
-def test_an_opening_word_is_no_name(opening: str) -> None:
-    """Its capital letter says nothing."""
-    assert ground(WHO, f"{opening} was built by Tomas Aldwin.").citations[0].quoted
-
-
 @pytest.mark.parametrize(
     "quotation", ["“a leap of steel”", '"I made it"', "'leap of faith'", "‘a leap’ and “don’t”", "“eap of iro”"]
 )
@@ -193,12 +160,6 @@ def test_a_made_up_quotation_is_never_verified(quotation: str) -> None:
     citation = only(ground(WHO, f"Tomas Aldwin called it {quotation} [1]."))
     assert not citation.quoted
     assert citation.reason.startswith("not in the source: ")
-
-
-@pytest.mark.parametrize("quotation", ["“a leap of iron”", '"A leap of iron,"', "'leap of iron'", "‘a leap’"])
-def test_a_true_quotation_is_verified(quotation: str) -> None:
-    """Word for word; capitals and punctuation do not count."""
-    assert only(ground(WHO, f"Tomas Aldwin called it {quotation} [1].")).quoted
 
 
 @pytest.mark.parametrize(
@@ -212,11 +173,6 @@ def test_an_answer_that_stands_in_no_strip_is_withheld(text: str) -> None:
 def test_an_answer_that_only_repeats_the_question_is_withheld() -> None:
     """Words of the question prove nothing, though they stand in a strip."""
     assert ground(WHO, "The Ruvel Bridge was built [1].").refused
-
-
-def test_without_knowledge_everything_is_withheld() -> None:
-    """There is nothing to stand on."""
-    assert grounded(WHO, Answer("Tomas Aldwin [1]."), []).refused
 
 
 @pytest.mark.parametrize(
@@ -292,13 +248,6 @@ def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     )
 
 
-def test_a_refusal_without_evidence_does_not_claim_what_passages_mention() -> None:
-    """What was dropped may well have mentioned it; it was not good enough."""
-    text = refuse("Who painted the Ruvel Bridge?", None, knowledge=False).text
-    assert "Nothing that was found is good enough to stand on; nothing sound on “Ruvel Bridge”, “painted”." in text
-    assert "searched" not in text
-
-
 @pytest.mark.parametrize(
     ("draft", "why"),
     [
@@ -312,22 +261,6 @@ def test_a_refusal_says_whose_fault_it_is(draft: Answer | None, why: str) -> Non
     answer = refuse(WHO, draft)
     assert answer.text.startswith(f"I cannot answer this from the evidence. {why}. Looked at: ")
     assert (answer.refused, answer.citations) == (True, ())
-
-
-def test_words_that_mean_nothing_are_not_missed() -> None:
-    """A question of stop words lacks none of them."""
-    assert "mentions" not in refuse("Who is it?", None).text
-
-
-def test_small_words_of_another_language_are_not_missed() -> None:
-    """Only what a reader would look for is named."""
-    text = refuse("Wie ist das Datum?", None, knowledge=False).text
-    assert "nothing sound on “Datum”." in text
-
-
-def test_what_is_missing_is_told_as_it_was_asked() -> None:
-    """With its accents."""
-    assert "nothing sound on “Tabelle”, “lösche”." in refuse("Wie lösche ich eine Tabelle?", None, knowledge=False).text
 
 
 @pytest.mark.parametrize("verdict", ["Yes.", "No, it was not.", "yes"])
@@ -384,14 +317,6 @@ def test_what_a_check_withholds_is_marked_where_marks_are_wanted(said: str) -> N
     assert marked.uncited == (said.replace(" [1]", ""),)
     assert not any(citation.quoted for citation in marked.citations)
     assert grounded(WHO, Answer("I do not know."), KNOWLEDGE, check="mark").refused
-
-
-def test_quotations_that_are_none_are_marked_too() -> None:
-    """Each says what is wrong with it."""
-    wrong = Citation(1, Strip("b", 0, 5, "Never", 1.0, kept=True), "Never", quoted=True)
-    assert grounded(WHO, Answer("Never [1]", (wrong,)), KNOWLEDGE).refused
-    marked = grounded(WHO, Answer("Never [1]", (wrong,)), KNOWLEDGE, check="mark")
-    assert [(c.quoted, c.reason) for c in marked.citations] == [(False, "these words do not stand in the source")]
 
 
 def test_without_a_check_nothing_is_cited_and_every_sentence_is_unsupported() -> None:
@@ -506,12 +431,6 @@ def test_quotations_are_compared_letter_by_letter() -> None:
     assert grounded(WHO, Answer("Tomas Aldwin [1]", (wrong,)), [(own, BRIDGE)]).refused
 
 
-def test_a_sentence_without_a_source_is_named() -> None:
-    """What a small model makes up beside a quotation must not read as checked."""
-    answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1]. Zebras dance gladly.")
-    assert answer.uncited == ("Zebras dance gladly.",)
-
-
 @pytest.mark.parametrize("end", ["\n", "\n\n", "\n  "])
 def test_the_lines_of_a_list_survive(end: str) -> None:
     """A model's list stays one, each item with its own marker; sentences on one line stay there."""
@@ -520,13 +439,6 @@ def test_the_lines_of_a_list_survive(end: str) -> None:
         f"Builders:\n\n- Tomas Aldwin did. [1]{end}- Tomas Aldwin in 1911. [1] He built it in 1911. [1]"
     )
     assert ground(WHO, "Tomas Aldwin did.  In 1911.").text == "Tomas Aldwin did. [1] In 1911. [1]"
-
-
-def test_a_line_that_nothing_carries_stays_a_line() -> None:
-    """Its item is named as uncited, and the others keep their lines."""
-    answer = ground(WHO, "- Tomas Aldwin did.\n- Zebras dance gladly.\n- It was in 1911.")
-    assert answer.text == "- Tomas Aldwin did. [1]\n- Zebras dance gladly.\n- It was in 1911. [1]"
-    assert answer.uncited == ("- Zebras dance gladly.",)
 
 
 def test_endless_white_space_is_looked_through_once() -> None:
@@ -543,13 +455,6 @@ def test_quotation_marks_that_nobody_closes_are_looked_through_once(mark: str) -
 
     assert is_proportional(found, 2_000, 16)
     assert found(2_000) == ["a leap of iron"]
-
-
-@given(st.text("\"“”«»'‘’ab \n.", max_size=30))
-def test_quotations_are_what_one_pattern_finds(said: str) -> None:
-    """The plain pattern takes quadratic time; what it finds is the same."""
-    pattern = re.compile(r"[\"“«]([^\"”»]{3,}?)[\"”»]|(?<!\w)['‘](.{3,}?)['’](?!\w)")
-    assert list(_quotations(said)) == [double or single for double, single in pattern.findall(said)]
 
 
 def says(supported: bool | None) -> Callable[[Sequence[Assertion]], list[Support]]:
@@ -593,12 +498,6 @@ def test_the_verifier_reads_the_cited_passages_and_the_question() -> None:
     text = "Sure, here is the answer: Tomas Aldwin [1], and Josef Ruhn keeps the hut [2]. Let me know if you need more."
     grounded(WHO, Answer(text), KNOWLEDGE, keep)
     assert seen == [Assertion("Tomas Aldwin, and Josef Ruhn keeps the hut.", (BRIDGE, HUT), WHO)]
-
-
-def test_an_opener_is_no_unsupported_sentence() -> None:
-    """It claims nothing that a source would have to carry."""
-    answer = ground(WHO, "Certainly! Tomas Aldwin built it [1]. The weather was fine. I hope that helps!")
-    assert answer.uncited == ("The weather was fine.",)
 
 
 def test_quotations_are_held_against_their_passage_too() -> None:

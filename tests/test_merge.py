@@ -26,31 +26,6 @@ def test_the_first_of_two_that_say_the_same_stays() -> None:
     assert (second.kept, second.reason) == (False, "says the same as a strip of local")
 
 
-def test_nearly_the_same_counts_as_the_same() -> None:
-    """From four of five triples of words in common; three of four are too few."""
-    assert [s.kept for s in distinct([strip("a", "a b c d e f"), strip("b", "a b c d e f g")])] == [True, False]
-    assert [s.kept for s in distinct([strip("a", "a b c d e"), strip("b", "a b c d e f")])] == [True, True]
-
-
-def test_what_says_something_else_stays() -> None:
-    """Another number in the middle, or another half, is another statement."""
-    other = BRIDGE.replace("1911", "1912")
-    half = "The Ruvel Bridge was built in 1911. A hut stands near it."
-    assert all(s.kept for s in distinct([strip("a", BRIDGE), strip("b", other), strip("c", half)]))
-
-
-def test_a_dropped_strip_hides_no_other() -> None:
-    """What was dropped before keeps its reason, and what repeats it stays."""
-    dropped, kept = strip("a", BRIDGE, kept=False), strip("b", BRIDGE)
-    assert distinct([dropped, kept]) == (dropped, kept)
-
-
-def test_three_of_a_kind_leave_one() -> None:
-    """Each later one points to the one that stays."""
-    _, second, third = distinct([strip("a", BRIDGE), strip("b", BRIDGE), strip("c", BRIDGE)])
-    assert second.reason == third.reason == "says the same as a strip of a"
-
-
 @settings(deadline=None)
 @given(st.lists(st.builds(strip, st.text("ab", max_size=2), st.text("ab ", max_size=12), st.booleans()), max_size=6))
 def test_merging_keeps_order_and_merges_once(strips: list[Strip]) -> None:
@@ -110,11 +85,6 @@ def test_a_hit_is_new_by_id_and_by_words() -> None:
     assert fresh(hits, known) == (hits[1],)
 
 
-def test_the_same_text_under_another_title_is_graded_again() -> None:
-    """The title may be what says whom it is about."""
-    assert fresh([page("a", BRIDGE, "Ruvel Bridge")], [Passage("local", BRIDGE, "notes.md")])
-
-
 def test_passages_that_repeat_or_are_too_many_are_set_aside_with_the_reason() -> None:
     """Whole, as dropped strips; what repeats does not take a place."""
     texts = {"a": BRIDGE, "b": LONG, "c": LONG.upper(), "d": "Fog hides it.", "e": "Boats pass it."}
@@ -144,11 +114,6 @@ def found(*pairs: tuple[Passage, Grade]) -> tuple[Conflict, ...]:
 
 ALDWIN = evidence("a", "Tomas Aldwin built it.", "Tomas Aldwin")
 RUHN = evidence("b", "It was built by Josef Ruhn.", "Josef Ruhn", "external")
-
-
-def test_other_answers_are_a_conflict() -> None:
-    """With the words of both, the corpus first, whatever the order of the passages."""
-    assert found(ALDWIN, RUHN) == found(RUHN, ALDWIN) == (Conflict("a", "Tomas Aldwin", "b", "Josef Ruhn"),)
 
 
 @pytest.mark.parametrize(
@@ -185,12 +150,6 @@ def test_other_names_dates_and_numbers_do_not_agree(one: str, other: str) -> Non
 def test_an_answer_that_the_other_side_has_too_is_in_no_conflict() -> None:
     """A second opinion outside does not make the first one doubtful."""
     assert found(ALDWIN, RUHN, evidence("c", "Aldwin built it.", "Aldwin", "external")) == ()
-
-
-def test_only_kept_evidence_is_in_conflict() -> None:
-    """A dropped strip says nothing; and two passages of one kind are the evaluator's business."""
-    assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn", "external", kept=False)) == ()
-    assert found(ALDWIN, evidence("b", RUHN[0].text, "Josef Ruhn")) == ()
 
 
 @pytest.mark.parametrize(("probability", "told"), [(0.49, 0), (0.5, 1)])
@@ -284,15 +243,6 @@ def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, told
     """Of two namesakes each may have another answer."""
     pairs = titled(one, "Born in Torvath.", "Torvath"), titled(other, "Born in Ambrel.", "Ambrel", "external")
     assert len(found(*pairs)) == told
-
-
-def test_a_conflict_that_several_passages_repeat_is_shown_once() -> None:
-    """With the first passage of each side."""
-    again = [
-        evidence("c", "Built by Tomas Aldwin.", "Tomas Aldwin"),
-        evidence("d", "By JOSEF RUHN.", "JOSEF RUHN", "external"),
-    ]
-    assert found(ALDWIN, RUHN, *again) == (Conflict("a", "Tomas Aldwin", "b", "Josef Ruhn"),)
 
 
 PAGE = Passage(

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.evidence import confidence
 from surefoot.evidence.confidence import ConfidenceFit
-from surefoot.evidence.hedge import ALONE, HOPELESS, UNSURE, hedged, hopeless
+from surefoot.evidence.hedge import ALONE, HOPELESS, hedged, hopeless
 from surefoot.stats.heads import Head
 from surefoot.types import Action, Answer, Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
@@ -77,13 +77,6 @@ def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float
 
 
 @pytest.mark.usefixtures("fitted")
-def test_a_hedge_says_how_sure_the_answer_is_and_how_sure_it_should_be() -> None:
-    """In percent, with the risk that was stated."""
-    told = decided(WHO, Answer("0.43"), [SURE], English()).because
-    assert told == "its confidence is 43 %, and a risk of 20 % asks for 70 %"
-
-
-@pytest.mark.usefixtures("fitted")
 def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """And says that none keeps it."""
     fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.9, 0.1), (0.0, 0.5)))
@@ -108,12 +101,6 @@ def test_without_a_confidence_one_correct_passage_is_reason_enough() -> None:
     told = decided(WHO, ANSWER, [HALF, SURE, Grade("c", None)], English())
     assert bare(told) == ANSWER
     assert "any and m" in told.unjudged
-
-
-@pytest.mark.parametrize("grades", [[], [HALF], [Grade("a", None)], [Grade("a", 9.0, label=Action.INCORRECT)]])
-def test_without_a_confidence_and_a_correct_passage_an_answer_is_hedged(grades: list[Grade]) -> None:
-    """Its words and citations stay as they are."""
-    assert bare(decided(WHO, ANSWER, grades, English())) == replace(ANSWER, hedged=True, because=UNSURE)
 
 
 def test_what_the_question_names_and_no_passage_mentions_is_said() -> None:
@@ -165,12 +152,6 @@ def test_an_evaluator_that_reads_every_language_is_believed() -> None:
         assert bare(decided(GERMAN, ANSWER, [SURE], evaluator)) == ANSWER
 
 
-def test_a_generators_own_reason_stays() -> None:
-    """It has read the sentences, where the grades are of passages."""
-    answer = Answer("x [1]", hedged=True, because=WHY)
-    assert bare(decided(WHO, answer, [SURE], English())) == bare(decided(WHO, answer, [HALF], English())) == answer
-
-
 @pytest.mark.parametrize("question", ["And in 1921?", GERMAN])
 def test_what_the_asker_can_mend_comes_first(question: str) -> None:
     """Before a reason of the generator's own; a refusal says it too, and stays one."""
@@ -179,14 +160,3 @@ def test_what_the_asker_can_mend_comes_first(question: str) -> None:
     assert bare(decided(question, unsure, [HALF], English())) == replace(unsure, because=told)
     refused = Answer("I cannot answer this.", refused=True)
     assert decided(question, refused, [HALF], English()) == replace(refused, because=told)
-
-
-def test_a_refusal_to_a_whole_question_stays_as_it_is() -> None:
-    """It says what was missing by itself."""
-    refused = Answer("I cannot answer this.", refused=True)
-    assert decided(WHO, refused, [HALF], English()) == refused
-
-
-def test_a_question_that_goes_on_is_sent_to_the_conversation() -> None:
-    """By the name of its command."""
-    assert "`surefoot chat`" in ALONE

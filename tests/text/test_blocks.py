@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from effort import is_proportional
-from surefoot.text.blocks import Part, blocks, bullets, code, definition, led, paragraph, parts, table
-from surefoot.types import Block
+from surefoot.text.blocks import Part, bullets, code, definition, led, parts, table
 
 WORDS = st.text("abcdefgh", min_size=1, max_size=5)
 LINE = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
@@ -93,20 +92,6 @@ def test_a_definition_is_read_as_its_term_and_meaning(term: str, meaning: str) -
     assert re.sub(r"\n +", "\n", units(text)[0]) == meaning
 
 
-def test_what_is_empty_is_not_written() -> None:
-    """No bullet, row or fence without anything in it."""
-    assert bullets([" ", "a", ""]) == "- a"
-    assert table([["", " "], ["a", ""]], ["", ""]) == "| a |  |"
-    assert code(" \n\n") == ""
-    assert paragraph(" a\n b ") == "a b"
-
-
-def test_cells_and_terms_are_written_on_one_line() -> None:
-    """Another line would be no part of the row."""
-    assert table([["a\nb", "c"]], ["K\ney", "V"]) == "| K ey | V |\n| --- | --- |\n| a b | c |"
-    assert definition("a\nb", "c") == "a b\n: c"
-
-
 # Any text
 
 
@@ -176,29 +161,6 @@ def test_hostile_text_is_read_in_linear_time(hostile: Callable[[int], str]) -> N
 # Examples
 
 
-def test_lines_of_a_paragraph_end_where_another_part_begins() -> None:
-    """An empty line is not needed before a list, a table or code."""
-    text = "A line\nthat goes on.\n- item\n\nMore.\n| row |\n\nThen:\n```\ncode\n```"
-    assert [part.kind for part in parts(text)] == ["paragraph", "list", "paragraph", "table", "paragraph", "code"]
-
-
-def test_a_heading_is_a_part_without_units() -> None:
-    """It is no sentence; what follows it is a part of its own."""
-    caption, said = parts("## Backup\nCopy it.")
-    assert (caption.kind, caption.units, said.kind) == ("caption", (), "paragraph")
-
-
-def test_a_list_goes_on_behind_an_empty_line() -> None:
-    """With a further item, or with an indented line; a line of its own ends it."""
-    assert units("- a\n\n- b\n\n  more of b\n\nElse.") == ["- a", "- b\n\n  more of b", "Else."]
-    assert units("    1. a\n\n       more of a\n\n  2006 (3.3.0)") == ["    1. a\n\n       more of a", "2006 (3.3.0)"]
-
-
-def test_a_rule_further_down_is_no_row() -> None:
-    """Some tables part their rows by it."""
-    assert units("| a |\n| --- |\n| b |\n| --- |\n| c |") == ["| b |", "| c |"]
-
-
 @pytest.mark.parametrize("rule", ["| --- | --- |", "|:--|--:|", "--|--|", "| :--: | ---", "  | -- | --  "])
 def test_a_rule_in_any_form_makes_the_row_above_a_header(rule: str) -> None:
     """As Markdown allows; a rule that does not begin with a bar is no line of a table here."""
@@ -232,16 +194,3 @@ def test_a_slice_is_led_up_to_by_what_leads_up_to_its_part() -> None:
     whole, lead = led(text, at, len(text))
     assert whole == "| Key | Size |\n| b | 2 |"
     assert whole[lead:] == text[at:]
-
-
-def test_a_slice_without_a_lead_is_itself() -> None:
-    """A sentence, the header of a table, and whatever stands behind the end."""
-    text = table([["a", "1"]], ["Key", "Size"])
-    assert led(text, 0, 5) == (text[:5], 0)
-    assert led("One. Two.", 5, 9) == ("Two.", 0)
-    assert led("One.", 9, 9) == ("", 0)
-
-
-def test_blocks_are_the_parts_of_a_text() -> None:
-    """Each at the same place, under no heading."""
-    assert blocks("One.\n\n- a", "L4") == (Block("One.", "paragraph", (), "L4"), Block("- a", "list", (), "L4"))
