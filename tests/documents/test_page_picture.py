@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.documents.loaders import Unreadable
 from surefoot.documents.page_picture import LONGEST, drawn
-from surefoot.documents.reader_pool import Request
+from surefoot.documents.reading import Request
 from surefoot.index.readers import READERS
 
 

@@ -14,7 +14,8 @@ import pytest
 import attacks
 from surefoot.documents import limits
 from surefoot.documents.loaders import DocumentProblem, Unreadable
-from surefoot.documents.reader_pool import Article, Readers, Reading, Request
+from surefoot.documents.reader_pool import Readers
+from surefoot.documents.reading import Article, Reading, Request
 from surefoot.documents.storable import CutDocument
 from surefoot.index.readers import READERS
 from surefoot.index.splitter import LONGEST
@@ -301,7 +302,7 @@ _READS = """
 import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
 from surefoot.documents import limits
-from surefoot.documents.reader_pool import Request
+from surefoot.documents.reading import Request
 from surefoot.index.readers import READERS
 limits.processor_seconds = lambda size: 2
 path = sys.argv[1]
@@ -348,7 +349,7 @@ def test_nothing_is_imported_from_the_folder_that_we_are_in(folder):
     (folder / "surefoot.py").write_text("raise SystemExit(3)")
     file(folder / "a.txt")
     code = (
-        "from surefoot.documents.reader_pool import Request\n"
+        "from surefoot.documents.reading import Request\n"
         "from surefoot.index.readers import READERS\n"
         "(reading,) = [list(r.items()) for r in READERS.files([Request('a.txt', 'a', 9, 'a.txt')])]\n"
         "print(reading[0][1].passages[0].text)"
@@ -364,7 +365,8 @@ def test_nothing_is_imported_from_the_folder_that_we_are_in(folder):
 def test_a_process_that_does_not_start_is_no_files_fault(folder, command):
     """One line that says how to see why, also where the machine has no room for another process."""
     with pytest.raises(UsageError, match=r"does not start; to see why: .*python"):
-        read(file(folder / "a.txt"), by=Readers(command))
+        read(file(folder / "a.txt"), by=(pool := Readers(command)))
+    pool.end()
 
 
 _PRINTS = """

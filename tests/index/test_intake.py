@@ -11,8 +11,9 @@ import pytest
 
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
+from surefoot.index.contents import StoredDocument
 from surefoot.index.intake import BATCH
-from surefoot.index.search import Index, StoredDocument
+from surefoot.index.search import Index
 from surefoot.index.storage import locked
 from surefoot.types import Block, Document
 from surefoot.types.errors import IndexFault, UsageError

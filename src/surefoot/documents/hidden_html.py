@@ -199,7 +199,9 @@ def _write(element: HtmlElement, gone: set[HtmlElement], readable: bool) -> None
 def _put(element: HtmlElement, after: HtmlElement | None, pieces: list[str], readable: bool) -> None:
     old = (element.text if after is None else after.tail) or ""
     new = _NOT_XML.sub("", _UNSEEN.sub("", "".join(pieces).replace("\f", " "))) if readable or not old else " "
-    if new != old and after is None:
+    if new == old:
+        return
+    if after is None:
         element.text = new
-    elif new != old:
+    else:
         after.tail = new

@@ -10,25 +10,21 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-from base64 import b64decode
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import count
-from math import inf
 from queue import Empty, Queue
 from threading import BoundedSemaphore, Lock, Thread
-from time import monotonic, time_ns
+from time import monotonic
 from typing import Any, BinaryIO
 
 from surefoot.documents import limits
 from surefoot.documents.loaders import DocumentProblem, Unreadable
+from surefoot.documents.reading import Article, ProcessDied, Reading, Request
 from surefoot.documents.storable import CutDocument
 from surefoot.run.manifest import cores
-from surefoot.types import Passage
 from surefoot.types.errors import UsageError
-from surefoot.types.metadata import usable
 
 MOST = 4
 """Processes side by side, at most: one process embeds and writes all that they read."""
@@ -43,127 +39,6 @@ _LONGEST_LINE = 250_000_000
 _TRIES = 2
 """How often a file is tried when its process ends before any answer, for it may have ended for another reason."""
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A file to read, given by its path, or a page, given by its bytes."""
-
-    name: str
-    """Its suffix says how to read it; the rest is the title unless the content has one."""
-    url: str
-    """Where a reader finds it."""
-    size: int
-    path: str | None = None
-    space: str = ""
-    """The name space of its ids; for a page that is its address."""
-    known: bytes | None = None
-    """The hash that the file had: a file that still has it is not read again."""
-    body: bytes = b""
-    article: bool = False
-    """Whether the page is HTML of an encyclopedia, to be read as an `Article`."""
-    picture: int = 0
-    """The page of a PDF to draw, from 1; 0: read the text."""
-
-    def encoded(self) -> bytes:
-        """The bytes that are sent."""
-        said: dict[str, Any] = {
-            "name": self.name,
-            "url": self.url,
-            "size": self.size,
-            "seconds": limits.processor_seconds(self.size),
-            "characters": limits.output_characters(self.size),
-            "article": self.article,
-            "picture": self.picture,
-        }
-        if self.path is not None:
-            said |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
-        return json.dumps(said).encode() + b"\n" + self.body
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """A page of an encyclopedia."""
-
-    extract: str
-    """Its text: a line for each paragraph, list item and row of its box, headings between "=="."""
-    ambiguous: bool
-    """Whether its markup says that it is a disambiguation page."""
-    links: tuple[tuple[str, str], ...]
-    """The address of the first link of each line of a list, and the line."""
-
-
-class Died(Exception):
-    """A process ended before its answer was complete; the text says why, with the file as its subject."""
-
-    def __init__(self, why: str, passing: bool) -> None:
-        super().__init__(why)
-        self.passing = passing
-
-
-class Reading:
-    """The content of a file; after its items have been iterated to the end, also how the reading ended."""
-
-    def __init__(self, reader: Reader, request: Request) -> None:
-        self.asked = time_ns()
-        """When it was requested, before the file was opened."""
-        self.digest: bytes | None = None
-        """Hash of the file's content; None: it was not read to its end."""
-        self.same = False
-        """Whether the file has the known hash."""
-        self.passing = False
-        """Whether it broke off for a reason that may pass, and may not be the file's fault."""
-        self._reader = reader
-        self._size = request.size
-
-    def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
-        """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all."""
-        passages: list[Passage] = []
-        try:
-            for kind, *values in self._reader.answer(self._size, seconds):
-                if kind == "passage":
-                    id, text, title, url, start, places = values
-                    stood = tuple((at, place) for at, place in places)
-                    passages.append(Passage(id, text, title, url=url, start=start, places=stood))
-                elif kind == "document":
-                    at, key, own, digest, title, size, meta = values
-                    content, kept = bytes.fromhex(digest), usable(meta)[0]
-                    yield at, CutDocument(key, own, content, tuple(passages), title, size, kept)
-                    passages.clear()
-                elif kind == "problem":
-                    at, reason, skipped = values
-                    yield at, DocumentProblem(reason, skipped)
-                else:
-                    digest, self.same = values
-                    self.digest = digest and bytes.fromhex(digest)
-        except Died as died:
-            self.passing = died.passing
-            yield self._size, DocumentProblem(str(died))
-
-    def article(self, seconds: float) -> Article:
-        """The requested article. Raises Unreadable, with the reason, if it is not read within so many seconds."""
-        said: dict[str, list[Any]] = defaultdict(list)
-        try:
-            for kind, *values in self._reader.answer(self._size, seconds):
-                said[kind].append(values)
-        except Died as died:
-            raise Unreadable(str(died)) from died
-        if problems := said["problem"]:
-            raise Unreadable("; ".join(reason for _, reason, _ in problems))
-        ((ambiguous,),) = said["article"]
-        lines = "\n".join(line for (line,) in said["line"])
-        return Article(lines, ambiguous, tuple((address, line) for address, line in said["link"]))
-
-    def picture(self, seconds: float) -> bytes:
-        """The drawn page, in PNG. Raises Unreadable, with the reason, if it is not drawn within so many seconds."""
-        try:
-            said = [item for item in self._reader.answer(self._size, seconds) if item[0] in ("picture", "problem")]
-        except Died as died:
-            raise Unreadable(str(died)) from died
-        kind, *values = said[0]
-        if kind == "problem":
-            raise Unreadable(values[1])
-        return b64decode(values[0])
 
 
 class Reader:
@@ -208,7 +83,7 @@ class Reader:
 
     def ask(self, request: Request) -> Reading:
         """Request a file or page; answers come in the order of the requests."""
-        reading = Reading(self, request)
+        reading = Reading(self.answer, request)
         self.start()
         self._pending.append(request)
         self._send(request)
@@ -227,13 +102,13 @@ class Reader:
         return self._process
 
     def answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
-        """The items about the oldest request, of `size` bytes. Raises Died, or UsageError where no process starts."""
+        """The items about the oldest request, of `size` bytes. Raises ProcessDied; UsageError where none starts."""
         ends = monotonic() + seconds
         for attempt in count(1):
             self.start()
-            said = False
+            answered = False
             for item in self._items(size, ends):
-                said = True
+                answered = True
                 if item[0] == "end":
                     self._pending.popleft()
                     yield item
@@ -242,7 +117,7 @@ class Reader:
             status = self._buried()
             if not self._ready:
                 raise self._unstarted()
-            if said or attempt == _TRIES or status == _OUT_OF_TIME or self._killed:
+            if answered or attempt == _TRIES or status == _OUT_OF_TIME or self._killed:
                 self._pending.popleft()
                 raise _died(status, size)
 
@@ -256,7 +131,7 @@ class Reader:
                 self._pending.popleft()
                 self.end()
                 late = monotonic() >= ends
-                raise Died("was not read in time" if late else f"gave no answer for {silent} s", True) from None
+                raise ProcessDied("was not read in time" if late else f"gave no answer for {silent} s", True) from None
             if line is None:
                 return
             for item in json.loads(line):
@@ -315,20 +190,20 @@ class Readers:
         """A reading for each file, in order; iterate each to its end before the next. Reads ahead."""
         readers = [self._lend() for _ in range(_useful(requests))]
         todo = [deque(requests[place :: len(readers)]) for place in range(len(readers))]
-        asked: list[deque[Reading]] = [deque() for _ in readers]
+        requested: list[deque[Reading]] = [deque() for _ in readers]
         try:
             for number in range(len(requests)):
                 # All of them begin at once; later on one is asked for more when its turn has come.
                 for place in range(len(readers)) if number == 0 else [number % len(readers)]:
-                    _ask_ahead(readers[place], todo[place], asked[place])
-                yield asked[number % len(readers)].popleft()
+                    _ask_ahead(readers[place], todo[place], requested[place])
+                yield requested[number % len(readers)].popleft()
         finally:
             for reader in readers:
                 self._take_back(reader)
 
     def page(self, request: Request, seconds: float) -> CutDocument:
         """The page, read within so many seconds. Raises Unreadable with the reason if it is not."""
-        with self._asked(request, seconds) as (reading, left):
+        with self._requested(request, seconds) as (reading, left):
             found = [item for _, item in reading.items(left)]
         if document := next((item for item in found if isinstance(item, CutDocument)), None):
             return document
@@ -336,16 +211,16 @@ class Readers:
 
     def article(self, request: Request, seconds: float) -> Article:
         """The page as an article, read within so many seconds. Raises Unreadable with the reason if it is not."""
-        with self._asked(request, seconds) as (reading, left):
+        with self._requested(request, seconds) as (reading, left):
             return reading.article(left)
 
     def picture(self, request: Request, seconds: float) -> bytes:
         """The drawn page, in PNG. Raises Unreadable with the reason if it is not drawn within so many seconds."""
-        with self._asked(request, seconds) as (reading, left):
+        with self._requested(request, seconds) as (reading, left):
             return reading.picture(left)
 
     @contextmanager
-    def _asked(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:
+    def _requested(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:
         """The reading of a page, and the seconds that are left for it when its turn has come."""
         ends = monotonic() + seconds
         if seconds <= 0 or not self._turns.acquire(timeout=seconds):
@@ -390,17 +265,17 @@ class Readers:
     def _take_back(self, reader: Reader) -> None:
         with self._lock:
             self._lent.remove(reader)
-            kept = not reader.waiting and len(self._idle) < MOST
-            if kept:
+            is_reusable = not reader.waiting and len(self._idle) < MOST
+            if is_reusable:
                 self._idle.append(reader)
-        if not kept:  # its answers to a caller who has gone away would be taken for others
+        if not is_reusable:  # its answers to a caller who has gone away would be taken for others
             reader.end()
 
 
-def _ask_ahead(reader: Reader, todo: deque[Request], asked: deque[Reading]) -> None:
+def _ask_ahead(reader: Reader, todo: deque[Request], requested: deque[Reading]) -> None:
     """Request at least one file, and as many more as the input holds."""
-    while todo and (not asked or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
-        asked.append(reader.ask(todo.popleft()))
+    while todo and (not requested or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
+        requested.append(reader.ask(todo.popleft()))
 
 
 def _useful(requests: Sequence[Request]) -> int:
@@ -416,8 +291,10 @@ def _collect(out: BinaryIO, lines: Queue[bytes | None]) -> None:
     lines.put(None)
 
 
-def _died(status: int, size: int) -> Died:
+def _died(status: int, size: int) -> ProcessDied:
     if status == _OUT_OF_TIME:
-        return Died(f"takes more than {limits.processor_seconds(size)} s of processor time to be read; split it", False)
+        return ProcessDied(
+            f"takes more than {limits.processor_seconds(size)} s of processor time to be read; split it", False
+        )
     how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-    return Died(f"crashed the process that read it ({how})", -status == getattr(signal, "SIGKILL", None))
+    return ProcessDied(f"crashed the process that read it ({how})", -status == getattr(signal, "SIGKILL", None))

@@ -17,7 +17,7 @@ from typing import Any
 
 from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
 from surefoot.documents.loaders import MAX_BYTES, DocumentProblem, supported
-from surefoot.documents.reader_pool import Reading, Request
+from surefoot.documents.reading import Reading, Request
 from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.intake import Intake, StoredFile, loaded, stored_files
 from surefoot.index.readers import READERS
@@ -285,7 +285,7 @@ class _Build:
         elif self._intake.documents.total() > before:
             self._updated.add(known.rowid)
         # A file that could not be read for a reason that may pass is read again by the next run.
-        again = reading.passing or reading.asked - file.changed_ns < _YOUNG_NS
+        again = reading.passing or reading.requested - file.changed_ns < _YOUNG_NS
         dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
         self._db.execute(
             "UPDATE main.files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",

@@ -19,22 +19,20 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot.index import intake
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
-from surefoot.index.intake import loaded
-from surefoot.index.rows import COLUMNS, fields_of, packed, passage
+from surefoot.index.contents import Collection, Info, StoredDocument, stored_document
+from surefoot.index.rows import COLUMNS, passage
 from surefoot.index.storage import (
     beside,
     check_embedder,
@@ -48,10 +46,11 @@ from surefoot.index.storage import (
     size_of,
     writing,
 )
+from surefoot.index.vectors import Owners, Vectors, best, fulfilling, load_owners, load_vectors
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
-from surefoot.types.metadata import NO_FILTER, Condition, Filter, Meta
+from surefoot.types.metadata import NO_FILTER, Filter
 from surefoot.types.protocols import Embedder
 
 if TYPE_CHECKING:
@@ -83,9 +82,6 @@ _ALL = f"SELECT {COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec 
 _ALL_OF = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # likewise
 _BY_ID = f"SELECT {COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
 _ONE = f"SELECT {COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
-_VECTORS = """
-SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
-"""
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
     (SELECT count(*) FROM passages WHERE document = documents.rowid),
@@ -102,75 +98,6 @@ PATIENCE = 10.0
 _Stamp = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
-    """The contents of a collection in figures."""
-
-    passages: int
-    documents: int
-    files: int
-    embedder: str
-    dimensions: int
-    complete: bool
-    """False: a run of `build` was cut off before it had read all its files; run it again."""
-    bytes: int
-    """Size of the index on disk."""
-    created: str
-    """UTC, ISO 8601; likewise `updated`."""
-    updated: str
-    collection: str = DEFAULT
-
-
-@dataclass(frozen=True, slots=True)
-class StoredDocument:
-    """A document of an index, or a file that gave none."""
-
-    id: str
-    collection: str
-    file: str
-    """The path of its file as indexed, or the name that it was added under."""
-    title: str
-    """Empty: it has none, or nothing was read."""
-    passages: int
-    bytes: int
-    """Size of its text in UTF-8."""
-    added: str
-    """UTC, ISO 8601: when this version of it came in; empty: its file gave no document."""
-    meta: Meta
-    state: Literal["ready", "unfinished", "unread"]
-    """"unfinished": a run that reads its file was cut off, and the next one completes it. "unread": its file gave no
-    document."""
-    because: str = ""
-    """What was not read of its file, or only with a reservation, and why; empty: nothing to say."""
-
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """A collection of an index."""
-
-    name: str
-    documents: int
-    passages: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Vectors:
-    """All vectors of one generation, in the order of the passages' ids."""
-
-    generation: int
-    rowids: npt.NDArray[np.int64]
-    matrix: Matrix
-
-
-@dataclass(frozen=True, slots=True)
-class _Owners:
-    """Which document each passage of one generation belongs to."""
-
-    generation: int
-    passages: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int64]
-
-
 class Index:
     """Searches one collection of an index. Share it between threads; `close` it, or use it in a `with`, when done."""
 
@@ -179,8 +106,8 @@ class Index:
         self.collection = checked_name(collection)
         self._idle: SimpleQueue[tuple[Connection, _Stamp]] = SimpleQueue()
         self._loading = Lock()
-        self._vectors: _Vectors | None = None
-        self._owners: _Owners | None = None
+        self._vectors: Vectors | None = None
+        self._owners: Owners | None = None
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:
@@ -265,7 +192,7 @@ class Index:
             for test in ("documents.id = :name", "path = :name", "documents.rowid IS NULL AND space = :name"):
                 query = f"{_DOCUMENTS} WHERE {test} ORDER BY files.rowid, documents.rowid LIMIT 1"  # nosec B608 # of constants
                 if row := db.execute(query, {"name": name}).fetchone():
-                    return _stored(row, db)
+                    return stored_document(row, db)
         return None
 
     def documents(self, file: str | None = None) -> Iterator[StoredDocument]:
@@ -275,14 +202,14 @@ class Index:
         with self._reading() as db:
             query = f"{_DOCUMENTS} {where} ORDER BY files.rowid, documents.rowid"  # nosec B608 # of constants
             for row in db.execute(query, {"name": file}):
-                yield _stored(row, db)
+                yield stored_document(row, db)
 
     def owner(self, passage: str) -> StoredDocument | None:
         """The document that the passage with this id is of; None: there is no such passage."""
         with self._reading() as db:
             query = f"{_DOCUMENTS} WHERE documents.rowid = (SELECT document FROM passages WHERE id = ?)"  # nosec B608 # of constants
             row = db.execute(query, (passage,)).fetchone()
-            return _stored(row, db) if row else None
+            return stored_document(row, db) if row else None
 
     def text(self, document: str) -> tuple[Passage, ...]:
         """The passages of the document with this id, in the order of its text; none: there is no such document."""
@@ -331,8 +258,11 @@ class Index:
             scores = np.round(found.matrix @ query, 6)
             if allowed is not None:
                 scores[~allowed[found.rowids]] = -np.inf
-            best = [n for n in _best(scores, k) if scores[n] > -np.inf]
-            rows = [db.execute(_ONE, {"hit": int(found.rowids[n]), "score": float(scores[n])}).fetchone() for n in best]
+            found_rows = [n for n in best(scores, k) if scores[n] > -np.inf]
+            rows = [
+                db.execute(_ONE, {"hit": int(found.rowids[n]), "score": float(scores[n])}).fetchone()
+                for n in found_rows
+            ]
             return tuple(passage(row, db) for row in rows)
 
     def passages(self) -> Iterator[Passage]:
@@ -351,11 +281,11 @@ class Index:
         with self._reading() as db:
             check_file(db)
 
-    def _loaded(self, db: Connection) -> _Vectors:
+    def _loaded(self, db: Connection) -> Vectors:
         now = generation(db)
         with self._loading:
             if self._vectors is None or self._vectors.generation != now:
-                self._vectors = _load(db, now, read_meta(db, self.path)["dimensions"])
+                self._vectors = load_vectors(db, now, read_meta(db, self.path)["dimensions"])
             return self._vectors
 
     def _allowed(self, db: Connection, filter: Filter) -> npt.NDArray[np.bool_] | None:
@@ -365,11 +295,11 @@ class Index:
         now = generation(db)
         with self._loading:
             if self._owners is None or self._owners.generation != now:
-                self._owners = _owned(db, now)
+                self._owners = load_owners(db, now)
             owners = self._owners
         among = np.ones(1 + owners.documents.max(initial=0), dtype=np.bool_)
         for condition in filter.conditions:
-            among &= _fulfilling(db, condition, len(among))
+            among &= fulfilling(db, condition, len(among))
         allowed = np.zeros(1 + owners.passages.max(initial=0), dtype=np.bool_)
         allowed[owners.passages] = among[owners.documents]
         return allowed
@@ -403,58 +333,6 @@ def _stamp(path: Path) -> _Stamp:
     except FileNotFoundError:
         raise IndexFault(f"there is no index at {path}; {making(path)}") from None
     return status.st_ino, status.st_mtime_ns
-
-
-def _load(db: Connection, generation: int, dimensions: int) -> _Vectors:
-    rows = db.execute(_VECTORS).fetchall()
-    if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
-        raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
-    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
-    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
-    entered = db.execute(f"SELECT count(*) FROM main.{db.lexicon}_docsize").fetchone()[0]  # nosec B608 # a name of ours
-    if len(rows) != entered or not np.isfinite(flat).all():
-        raise sqlite3.DatabaseError("its vectors are not those of its passages")
-    matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
-    matrix.flags.writeable = False
-    return _Vectors(generation, rowids, matrix)
-
-
-def _owned(db: Connection, generation: int) -> _Owners:
-    rows = db.execute("SELECT rowid, document FROM passages").fetchall()
-    both = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
-    return _Owners(generation, both[:, 0], both[:, 1])
-
-
-def _fulfilling(db: Connection, condition: Condition, count: int) -> npt.NDArray[np.bool_]:
-    """Whether the document in each of `count` rows fulfils the condition, as `Condition.holds` has it."""
-    values = [packed(value) for value in condition.values]
-    if condition.operator in ("in", "not in"):
-        test = f"value IN ({', '.join('?' * len(values))})"
-    else:
-        kind = "typeof(value) = 'text'" if isinstance(values[0], str) else "typeof(value) IN ('integer', 'real')"
-        test = f"value {condition.operator} ? AND {kind}"
-    query = f"SELECT document FROM fields WHERE key = ? AND {test}"  # nosec B608 # an operator, and words of ours
-    rows = db.execute(query, (condition.key, *values)).fetchall()
-    found = np.fromiter((document for (document,) in rows), dtype=np.int64, count=len(rows))
-    holds = np.zeros(count, dtype=np.bool_)
-    holds[found[found < count]] = True
-    return ~holds if condition.operator == "not in" else holds
-
-
-def _stored(row: tuple[Any, ...], db: Connection) -> StoredDocument:
-    id, file, title, passages, bytes, added, complete, problems, rowid = row
-    because = "; ".join(problem.reason for problem in loaded(problems))
-    state: Literal["ready", "unfinished", "unread"] = "unfinished"
-    if complete:
-        state = "unread" if rowid is None else "ready"
-    return StoredDocument(id, db.collection, file, title, passages, bytes, added, fields_of(db, rowid), state, because)
-
-
-def _best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
-    """Rows of the `k` highest scores, highest first, equal ones in the order of rows."""
-    least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
-    enough = np.flatnonzero(scores >= least)
-    return [int(n) for n in enough[np.argsort(-scores[enough], kind="stable")][:k]]
 
 
 def _match(query: str) -> str:

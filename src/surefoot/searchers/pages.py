@@ -12,7 +12,7 @@ from threading import Thread
 from urllib.parse import urldefrag, urlsplit
 
 from surefoot.documents.loaders import Unreadable
-from surefoot.documents.reader_pool import Request
+from surefoot.documents.reading import Request
 from surefoot.documents.storable import CutDocument
 from surefoot.index.readers import READERS
 from surefoot.network import Network, Reply

@@ -17,7 +17,7 @@ from libzim.search import Query, Searcher
 from libzim.suggestion import SuggestionSearcher
 
 from surefoot.documents.loaders import Unreadable
-from surefoot.documents.reader_pool import Article, Request
+from surefoot.documents.reading import Article, Request
 from surefoot.index.readers import READERS
 from surefoot.network.pace import left
 from surefoot.run import meter

@@ -13,9 +13,10 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from surefoot.documents.loaders import Unreadable, loader_of
-from surefoot.documents.reader_pool import Request as Reading
+from surefoot.documents.reading import Request as Reading
+from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
-from surefoot.index.search import Index, StoredDocument
+from surefoot.index.search import Index
 from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.replies import reply
 from surefoot.server.service import Caller, RequestCaller, Service

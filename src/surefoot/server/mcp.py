@@ -19,7 +19,8 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 
 from surefoot.components import misnamed
-from surefoot.index.search import Index, StoredDocument
+from surefoot.index.contents import StoredDocument
+from surefoot.index.search import Index
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of
 from surefoot.server.service import Caller, Service

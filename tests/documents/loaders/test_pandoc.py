@@ -456,12 +456,12 @@ def test_a_process_reads_many_files_and_is_replaced_when_it_ends():
     first.wait()
     assert process.tree(b"Huts", "rst")["blocks"]
     assert process._process is not first
-    process._end()
+    process.end()
 
 
 def test_a_missing_pandoc_is_named_with_what_to_install(monkeypatch):
     """It comes with an extra."""
-    _pandoc_process.pandoc()._end()
+    _pandoc_process.pandoc().end()
     monkeypatch.setattr(_pandoc_process, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
     _pandoc_process.pandoc.cache_clear()

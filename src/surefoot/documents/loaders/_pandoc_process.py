@@ -6,6 +6,7 @@ its input ends then.
 
 from __future__ import annotations
 
+import atexit
 import json
 import shutil
 import signal
@@ -44,12 +45,12 @@ class PandocProcess:
         """Pandoc's tree of a document in this format. Raises PandocError, Unreadable where it takes too much, and
         RecursionError."""
         if self._read >= _MOST:
-            self._end()
+            self.end()
         fresh = self._process is None
         try:
             is_tree, answer = self._ask(content, source)
         except OSError:
-            status = self._end()
+            status = self.end()
             if not fresh:  # it may have spent on others what this file needs
                 return self.tree(content, source)
             if status == -getattr(signal, "SIGXCPU", 0):
@@ -75,14 +76,15 @@ class PandocProcess:
         if not length:
             raise BrokenPipeError
         if int(length) > 1_000_000 + _TREE * len(content):
-            self._end()
+            self.end()
             raise Unreadable("unfolds to more than is safe to hold; split it")
         answer = stdout.read(int(length))
         if len(answer) < int(length):
             raise BrokenPipeError
         return kind == b"ok", answer
 
-    def _end(self) -> int:
+    def end(self) -> int:
+        """End the process; its exit status."""
         process, self._process, self._read = self._process, None, 0
         if process is None:
             return 0
@@ -103,7 +105,12 @@ def pandoc() -> PandocProcess:
     for folder in spec.submodule_search_locations or () if spec else ():
         for name in ("pandoc", "pandoc.exe"):
             if (program := Path(folder, "files", name)).is_file():
-                return PandocProcess(str(program))
+                return _ended_at_exit(PandocProcess(str(program)))
     if found := shutil.which("pandoc"):
-        return PandocProcess(found)
+        return _ended_at_exit(PandocProcess(found))
     raise MissingExtra("pandoc", "formats")
+
+
+def _ended_at_exit(process: PandocProcess) -> PandocProcess:
+    atexit.register(process.end)
+    return process

@@ -101,7 +101,7 @@ class _Writer:
     def flow(self, nodes: Sequence[Node]) -> Iterator[Found]:
         """The blocks of nodes, in order."""
         for node in nodes:
-            content = node.get("c")
+            content: Any = node.get("c")
             match node["t"]:
                 case "Para" | "Plain":
                     yield self._paragraph(content)
@@ -154,7 +154,8 @@ class _Writer:
         return (), "paragraph", paragraph(self.line(inlines))
 
     def _inline(self, node: Node) -> str:
-        kind, content = node["t"], node.get("c")
+        kind: str = node["t"]
+        content: Any = node.get("c")
         if kind in _SPACES:
             return " "
         match kind:

@@ -16,7 +16,8 @@ from trafilatura.utils import decode_file
 
 from surefoot.documents.hidden_html import prune
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.documents.loaders._markup import PERMALINKS, page_blocks, page_title
+from surefoot.documents.loaders._markup import page_blocks, page_title
+from surefoot.documents.loaders._markup_parts import PERMALINKS
 
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)  # it logs what is raised here as Unreadable
 

@@ -1,0 +1,184 @@
+"""Parts of a page that blocks are made of: counts of letters in links, terms with their meanings, lists and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lxml.etree import iterwalk
+from lxml.html import HtmlElement
+
+from surefoot.documents.loaders import Block
+from surefoot.documents.loaders._grid import Cell
+from surefoot.text.blocks import bullets, definition, paragraph
+
+BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure"
+    " footer form h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu nav ol optgroup option p"
+    " plaintext pre search section summary table tbody td tfoot th thead tr ul xmp".split()
+)
+"""Elements that begin a new line; all others are part of one."""
+LINES = frozenset(("p", "div", "tr", "li"))
+"""Those of them that stand in code, each on lines of its own."""
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+LABELS = frozenset(
+    "attention caution danger error hint important info information note notes notice remark see also tip tips warning"
+    " warnings".split()
+) | {"see also"}
+"""Texts that name the kind of a box, and are no heading."""
+BOXES = LABELS - {"error", "see", "also", "info", "information"} | {"admonition", "admonitionblock", "seealso"}
+BARS = frozenset("navigation navheader navfooter".split())
+LISTS_OF_LINKS = frozenset("nav navbar header toc contents related sphinxsidebar breadcrumbs".split())
+"""Classes of menus and tables of contents, but also of other things."""
+FEET = frozenset({"footer", "contentinfo"})
+CAPTIONS = frozenset(
+    "title caption admonition-title topic-title sidebar-title code-block-caption figure-title table-title".split()
+)
+CONTROLS = frozenset("button input label option select textarea".split())
+PERMALINKS = frozenset("¶ # 🔗 § \uf0c1".split())
+"""Texts of the links that documentation tools put behind a heading."""
+TITLES = re.compile(r"\s+[—–|·:«»-]\s+|\s+(?=\()")
+"""Between the parts of a title, of which one is of the page and others are of what it belongs to."""
+LONGEST_TERM = 100
+"""Characters of a term that may be an element of a path."""
+LONGEST_MEANING = 600
+"""Characters of a meaning that stays one block with its term."""
+
+_LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush:?|source|src)[-\s]([A-Za-z][\w+#.]{0,19})(?![\w-])")
+_NO_LANGUAGE = frozenset("default none text plain plaintext notranslate example".split())
+WORDS = re.compile(r"\w+")
+
+
+@dataclass(slots=True)
+class Count:
+    """Letters and digits, those of them in links, and links."""
+
+    letters: int = 0
+    linked: int = 0
+    links: int = 0
+
+    def copy(self) -> Count:
+        """What has been counted so far."""
+        return Count(self.letters, self.linked, self.links)
+
+    def is_menu(self, since: Count, fewest: int = 1) -> bool:
+        """Whether nearly all that was counted after `since` stands in links."""
+        letters = self.letters - since.letters
+        return self.links - since.links >= fewest and letters > 0 and self.linked - since.linked >= 0.9 * letters
+
+
+LARGE = ("table", "definition")
+"""Kinds of blocks that are not written inside a list."""
+
+
+@dataclass(slots=True)
+class TermGroup:
+    """Terms, and the meaning that they share."""
+
+    terms: list[Block]
+    body: list[Block]
+
+    def blocks(self, path: tuple[str, ...]) -> Iterator[Block]:
+        """One block where the meaning is short, else the term as a heading of several."""
+        names = [paragraph(bare(block)) for block in self.terms]
+        if not names or not self.body:
+            yield from (*self.terms, *self.body)
+            return
+        term, place = ", ".join(names), self.terms[0].place
+        texts = [block.text for block in self.body]
+        if all(block.kind == "paragraph" for block in self.body) and sum(map(len, texts)) <= LONGEST_MEANING:
+            yield Block(definition(term, "\n\n".join(texts)), "definition", path, place)
+            return
+        name = term if len(term) <= LONGEST_TERM else names[0][:LONGEST_TERM]
+        first, rest = (texts[0], self.body[1:]) if self.body[0].kind == "paragraph" else ("", self.body)
+        begun = definition(term, first) if first else term
+        yield Block(begun, "definition" if first else "caption", (*path, name), place)
+        for block in rest:
+            own = block.path[len(path) :] if block.kind != "contents" or block.path else ()
+            yield replace(block, path=(*path, name, *own), place=block.place or place)
+
+
+def entries(element: HtmlElement) -> Iterator[HtmlElement]:
+    """The parts of a list of definitions, also where a div holds those that belong together."""
+    for child in element:
+        if child.tag == "div":
+            yield from child
+        else:
+            yield child
+
+
+def bare(block: Block) -> str:
+    """The words of a block, without the fences of code."""
+    return "\n".join(block.text.split("\n")[1:-1]) if block.kind == "code" else block.text
+
+
+def listed(items: Iterable[Sequence[Block]], first: int | None) -> str:
+    """A list, numbered from `first`; None: with bullets."""
+    said = ["\n".join(block.text for block in item) for item in items]
+    if first is None or first == 1:
+        return bullets(said, ordered=first == 1)
+    marks = (f"{number}. " for number in range(first, first + len(said)))
+    return "\n".join(mark + text.replace("\n", "\n" + " " * len(mark)) for mark, text in zip(marks, said, strict=True))
+
+
+def first_number(element: HtmlElement) -> int:
+    """The number of a list's first item."""
+    said = element.get("start", "")
+    return int(said) if re.fullmatch("[0-9]{1,4}", said) else 1
+
+
+def span(cell: HtmlElement, name: str) -> int:
+    """How many rows or columns a cell spans."""
+    said = cell.get(name, "")
+    return max(1, int(said)) if re.fullmatch("[0-9]{1,4}", said) else 1
+
+
+def columns(lines: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """The columns of lines of cells."""
+    for place in range(max(map(len, lines), default=0)):
+        yield [line[place] for line in lines if place < len(line)]
+
+
+def is_grid(found: Sequence[tuple[bool, Sequence[Cell]]]) -> bool:
+    """Whether a table without a header is one of values, and not a way to lay out a page."""
+    cells = [cell for _, row in found for cell in row]
+    return max(len(row) for _, row in found) > 1 and not any(
+        block.kind in ("code", "table", "list", "definition") or len(block.text) > LONGEST_MEANING
+        for cell in cells
+        for block in cell.blocks
+    )
+
+
+def language(element: HtmlElement) -> str:
+    """The language that the classes of code, or of the boxes around it, name; empty: none."""
+    inner = element[0] if len(element) and element[0].tag == "code" else None
+    outer = element.getparent()
+    around = (inner, element, outer, outer.getparent() if outer is not None else None)
+    for one in around:
+        if one is not None and (found := _LANGUAGE.search(one.get("class", "")[:200])):
+            return "" if found[1].lower() in _NO_LANGUAGE else found[1].lower()
+    return ""
+
+
+def short_text(element: HtmlElement) -> str:
+    """What a link says, if it is a sign or two."""
+    said = ""
+    for piece in element.itertext():
+        said += piece.strip()
+        if len(said) > 2:
+            break
+    return said
+
+
+def is_menu(element: HtmlElement) -> bool:
+    """Whether most of an element stands in links."""
+    letters, linked, links = 0, 0, 0
+    for event, inner in iterwalk(element, events=("start", "end")):
+        change = inner.tag == "a" and "href" in inner.attrib
+        links += (1 if event == "start" else -1) * change
+        if said := inner.text if event == "start" else inner.tail if inner is not element else None:
+            count = sum(map(len, WORDS.findall(said)))
+            letters += count
+            linked += count if links else 0
+    return linked > 0.6 * letters

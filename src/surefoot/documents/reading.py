@@ -1,0 +1,142 @@
+"""A request to read a file or page, and what comes back: documents cut into passages, an article, or a picture."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import inf
+from time import time_ns
+from typing import Any
+
+from surefoot.documents import limits
+from surefoot.documents.loaders import DocumentProblem, Unreadable
+from surefoot.documents.storable import CutDocument
+from surefoot.types import Passage
+from surefoot.types.metadata import usable
+
+Answer = Callable[[int, float], Iterator[list[Any]]]
+"""From the size of a file and the seconds there are to the items that the process writes about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A file to read, given by its path, or a page, given by its bytes."""
+
+    name: str
+    """Its suffix says how to read it; the rest is the title unless the content has one."""
+    url: str
+    """Where a reader finds it."""
+    size: int
+    path: str | None = None
+    space: str = ""
+    """The name space of its ids; for a page that is its address."""
+    known: bytes | None = None
+    """The hash that the file had: a file that still has it is not read again."""
+    body: bytes = b""
+    article: bool = False
+    """Whether the page is HTML of an encyclopedia, to be read as an `Article`."""
+    picture: int = 0
+    """The page of a PDF to draw, from 1; 0: read the text."""
+
+    def encoded(self) -> bytes:
+        """The bytes that are sent."""
+        fields: dict[str, Any] = {
+            "name": self.name,
+            "url": self.url,
+            "size": self.size,
+            "seconds": limits.processor_seconds(self.size),
+            "characters": limits.output_characters(self.size),
+            "article": self.article,
+            "picture": self.picture,
+        }
+        if self.path is not None:
+            fields |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
+        return json.dumps(fields).encode() + b"\n" + self.body
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """A page of an encyclopedia."""
+
+    extract: str
+    """Its text: a line for each paragraph, list item and row of its box, headings between "=="."""
+    ambiguous: bool
+    """Whether its markup says that it is a disambiguation page."""
+    links: tuple[tuple[str, str], ...]
+    """The address of the first link of each line of a list, and the line."""
+
+
+class ProcessDied(Exception):
+    """A process ended before its answer was complete; the text says why, with the file as its subject."""
+
+    def __init__(self, why: str, passing: bool) -> None:
+        super().__init__(why)
+        self.passing = passing
+
+
+class Reading:
+    """The content of a file; after its items have been iterated to the end, also how the reading ended."""
+
+    def __init__(self, answer: Answer, request: Request) -> None:
+        self.requested = time_ns()
+        """When it was requested, before the file was opened."""
+        self.digest: bytes | None = None
+        """Hash of the file's content; None: it was not read to its end."""
+        self.same = False
+        """Whether the file has the known hash."""
+        self.passing = False
+        """Whether it broke off for a reason that may pass, and may not be the file's fault."""
+        self._answer = answer
+        self._size = request.size
+
+    def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
+        """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all."""
+        passages: list[Passage] = []
+        try:
+            for kind, *values in self._answer(self._size, seconds):
+                if kind == "passage":
+                    id, text, title, url, start, stored = values
+                    places = tuple((at, place) for at, place in stored)
+                    passages.append(Passage(id, text, title, url=url, start=start, places=places))
+                elif kind == "document":
+                    at, key, own, digest, title, size, meta = values
+                    content, fields = bytes.fromhex(digest), usable(meta)[0]
+                    yield at, CutDocument(key, own, content, tuple(passages), title, size, fields)
+                    passages.clear()
+                elif kind == "problem":
+                    at, reason, skipped = values
+                    yield at, DocumentProblem(reason, skipped)
+                else:
+                    digest, self.same = values
+                    self.digest = digest and bytes.fromhex(digest)
+        except ProcessDied as died:
+            self.passing = died.passing
+            yield self._size, DocumentProblem(str(died))
+
+    def article(self, seconds: float) -> Article:
+        """The requested article. Raises Unreadable, with the reason, if it is not read within so many seconds."""
+        found: dict[str, list[Any]] = defaultdict(list)
+        try:
+            for kind, *values in self._answer(self._size, seconds):
+                found[kind].append(values)
+        except ProcessDied as died:
+            raise Unreadable(str(died)) from died
+        if problems := found["problem"]:
+            raise Unreadable("; ".join(reason for _, reason, _ in problems))
+        ((ambiguous,),) = found["article"]
+        lines = "\n".join(line for (line,) in found["line"])
+        return Article(lines, ambiguous, tuple((address, line) for address, line in found["link"]))
+
+    def picture(self, seconds: float) -> bytes:
+        """The drawn page, in PNG. Raises Unreadable, with the reason, if it is not drawn within so many seconds."""
+        try:
+            found = [item for item in self._answer(self._size, seconds) if item[0] in ("picture", "problem")]
+        except ProcessDied as died:
+            raise Unreadable(str(died)) from died
+        kind, *values = found[0]
+        if kind == "problem":
+            raise Unreadable(values[1])
+        return b64decode(values[0])
