@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console, Group, RenderableType
 
-from surefoot.cli._answer_view import LINES, MARKED, ROOM, answered, excerpt, factors, opening, path, readable
+from surefoot.cli._answer_view import MARKED, answered, factors, opening, path
+from surefoot.cli._text_view import LINES, ROOM, excerpt, readable
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index

@@ -7,7 +7,7 @@
 A case is told by seed, target and number; each target gets as much time as any other, the attacks that were written by
 hand first. A fault is an exception that is no SurefootError, a crash, a process over its memory, time or output, one
 that was left behind, anything written outside of the case's folder, connected to or run, and a promise that was not
-kept. What brought it is kept below --out, smaller where that was cheap. Exit code 1: there was a fault. Linux only.
+kept. What brought it is kept below --out. Exit code 1: there was a fault. Linux only.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ from fuzz.worker import MOST_MEMORY, MOST_SECONDS, Outcome, Workers  # noqa: E40
 
 SAVED = 3
 """Inputs that are kept of one cause."""
-SMALLER = 40, 10.0
-"""Tries, and seconds, to make an input smaller."""
 
 
 @dataclass(slots=True)
@@ -88,7 +86,7 @@ class Fuzz:
         if outcome.fault and tally.faults[outcome.key] <= SAVED:
             if tally.faults[outcome.key] == 1:
                 print(f"{name} {number}: {outcome.fault}", flush=True)
-            self._save(name, number, turn, self._smaller(name, files, turn, outcome), outcome)
+            self._save(name, number, turn, files, outcome)
 
     def _case(self, name: str, number: int) -> tuple[Files, int | None]:
         """The files, and the turn of the commands that they meet: with another seed others."""
@@ -96,26 +94,6 @@ class Fuzz:
             return _read(self._store, name, number), number + self._seed
         dice = Random(f"{self._seed} {name} {number}")
         return mutated(dice, dice.choice(self._valid[name]), self._valid[name]), number + self._seed
-
-    def _smaller(self, name: str, files: Files, turn: int | None, outcome: Outcome) -> Files:
-        """The same fault from less, by taking halves, quarters, … away; only where a try costs little."""
-        most, seconds = SMALLER
-        ends = time.monotonic() + (seconds if outcome.seconds < 1 else 0)
-        for path in sorted(files, key=lambda path: -len(files[path])):
-            size = max(1, len(files[path]) // 2)
-            while size > max(8, len(files[path]) // 64) and most > 0:
-                at = 0
-                while at < len(files[path]) and most > 0 and time.monotonic() < ends:
-                    less = {**files, path: files[path][:at] + files[path][at + size :]}
-                    most -= 1
-                    if self._workers.run(name, less, turn).key == outcome.key:
-                        files = less
-                    else:
-                        at += size
-                if time.monotonic() >= ends:
-                    return files
-                size //= 2
-        return files
 
     def _save(self, name: str, number: int, turn: int | None, files: Files, outcome: Outcome) -> None:
         self._out.mkdir(parents=True, exist_ok=True)

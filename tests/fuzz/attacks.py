@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import json
 import lzma
-import struct
-import zipfile
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
 from fuzz.mutation import Files
-from fuzz.seeds import CONFIG, pdf, word
+from fuzz.seeds import CONFIG, pdf
 
 _DEEP = b"[" * 200_000 + b"]" * 200_000
-_W = b'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
 def attacks(target: str, seeds: list[Files]) -> list[Files]:
@@ -124,20 +120,6 @@ def _jsonl(files: Files) -> list[Files]:
     return [{"docs/file.jsonl": line} for line in lines]
 
 
-def _csv(files: Files) -> list[Files]:
-    return [
-        {"docs/file.csv": data}
-        for data in (
-            b"id,text\n" + b'1,"' + b"x" * 30_000_000 + b'"\n',
-            b"id,text\n" + b'1,"unclosed ' + b"x\n" * 1_000_000,
-            b",".join(b"c%d" % n for n in range(200_000)) + b"\n" + b"," * 199_999 + b"\n",
-            b"text," * 100_000 + b"\n" + b"x," * 100_000,
-            b"text\n" + b"\0x\n" * 1000,
-            b"text\r" + b"x\r" * 1000,
-        )
-    ]
-
-
 def _html(files: Files) -> list[Files]:
     pages = (
         b"<p " + b" ".join(b"a%d=1" % n for n in range(500_000)) + b">x</p>",
@@ -165,107 +147,6 @@ def _html(files: Files) -> list[Files]:
         + b'">]><p>&b;</p>',
     )
     return [{"docs/file.html": page} for page in pages]
-
-
-def _html_pages(files: Files) -> list[Files]:
-    return [{**files, "page.html": one["docs/file.html"]} for one in _html(files)]
-
-
-def _md(files: Files) -> list[Files]:
-    texts = (
-        b"#" * 1_000_000 + b" x",
-        b"# x\n" * 500_000,
-        b"> " * 300_000 + b"x",
-        b"* " * 300_000,
-        b"`" * 1_000_000,
-        b"[" * 200_000 + b"](",
-        b"|" * 1_000_000,
-        b"---\n" + b"a: &a [*a]\n" * 1000 + b"---\n",
-        b"=" * 1_000_000 + b"\n=",
-        b"-\n" * 500_000,
-    )
-    return [{"docs/file.md": text} for text in texts]
-
-
-def _txt(files: Files) -> list[Files]:
-    texts = (
-        b" " * 60_000_000 + b"x",
-        b"x" * 30_000_000,
-        b"\n" * 30_000_000 + b"x",
-        b"a b " * 5_000_000,
-        "e\u0301".encode() * 2_000_000,
-        "\u202e".encode() * 1_000_000,
-        b"a.\n\n" * 2_000_000,
-        b"\xff\xfe" + b"\x00\xd8" * 1_000_000,
-        b"." * 10_000_000,
-        b"x. " * 3_000_000,
-    )
-    return [{"docs/file.txt": text} for text in texts]
-
-
-def _packed(members: dict[str, bytes]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(word())) as given, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
-        for info in given.infolist():
-            if info.filename not in members:
-                out.writestr(info.filename, given.read(info))
-        for name, data in members.items():
-            out.writestr(name, data)
-    return made.getvalue()
-
-
-def _docx(files: Files) -> list[Files]:
-    def body(inside: bytes) -> bytes:
-        return _packed(
-            {
-                "word/document.xml": b'<?xml version="1.0"?><w:document '
-                + _W
-                + b"><w:body>"
-                + inside
-                + b"</w:body></w:document>"
-            }
-        )
-
-    cell = b"<w:tc><w:tcPr><w:gridSpan w:val='%d'/></w:tcPr><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>"
-    table = b"<w:tbl><w:tblPr/><w:tblGrid/>%s</w:tbl>"
-    lying = bytearray(_packed({"word/media/image1.png": bytes(50_000_000)}))
-    for spot in (at for at in range(len(lying) - 4) if lying[at : at + 4] == b"PK\x01\x02"):
-        lying[spot + 24 : spot + 28] = struct.pack("<I", 100)
-    files_ = (
-        body(table % (b"<w:tr>" + cell % 100_000_000 + b"</w:tr>")),
-        body(table % (b"<w:tr>" + cell % -5 + b"</w:tr>")),
-        body(table % (b"<w:tr>" + cell % 1 * 50_000 + b"</w:tr>")),
-        body((b"<w:tbl><w:tr><w:tc>" * 2_000)[:-1]),
-        body(b"<w:tbl><w:tr><w:tc>" * 300 + b"<w:p/>" + b"</w:tc></w:tr></w:tbl>" * 300),
-        body(table % (b"<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc></w:tr>" * 20_000)),
-        body(b"<w:p><w:r><w:t>" + b"x" * 40_000_000 + b"</w:t></w:r></w:p>"),
-        body(b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * 500_000),
-        body(b"<w:p><w:pPr><w:pStyle w:val='Heading999999999'/></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"),
-        _packed({"word/media/image1.png": bytes(150_000_000)}),
-        _packed({f"word/media/{n}.png": bytes(5_000_000) for n in range(40)}),
-        _packed({f"x/{n}": b"" for n in range(60_000)}),
-        _packed(
-            {
-                "word/_rels/document.xml.rels": b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-                + b'<Relationship Id="r" Type="t" Target="http://127.0.0.1:9/x" TargetMode="External"/>' * 10_000
-                + b"</Relationships>"
-            }
-        ),
-        _packed(
-            {
-                "word/document.xml": b'<!DOCTYPE x [<!ENTITY a "'
-                + b"a" * 1000
-                + b'"><!ENTITY b "'
-                + b"&a;" * 1000
-                + b'"><!ENTITY c "'
-                + b"&b;" * 1000
-                + b'">]><x>&c;</x>'
-            }
-        ),
-        _packed({"docProps/core.xml": b"<x/>"}),
-        bytes(lying),
-    )
-    return [{"docs/file.docx": file} for file in files_]
 
 
 def _pdf(files: Files) -> list[Files]:
@@ -311,51 +192,7 @@ def _compressed(files: Files) -> list[Files]:
         {"docs/file.txt.xz": lzma.compress(bomb, preset=0)},
         {"docs/file.gz": gzip.compress(gzip.compress(bomb, 9, mtime=0), mtime=0)},
         {"docs/file.pdf.gz": gzip.compress(pdf("x"), mtime=0)[:-12]},
-        {"docs/file.docx.xz": lzma.compress(word()) * 3},
     ]
-
-
-def _rst(files: Files) -> list[Files]:
-    texts = (
-        b"*a\n" * 300_000,
-        b"* " * 4_000 + b"x",
-        b"http://a\n" * 5_000,
-        b"+" + b"-+" * 4_000 + b"\n|" + b"a|" * 4_000 + b"\n+" + b"-+" * 4_000 + b"\n",
-        b".. |a| replace:: |b||b|\n.. |b| replace:: |a||a|\n\n|a|\n",
-        b".. include:: /etc/passwd\n\n.. raw:: html\n   :file: /etc/passwd\n\n.. csv-table::\n   :file: /etc/passwd\n",
-        b"\n".join(b" " * n + b"x\n" for n in range(1_000)),
-    )
-    return [{"docs/file.rst": text} for text in texts]
-
-
-def _eml(files: Files) -> list[Files]:
-    texts = (
-        b"To: " + b"<a@b.example>," * 50_000,
-        b"Content-Type: a; " + b"b*0=c; " * 50_000,
-        b"Subject: " + b"=?utf-8?q?a?= " * 50_000,
-        b"To: a\n" + b" b\n" * 200_000,
-        b"Content-Type: multipart/mixed; boundary=a\n\n--a\n" * 1_000,
-        b"Content-Type: text/plain; charset=x-unknown\nContent-Transfer-Encoding: base64\n\n" + b"=" * 100_000,
-    )
-    return [{"docs/file.eml": b"From: a@b.example\n" + text + b"\n\nOpen.\n"} for text in texts]
-
-
-def _manuals(files: Files) -> list[Files]:
-    row = json.loads(files["questions.jsonl"].splitlines()[0])
-    changes = (
-        {"corpus": "../../escaped 1"},
-        {"corpus": "/etc 1"},
-        {"corpus": ".. 1"},
-        {"corpus": " "},
-        {"answers": [""], "evidence": [""]},
-        {"answers": [[]]},
-        {"question": "x" * 1_000_000},
-        {"question": "\ud800"},
-        {"all_of": [[], [""]], "answers": []},
-        {"id": "../../escaped"},
-        {"answerable": "no"},
-    )
-    return [{**files, "questions.jsonl": json.dumps({**row, **change}).encode()} for change in changes]
 
 
 def _configuration(files: Files) -> list[Files]:
@@ -484,17 +321,9 @@ _OWN = {
     "evaluation": _evaluation,
     "run": _run,
     "jsonl": _jsonl,
-    "csv": _csv,
     "html": _html,
-    "page": _html_pages,
-    "md": _md,
-    "txt": _txt,
-    "docx": _docx,
     "pdf": _pdf,
     "packed": _compressed,
-    "rst": _rst,
-    "eml": _eml,
-    "manuals": _manuals,
     "configuration": _configuration,
     "reply": _reply,
     "endpoint": _endpoint,

@@ -11,15 +11,13 @@ import os
 import sqlite3
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import docx
+import pypandoc
 from openpyxl import Workbook
-from pptx import Presentation
 
 import sample_run
 from fuzz.mutation import Files
@@ -46,7 +44,6 @@ cache = ""
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n\n## Iron\n\nIt is of iron.\n"
 HUT = "# Hohrin Hut\n\nThe Hohrin Hut was built by the miners.\n"
 QUESTION = "Who built the Ruvel Bridge?"
-_CTXS = [{"id": "7", "title": "Ruvel Bridge", "text": "Tomas Aldwin built it in 1911.", "score": "1.2"}]
 HTML = """<!DOCTYPE html><html lang="en"><head><title>Ruvel Bridge</title><meta charset="utf-8"></head><body>
 <nav><a href="/">home</a></nav><article><h1>Ruvel Bridge</h1><p>The Ruvel Bridge was built in 1911 by Tomas Aldwin, of
 iron, and stands in the valley of the Larrow since then.</p><table><tr><th>year</th></tr><tr><td>1911</td><td
@@ -80,49 +77,12 @@ def pdf(*pages: str) -> bytes:
     )
 
 
-def word() -> bytes:
-    """A document of Word with headings, a table and a list."""
-    document, out = docx.Document(), io.BytesIO()
-    document.add_heading("Ruvel Bridge", 1)
-    document.add_paragraph("The Ruvel Bridge was built in 1911 by Tomas Aldwin.")
-    table = document.add_table(2, 2)
-    for row in table.rows:
-        for cell in row.cells:
-            cell.text = "iron"
-    document.add_paragraph("A point", style="List Bullet")
-    document.save(out)
-    return out.getvalue()
-
-
-def slides() -> bytes:
-    """A presentation with a list, a table and notes."""
-    show, out = Presentation(), io.BytesIO()
-    slide = show.slides.add_slide(show.slide_layouts[1])
-    slide.shapes.title.text = "Ruvel Bridge"
-    slide.placeholders[1].text_frame.text = "Of iron"
-    slide.shapes.add_table(2, 2, 0, 0, 9, 9).table.cell(0, 0).text = "built"
-    slide.notes_slide.notes_text_frame.text = "In 1911."
-    show.save(out)
-    return out.getvalue()
-
-
 def sheets() -> bytes:
     """A workbook with a table."""
     book, out = Workbook(), io.BytesIO()
     for row in (["bridge", "built"], ["Ruvel", 1911], [None, 0.5]):
         book.active.append(row)
     book.save(out)
-    return out.getvalue()
-
-
-def book() -> bytes:
-    """A book of one chapter."""
-    out = io.BytesIO()
-    package = "<package><metadata><title>T</title></metadata><manifest><item id='a' href='a.xhtml'/></manifest>"
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("META-INF/container.xml", "<container><rootfile full-path='book.opf'/></container>")
-        archive.writestr("book.opf", f"{package}<spine><itemref idref='a'/></spine></package>")
-        archive.writestr("a.xhtml", HTML)
     return out.getvalue()
 
 
@@ -205,14 +165,6 @@ def _made(here: Path) -> dict[str, list[Files]]:
                 "eval/scores.jsonl": ours["eval/scores.jsonl"],
                 "labels.jsonl": _jsonl(labels),
                 "labels.csv": b"id,metric,rating\nr1,grading_note,3\n",
-            }
-        ],
-        "data": _data(),
-        "manuals": [
-            {
-                "questions.jsonl": _jsonl(_asked()),
-                "manuals/bridge-doc/bridge.md": BRIDGE.encode(),
-                "manuals/hut-doc/hut.html": b"<h1>Hohrin Hut</h1><p>The Hohrin Hut was built by the miners.</p>",
             }
         ],
         **{f"loader {kind}": [{f"docs/file.{kind}": each} for each in of] for kind, of in _documents().items()},
@@ -494,74 +446,16 @@ def _records(trace: bytes) -> list[Files]:
     ]
 
 
-def _data() -> list[Files]:
-    shared = [
-        {
-            "id": "q1",
-            "question": QUESTION,
-            "answers": ["Aldwin"],
-            "passages": [{"id": "p", "text": "T", "title": "", "label": 1}],
-            "choices": {"A": "x"},
-            "answer_key": "A",
-        }
-    ]
-    popqa = [
-        {
-            "id": 11,
-            "question": QUESTION,
-            "possible_answers": '["engineer"]',
-            "prop": "occupation",
-            "s_wiki_title": "T",
-            "ctxs": _CTXS,
-        }
-    ]
-    arc = [
-        {
-            "id": "M",
-            "question": "What melts?",
-            "choices": {"label": ["1", "2"], "text": ["iron", "ice"]},
-            "answerKey": "2",
-            "ctxs": _CTXS,
-        }
-    ]
-    claim = [{"claim": "Ice is warm.", "label": "REFUTES", "ctxs": _CTXS}]
-    biography = [
-        {
-            "input": "Question: Tell me a bio of Tomas Aldwin.",
-            "output": "A baker.",
-            "topic": "Tomas Aldwin",
-            "cat": ["rare"],
-            "ctxs": _CTXS,
-        }
-    ]
-    opened = [{"id": "t1", "question": QUESTION, "answers": ["Aldwin"], "ctxs": _CTXS}]
-    names = [f"Ada{n} Moss{n}" for n in range(12)]
-    asked = "\n".join(f"In what city was {name} born?" for name in names)
-    known = "\n".join(f"#{name}: {name} was born in town {n}." for n, name in enumerate(names))
-    crag = {
-        "data/popqa/sources": asked,
-        "data/popqa/ref/correct": known,
-        "data/popqa/ref/incorrect": known,
-        "data/popqa/choices": "\n".join(["A: in Ruvel; B: in Hohrin"] * 12),
-        "data/popqa/retrieved_psgs": "\n".join(["Ada // She lived. [sep] No title. [sep] word // long"] * 12),
-    }
-    return [
-        *({"data.jsonl": _jsonl(rows)} for rows in (shared, popqa, arc, claim, biography, opened)),
-        {name: text.encode() for name, text in crag.items()},
-    ]
-
-
 def _documents() -> dict[str, list[bytes]]:
     rows = [
         {"id": "r1", "title": "Bridge", "text": "The Ruvel Bridge is of iron.", "url": "https://a.example"},
         {"text": "A hut."},
     ]
     return {
+        **{suffix: [_converted(writer, suffix)] for suffix, writer in _BY_PANDOC.items()},
         "csv": [
             b'id,title,text,url\nr1,Bridge,The Ruvel Bridge is of iron.,https://a.example\nr2,Hut,"A hut,\nof wood.",\n'
         ],
-        "docx": [word()],
-        "epub": [book()],
         "html": [HTML.encode()],
         "jsonl": [_jsonl(rows)],
         "md": [
@@ -569,24 +463,9 @@ def _documents() -> dict[str, list[bytes]]:
             b"---\ntitle: T\n---\n# A\n\n- a\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n<div>x</div>\n",
         ],
         "pdf": [pdf("The Ruvel Bridge is of iron.", "A second page.")],
-        "pptx": [slides()],
         "txt": [BRIDGE.encode(), "Bäckerei in Zürich".encode("latin-1"), HUT.encode("utf-16")],
         "xlsx": [sheets()],
     }
-
-
-def _asked() -> list[dict[str, Any]]:
-    """Questions of `surefoot lab manuals`."""
-    given: dict[str, Any] = {"class": "single fact", "lang": "en", "gold": "Tomas Aldwin did."}
-    bridge = {"corpus": "bridge-doc 1.0", "file": "bridge-doc/bridge.md", "answers": ["Aldwin"], "all_of": []}
-    hut = {"corpus": "hut-doc 1.0", "file": "hut-doc/hut.html", "answers": [], "all_of": [["miners"], ["built"]]}
-    nothing = {"corpus": "hut-doc 1.0", "file": None, "answers": [], "all_of": [], "absent": ["Napoleon"]}
-    rows = [
-        {**bridge, "question": QUESTION, "answerable": True, "evidence": ["built in 1911 by Tomas Aldwin"]},
-        {**hut, "question": "Who built the Hohrin Hut?", "answerable": True, "evidence": ["built by the miners"]},
-        {**nothing, "question": "Did Napoleon sleep there?", "answerable": False, "evidence": []},
-    ]
-    return [{**given, **row, "id": f"q{n}"} for n, row in enumerate(rows)]
 
 
 def _packed() -> list[Files]:
@@ -595,147 +474,9 @@ def _packed() -> list[Files]:
         {"docs/file.html.gz": gzip.compress(HTML.encode(), mtime=0)},
         {"docs/file.txt.bz2": bz2.compress(BRIDGE.encode())},
         {"docs/file.md.xz": lzma.compress(BRIDGE.encode())},
-        {"docs/file.1.gz": gzip.compress(_MAN.encode(), mtime=0)},
     ]
 
 
-_MAN = """.\\" A comment
-.TH BRIDGE 1 "May 1911" "Larrow"
-.SH NAME
-bridge \\- cross the Ruvel Bridge
-.SH SYNOPSIS
-.B bridge
-[\\fB\\-i\\fR \\fIiron\\fR]
-.SH OPTIONS
-.TP
-.BR \\-i ", " \\-\\-iron
-It is of iron, built by Aldwin.
-.RS
-.IP \\(bu 2
-A point
-.RE
-.nf
-x = 1
-.fi
-.TS
-l l.
-year	1911
-.TE
-"""
-_MDOC = """.Dd May 1, 1911
-.Dt BRIDGE 1
-.Os
-.Sh NAME
-.Nm bridge
-.Nd cross the bridge
-.Sh OPTIONS
-.Bl -tag -width Ds
-.It Fl i Ar iron
-Of iron, built by Aldwin.
-.El
-"""
-_RST = """.. _bridge:
-
-Ruvel Bridge
-============
-
-The *Ruvel* **Bridge** was ``built`` by `Tomas Aldwin`_, see :ref:`iron` [1]_.
-
-.. note:: Of iron.
-
-.. code-block:: python
-
-   x = 1
-
-Iron
-----
-
-:built: 1911
--i, --iron   of iron
-
-* a point
-
-  1. an inner one
-
-====  ====
-year  what
-====  ====
-1911  iron
-====  ====
-
-+---+---+
-| a | b |
-+===+===+
-| 1 | 2 |
-+---+---+
-
-.. list-table::
-   :header-rows: 1
-
-   * - a
-     - b
-   * - 1
-     - |sub|
-
-.. |sub| replace:: text
-.. _Tomas Aldwin: https://a.example
-.. [1] A note.
-"""
-_ADOC = """= Ruvel Bridge
-:built: 1911
-
-The *Ruvel* _Bridge_ was built in {built} by https://a.example[Aldwin]. <<iron,See>>
-
-[[iron]]
-== Iron
-
-* a point
-** an inner one
-. a step
-
-NOTE: Of iron.
-
-[source,python]
-----
-x = 1 <1>
-----
-
-|===
-|year |what
-|1911 |iron
-|===
-
-term:: a definition
-
-ifdef::x[]
-include::other.adoc[]
-endif::[]
-"""
-_TEX = r"""\documentclass{article}
-\title{Ruvel Bridge}
-\newcommand{\iron}[1]{of iron #1}
-\begin{document}
-\section{Iron}
-The \textbf{bridge} is \iron{now}, built by Aldwin~\cite{a}.\footnote{A note.} % a comment
-\begin{itemize}
-\item a point
-\end{itemize}
-\begin{tabular}{ll} year & what \\ \hline 1911 & iron \end{tabular}
-\begin{verbatim}
-x = 1
-\end{verbatim}
-$a_1^2$ \[ x \]
-\end{document}
-"""
-_XML = """<?xml version="1.0" encoding="UTF-8"?>
-<book xml:id="b"><title>Ruvel Bridge</title><chapter id="iron"><title>Iron</title><para>Of iron, built by
-<emphasis>Aldwin</emphasis>.</para><itemizedlist><listitem><para>a point</para></listitem></itemizedlist>
-<variablelist><varlistentry><term>-i</term><listitem><para>iron</para></listitem></varlistentry></variablelist>
-<table><tgroup cols="2"><thead><row><entry>year</entry><entry>what</entry></row></thead><tbody><row><entry>1911</entry>
-<entry>iron</entry></row></tbody></tgroup></table><programlisting>x = 1</programlisting><note><para>N</para></note>
-</chapter></book>
-"""
-_ROWS_XML = "<rows><row id='1'><name>Ruvel</name><built>1911</built></row><row><name>Keddling</name></row></rows>"
 _EML = """From: Tomas Aldwin <tomas@a.example>
 To: =?utf-8?q?B=C3=A4cker?= <b@a.example>
 Subject: Ruvel Bridge
@@ -764,46 +505,54 @@ x
 """
 
 
-def _notebook() -> str:
-    cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": ["# Ruvel Bridge\n", "\n", "Of iron, built by Aldwin."]},
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "source": "x = 1\nx",
-            "execution_count": 1,
-            "outputs": [
-                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
-                {"output_type": "execute_result", "data": {"text/plain": "1"}, "metadata": {}},
-            ],
-        },
-    ]
-    return json.dumps({"nbformat": 4, "metadata": {"kernelspec": {"language": "python"}}, "cells": cells})
+def _converted(writer: str, suffix: str) -> bytes:
+    """A document with headings, lists, a table, code and a note, as pandoc writes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"file.{suffix}")
+        pypandoc.convert_text(_MARKDOWN, writer, format="markdown", outputfile=str(file), extra_args=["--standalone"])
+        return file.read_bytes()
+
+
+_MARKDOWN = f"""{BRIDGE}
+* a point
+    1. an inner one
+
+| year | what |
+|------|------|
+| 1911 | iron |
+
+    x = 1
+
+term
+:   a definition[^1]
+
+[^1]: A note. [Aldwin](https://a.example)
+"""
+_BY_PANDOC = {
+    "docx": "docx",
+    "pptx": "pptx",
+    "epub": "epub",
+    "rst": "rst",
+    "adoc": "asciidoc",
+    "tex": "latex",
+    "xml": "docbook5",
+    "ipynb": "ipynb",
+    "man": "man",
+}
 
 
 def _texts() -> dict[str, dict[str, str]]:
     """Files of text by the target that reads them, each under its name."""
     return {
-        "rst": {"file.rst": _RST},
-        "adoc": {"file.adoc": _ADOC},
-        "tex": {"file.tex": _TEX},
-        "xml": {"file.xml": _XML, "file.dbk": _ROWS_XML},
-        "ipynb": {"file.ipynb": _notebook()},
         "eml": {"file.eml": _EML, "mail.eml": _EML.partition("MIME")[0] + "\nOf iron, built by Aldwin.\n"},
-        "json": {
-            "file.json": json.dumps({"bridges": [{"name": "Ruvel", "built": 1911, "of": ["iron"]}, {"name": "B"}]})
-        },
+        "json": {"file.json": json.dumps({"bridges": [{"name": "Ruvel", "built": 1911, "of": ["iron"]}]})},
         "config": {
-            "file.yaml": "# Bridges\nbridge: &b\n  name: Ruvel\n  of: [iron]\n  text: |\n    By Aldwin.\nother: *b\n",
-            "file.toml": '# Bridges\n[bridge]\nname = "Ruvel"  # Aldwin\n\n[[bridge.part]]\nof = "iron"\n',
-            "file.ini": "; Bridges\n[bridge]\nname = Ruvel\nof: iron\n\n[hut]\nof = wood\n",
+            "file.yaml": "# Bridges\nbridge: &b\n  name: Ruvel\n  of: [iron]\nother: *b\n",
+            "file.ini": "; Bridges\n[bridge]\nname = Ruvel\nof: iron\n",
         },
-        "man": {"file.1": _MAN, "file.man": _MDOC},
         "code": {
             "file.py": '"""Bridges."""\n\nclass Bridge:\n    """Of iron."""\n\n    def built(self): return 1911\n',
-            "file.c": "/* Bridges, of iron */\n#include <a.h>\nint built(void)\n{\n    return 1911; // Aldwin\n}\n",
-            "file.js": "// Bridges\nexport function built(a) {\n  return `${a} of iron`;\n}\nclass Bridge {}\n",
-            "file.sh": "#!/bin/sh\n# Bridges of iron\nbuilt() {\n  cat <<EOF\n1911\nEOF\n}\n",
+            "file.c": "/* Bridges, of iron */\nint built(void)\n{\n    return 1911; // Aldwin\n}\n",
         },
         "plain": {"README": BRIDGE, "file": "Bridges of iron, built by Aldwin\n\n    $ x = 1\n"},
         "tsv": {"file.tsv": "id\ttitle\tbuilt\nr1\tBridge of iron\t1911\n"},

@@ -118,11 +118,7 @@ def _run(folder: Path, number: int | None) -> None:
     _surefoot_toml(folder)
     run = next(iter(sorted(folder.glob("run/**/run.json"))), folder / "run" / "run.json").parent
     commands: list[Words] = [
-        ["lab", "errors", run, "--json", "errors.json"],
-        ["lab", "errors", "run", "--data", "data.jsonl", "--figure", "errors.svg"],
-        ["lab", "words", run, "--to", "words", "--each", "1", "--most", "20", "--tolerance", "0.9"],
         ["evaluate", run, "--run", "judged", "--metric", "grading_note"],
-        ["lab", "qa", "data.jsonl", "--given", "--run", "run", "--limit", "1", "--method", "rag"],
     ]
     _turns(commands, number)
 
@@ -136,7 +132,7 @@ def _evaluation(folder: Path, number: int | None) -> None:
         ["compare", "eval", "eval", "--json"],
         ["gate", "eval", "--min", "factuality.low>=0.1", "--min", "unscored<=0.5", "--json"],
         ["agree", "eval", "labels.jsonl"],
-        ["explain", "--run", "eval", "--most", "20", "--tolerance", "0.9"],
+        ["explain", "--run", "eval"],
         ["evaluate", "eval", "--run", "again", "--metric", "grading_note"],
         ["evaluate", "answered.jsonl", "--run", "eval", "--metric", "grading_note", "--metric", "factuality"],
         ["improve", "--revert", "eval"],
@@ -391,28 +387,6 @@ def _labels(folder: Path) -> None:
         _cli("agree", "eval/scores.jsonl", name, "--json")
 
 
-def _data(folder: Path) -> None:
-    from surefoot.evaluate.ask.questions import load
-
-    _surefoot_toml(folder)
-    for path in (folder / "data.jsonl", folder / "data", folder / "data/popqa"):
-        if path.exists():
-            with suppress(SurefootError):
-                load(path)
-            _cli("lab", "qa", path, "--given", "--limit", "1", "--run", "qa", "--method", "rag")
-
-
-def _manuals(folder: Path) -> None:
-    _surefoot_toml(folder)
-    if (folder / "manuals").is_dir():
-        (folder / "manuals/hut-doc").mkdir(exist_ok=True)
-        with suppress(OSError):  # where a case has a folder of this name
-            (folder / "manuals/hut-doc/more.md").write_text(HUT)
-    bench = ["lab", "manuals", "questions.jsonl", "manuals", "--out", "run", "--set", "generator.use=extractive"]
-    _cli(*bench)
-    _cli(*bench)  # once more, over what is kept
-
-
 def _filter(folder: Path) -> None:
     """What any program may send: a filter, or a document's fields."""
     for file in _given(folder):
@@ -467,8 +441,6 @@ TARGETS: dict[str, Target] = {
     "configuration": Target(_configuration, own=True),
     "records": Target(_records),
     "labels": Target(_labels),
-    "data": Target(_data),
-    "manuals": Target(_manuals),
     **{f"loader {kind}": Target(_loader) for kind in LOADERS},
 }
 """By name; `seeds.made` has valid input for each."""
