@@ -20,11 +20,13 @@ import pytest
 from services.endpoint import Endpoint, endpoint, hashed, rated
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
+from surefoot.evaluate.records.folder import records_of
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
 from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
+from surefoot.run.store import values
 from surefoot.types import Message, Passage, Record, Score, Trace
 from surefoot.types.errors import EndpointError, TraceFault, UsageError
 from surefoot.types.llms import Prices
@@ -168,7 +170,7 @@ def test_a_note_is_kept_with_its_record_and_paid_once(tmp_path: Path) -> None:
         kept = run([LLMJudge(Scripted(model), "grading_note")], [record(1)], tmp_path / "run")
         assert kept["r1\tgrading_note"].value == expected
     assert len(asked) == 3
-    assert [one.note for one in scoring.records(tmp_path / "run")] == ["The response should be a name."]
+    assert [one.note for one in records_of(tmp_path / "run" / "records.jsonl")] == ["The response should be a name."]
 
 
 def test_the_cost_is_known_before(tmp_path: Path) -> None:
@@ -195,7 +197,7 @@ def test_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
     builder = Builder(read({**config, "llm": {"use": "scripted", "replies": replies}}))
     judges = builder.judges([METRIC, "context_relevancy"])
     run(judges, [record(1)], tmp_path / "run", model=builder.judging, limits={"budget": "5"})
-    (once,) = scoring.passes(tmp_path / "run")
+    (once,) = values(tmp_path / "run" / scoring.PASSES, scoring.Pass).values()
     assert (once.judged, once.unscored, once.calls, once.limits) == (2, 0, 2, {"budget": "5"})
     assert [stage.metric for stage in once.stages] == [METRIC, "context_relevancy"]
     assert once.money == pytest.approx(sum(stage.money or 0 for stage in once.stages))
@@ -354,7 +356,7 @@ def test_killed_twenty_times_at_random_it_pays_nothing_twice_and_finds_the_same(
 def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:
     """What the server calls the request of this judgement."""
     id, metric = name.split("\t")
-    known = {one.id: one for one in scoring.records(folder)}
+    known = {one.id: one for one in records_of(folder / "records.jsonl")}
     messages = prompt(metrics()[metric], known[id])
     return f"{hashed(chr(10).join(message.content for message in messages)):012x}"
 

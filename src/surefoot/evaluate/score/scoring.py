@@ -187,16 +187,6 @@ def scores(folder: Path) -> dict[str, Score]:
     return values(folder / SCORES, Score)
 
 
-def records(folder: Path) -> list[Record]:
-    """The records in a run's folder, with their grading notes; empty where there are none. Raises TraceFault."""
-    return [*values(folder / RECORDS, Record).values()]
-
-
-def passes(folder: Path) -> list[Pass]:
-    """Each time that the folder was run to the end, in order. Raises TraceFault."""
-    return [*values(folder / PASSES, Pass).values()]
-
-
 class _Work:
     """The judgements of one pass, taken one by one by several threads."""
 
