@@ -233,7 +233,7 @@ def test_thresholds_set_by_hand_do_not_outlive_their_evaluator() -> None:
 @pytest.mark.parametrize(
     ("patch", "why"),
     [
-        ({"pipeline": {"k": 0}}, "from 1 up"),
+        ({"pipeline": {"k": 0}}, "greater than or equal to 1"),
         ({"refiner": {"size": "two"}}, "no name that Surefoot knows"),
         ({"refiner": {"size": True}}, "must be int"),
         ({"pipeline": {"k": 10}, "refiner": {"sizes": 1}}, "no setting 'sizes'"),
