@@ -232,7 +232,7 @@ def test_what_is_no_plain_http_address_is_refused(url: str) -> None:
         ("/torn", "broke off"),
         ("/broken/99", "broke off"),
         ("/garbage", "broke off"),
-        ("/brotli", "nobody asked for"),
+        ("/brotli", "was not requested"),
     ],
 )
 def test_whatever_a_server_does_the_call_ends_in_time(network: Network, server: Faults, path: str, why: str) -> None:

@@ -92,7 +92,7 @@ class TransformersEmbedder:
 
 
 def _own_pooling(model: str, network: Network | None) -> str:
-    """How the checkpoint says that it pools; raises ConfigError where it does not say, or says what is not built."""
+    """The pooling that the checkpoint declares; raises ConfigError where it does not say, or says what is not built."""
     modules = beside(model, "modules.json", network) or []
     kinds = [str(one.get("type", "")).rpartition(".")[2] for one in modules if isinstance(one, dict)]
     if strange := [kind for kind in kinds if kind not in _UNDERSTOOD]:

@@ -66,6 +66,6 @@ class CachedEvaluator:
 
 
 def _key(question: str, passage: Passage) -> bytes:
-    # The whole passage: somebody's evaluator may read its address or its score. And not the texts themselves: 20,000
+    # The whole passage: an evaluator may read its address or its score. And not the texts themselves: 20,000
     # of 100,000 characters would be kept.
     return hashlib.blake2b(repr((question, replace(passage, id=""))).encode(), digest_size=16).digest()

@@ -79,7 +79,7 @@ class Card:
 
 
 class MiniLM:
-    """Whether a passage answers the question, and where: a cross-encoder of our own, made for this and calibrated.
+    """A calibrated cross-encoder, made for this: grades whether a passage answers a question, and points at the words.
 
     `score` is its logit, `probability` the calibrated chance that the passage holds the answer, `span` the words that
     answer. A text of more than 256 word pieces is read in overlapping windows and graded by its best one. It learned

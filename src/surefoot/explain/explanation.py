@@ -34,7 +34,7 @@ class Explanation:
 
 
 def degree(value: float, most: float) -> int:
-    """How strong a value is beside the largest one, from 0 to 3."""
+    """Strength of a value beside the largest one, from 0 to 3."""
     return sum(abs(value) >= least * most for least in DEGREES) if most else 0
 
 
@@ -54,7 +54,7 @@ def strongest(found: Attribution, count: int) -> list[int]:
 
 
 def trust(found: Attribution) -> Iterator[str]:
-    """How far the values can be trusted, a sentence each."""
+    """Limits of trust in the values, a sentence each."""
     yield (
         f"from {found.base:.3g} without words to {found.full:.3g}; {found.method}, baseline {found.baseline}, "
         f"{found.evaluations:,} texts graded, seed {found.seed}, gap {found.gap:.1g}"

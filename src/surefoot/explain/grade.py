@@ -143,7 +143,7 @@ class ScoreFunction:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How many texts could not be graded, why, and which score they got."""
+        """The number of texts that could not be graded, why, and which score they got."""
         return tuple(
             f"{times:,} of the texts could not be graded ({why}); each counts as {self.nothing():.4g}"
             for why, times in self._without.items()

@@ -49,12 +49,12 @@ class Shares:
     errors: Vector
     """Standard errors; 0: exact."""
     base: float
-    """The value of nobody."""
+    """The value of the empty coalition."""
     full: float
     """The value of all."""
     method: Method
     reached: bool
-    """Whether no error is larger than the tolerance times the largest value."""
+    """True: no error is larger than the tolerance times the largest value."""
 
     @property
     def gap(self) -> float:
@@ -157,7 +157,7 @@ def _regressed(game: Game, players: int, total: float, random: np.random.Generat
 
 
 def _chances(players: int) -> Vector:
-    """How likely each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it.
+    """The chance that each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it.
 
     That is best where a guess is off by as much at every size. Drawn evenly instead, that is by leverage, few are small
     or nearly whole, and what they show of the one player who is in or out weighs so much that errors jump.

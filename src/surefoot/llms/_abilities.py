@@ -1,4 +1,4 @@
-"""What a model takes and does beside the common ground, by its name: models that think first differ in all of it."""
+"""Parameters and habits of models by their names: models that think first differ in all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Limit = Literal["max_tokens", "max_completion_tokens"]
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """How a model wants to be asked, and how it answers."""
+    """The parameters that a model takes, and the room that its thoughts need."""
 
     temperature: bool = True
     """It takes a temperature; without, it may answer otherwise the second time."""

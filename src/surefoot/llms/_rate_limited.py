@@ -48,7 +48,7 @@ class CallRate:
         self._since = 0.0
         self._changed = Condition()
         self.stopped = Event()
-        """Once set, nobody waits any longer or gets a turn."""
+        """Once set, no thread waits any longer or gets a turn."""
 
     def begin(self, tokens: int) -> float:
         """Wait for a turn; returns the time at which it came. Raises Stopped."""
@@ -147,7 +147,7 @@ class RateLimitedLLM(WrappedLLM):
         self._lock = Lock()
         self._plain = False
         self._failing = math.inf
-        """When answers stopped coming; infinite: the last call was answered."""
+        """The time at which answers stopped coming; infinite: the last call was answered."""
 
     def stop(self) -> None:
         """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
@@ -218,5 +218,5 @@ class RateLimitedLLM(WrappedLLM):
 
 
 def _passing(error: EndpointError) -> bool:
-    """Whether the same call may be answered in a moment."""
+    """True where the same call may be answered in a moment."""
     return error.status is None or error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501)

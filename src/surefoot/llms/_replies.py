@@ -1,4 +1,4 @@
-"""Requests to a model's server, and its replies, checked before use: a server may be broken, or somebody else's, so any
+"""Requests to a model's server, and its replies, checked before use: a server may be broken or hostile, so any
 part of a reply may be missing, of another kind, or far too large."""
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class ThoughtFilter:
         self._over = self._over or not any(self._held)
 
     def rest(self, truncated: bool) -> str:
-        """What was held back and is no thought, at the end. A limit that has room for thoughts cut them off, and not an
-        answer without any."""
+        """The text that was held back and is no thought, at the end. A limit that has room for thoughts cut them off,
+        and not an answer without any."""
         held = "".join(self._held)
         return "" if self._over or truncated or held.lstrip().startswith(_BEGIN) else held
 
@@ -174,12 +174,12 @@ class StreamedReply:
 
     @property
     def begun(self) -> bool:
-        """Whether any text has come."""
+        """True once any text has come."""
         return self._length > 0
 
     @property
     def ended(self) -> bool:
-        """Whether the server has said that the answer is complete."""
+        """True once the server has marked the answer as complete."""
         return self._finish is not None
 
     def completion(self, model: str) -> Completion:

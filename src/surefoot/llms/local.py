@@ -36,7 +36,7 @@ _PATIENCE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a served model is reached, and the key that it asks for."""
+    """The address at which a served model is reached, and the key that it asks for."""
 
     base_url: str
     key: str = field(repr=False)
@@ -126,7 +126,7 @@ class Local:
             return self._loaded
 
     def _hideout(self) -> str:
-        """The address that the server insists on listening at, though nobody connects: a socket in a folder that is
+        """The address that the server insists on listening at, though no client connects: a socket in a folder that is
         closed to other users, or, on Windows, loopback behind a secret key."""
         if sys.platform == "win32":
             return "127.0.0.1"
@@ -175,7 +175,7 @@ def _interruptible(work: Callable[[], object], answer: _Guarded) -> None:
     """Do the work in a thread of its own, and raise what it raises.
 
     Python hears Ctrl-C only between its own steps in the main thread, where llama.cpp would swallow it and go on. So
-    that thread waits here; once it is interrupted, or nobody waits any more, the answer ends with its next piece.
+    that thread waits here; once it is interrupted, or the question is cancelled, the answer ends with its next piece.
     """
     pool = ThreadPoolExecutor(1)
     running = pool.submit(copy_context().run, work)

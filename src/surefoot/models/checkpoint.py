@@ -1,4 +1,4 @@
-"""Checkpoints of Hugging Face's transformers, opened without running anybody's code.
+"""Checkpoints of Hugging Face's transformers, opened without running code that they bring.
 
 Weights are read from safetensors if there are any, else from a pickle by `torch.load(weights_only=True)`, which builds
 tensors and calls nothing; `trust_remote_code` is never given.

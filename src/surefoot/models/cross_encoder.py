@@ -1,4 +1,4 @@
-"""What the package's own cross-encoders share: the marks of their input, the tokeniser, their files and their runs."""
+"""Shared parts of the package's own cross-encoders: the input marks, the tokeniser, files and runs."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class ModelFiles:
     """"evaluator" or "verifier"."""
 
     def card(self, made: Callable[[dict[str, Any], Calibration], T]) -> T:
-        """What `made` makes of the card's content and its calibration. Raises ModelError for a card that is missing,
-        damaged, or of another format."""
+        """The value that `made` makes of the card's content and its calibration. Raises ModelError for a card that is
+        missing, damaged, or of another format."""
         path = self.path.with_suffix(".json")
         try:
             content = parsed(path.read_text(encoding="utf-8"))
@@ -133,13 +133,13 @@ class LoadedModel:
         return self._files.session(self._sha256), tokenizer()
 
     def each(self, read: Callable[..., T], inputs: Iterable[tuple[Any, ...]]) -> list[T]:
-        """What `read` makes of each of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
+        """The values that `read` makes of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
         running = [self._pool.submit(read, *one) for one in inputs]
         try:
             return [cancel.result(one) for one in running]
         finally:
             for one in running:
-                one.cancel()  # those that are not begun, where one failed or nobody waits for them
+                one.cancel()  # those that are not begun, where one failed or the question was cancelled
 
     def run(self, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
         """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a model with

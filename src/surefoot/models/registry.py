@@ -83,7 +83,7 @@ def path(name: str) -> Path:
 
 
 def offline() -> bool:
-    """Whether SUREFOOT_OFFLINE forbids fetching models unasked."""
+    """True where SUREFOOT_OFFLINE forbids fetching models unasked."""
     return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
 
 

@@ -131,7 +131,7 @@ class JsonEndpoint:
 
     def _bounded(self, response: httpx.Response, most: int) -> Iterator[bytes]:
         if (coding := response.headers.get("Content-Encoding", "identity").lower()) != "identity":
-            raise self.nonsense("its answer packed, which nobody asked for", coding)
+            raise self.nonsense("its answer packed, which was not requested", coding)
         size = 0
         for piece in response.iter_raw():
             size += len(piece)

@@ -73,7 +73,7 @@ class Exchanges:
         return self._turns.hold(origin(httpx.URL(reply.url)), seconds, why)
 
     def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
-        """Guarded connections for somebody else's client."""
+        """Guarded connections for another library's client."""
         context = self._verify if verify is True else verify
         return Transport(self._guard, origin(httpx.URL(trusted)) if trusted else None, context)
 
@@ -151,7 +151,7 @@ def _faults(host: str) -> Iterator[None]:
 
 
 def _passing(reply: Reply) -> bool:
-    """Whether the reply may change in a moment; a MediaWiki under load says so in a header, with HTTP 200."""
+    """True for a reply that may change in a moment; a MediaWiki under load says so in a header, with HTTP 200."""
     return reply.status in _PASSING or reply.headers.get("mediawiki-api-error") in ("maxlag", "ratelimited")
 
 
@@ -172,7 +172,7 @@ def _body(response: httpx.Response, most: int) -> bytes:
         raise NetworkError(too_large)
     coding = response.headers.get("Content-Encoding", "").strip().lower()
     if coding not in ("", "identity", "gzip", "x-gzip"):
-        raise NetworkError(f"{host} sent its answer in the encoding {one_line(coding, 40)!r}, which nobody asked for")
+        raise NetworkError(f"{host} sent its answer in the encoding {one_line(coding, 40)!r}, which was not requested")
     raw = response.iter_raw()
     whole = bytearray()
     for piece in _gunzipped(raw, most + 1, host) if "gzip" in coding else raw:

@@ -48,7 +48,7 @@ class Pattern:
     port: int | None
 
     def matches(self, host: str, port: int | None) -> bool:
-        """Whether the entry allows this host at this port."""
+        """True where the entry allows this host at this port."""
         if self.port not in (None, port):
             return False
         return self.host in ("*", host) or (self.host.startswith("*.") and host.endswith(self.host[1:]))
@@ -108,12 +108,12 @@ def canonical(host: str) -> str:
 
 
 def _inner(host: str) -> bool:
-    """Whether only an inner network knows this name, as `canonical` writes it; False for an address."""
+    """True where only an inner network knows this name, as `canonical` writes it; False for an address."""
     return f".{host}".endswith(_INNER_ZONES) or not re.search(r"[.:]", host)
 
 
 def public(address: Address) -> bool:
-    """Whether an address is on the open internet; IPv4 within IPv6 is judged as IPv4."""
+    """True for an address on the open internet; IPv4 within IPv6 is judged as IPv4."""
     if isinstance(address, ipaddress.IPv4Address):
         return address.is_global and not address.is_multicast and not any(address in inner for inner in _INNER)
     if address in _NAT64:

@@ -52,7 +52,7 @@ class Turns:
     def __init__(self) -> None:
         self._lock = Lock()
         self._next: dict[object, tuple[float, str]] = {}
-        """When each thing may be had again, and why not before."""
+        """The time from which each thing may be had again, and the reason for the wait."""
 
     def take(self, spacing: Mapping[object, float]) -> tuple[float, str]:
         """Take a turn at all of these things if each is free, and let the next follow after so many seconds. Returns

@@ -25,7 +25,7 @@ _NEVER = ("utf-7", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_
 
 
 Keep = bool | Callable[["Reply"], bool]
-"""Whether a reply may be kept, or which replies may."""
+"""True: a reply may be cached; a function: the replies that may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ class Reply:
     body: bytes = field(repr=False)
     """Unpacked."""
     cached: bool = field(default=False, compare=False)
-    """Whether it was kept from before, or another thread's equal request brought it."""
+    """True: it came from the cache."""
     age: float = field(default=0.0, compare=False)
-    """Seconds since it came, if it was kept."""
+    """Seconds since it came; 0 unless cached."""
 
     @property
     def wait(self) -> float | None:

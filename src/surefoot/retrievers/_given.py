@@ -8,7 +8,7 @@ from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 
 USE = "surefoot.retrievers._given:Given"
-"""What a configuration names as retriever, and as searcher, where they are read."""
+"""The name that a configuration has for it as retriever, and as searcher, where they are read."""
 
 
 @dataclass(frozen=True, slots=True)

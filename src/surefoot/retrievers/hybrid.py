@@ -82,7 +82,7 @@ def _new(passages: Iterable[Passage]) -> Iterator[Passage]:
 
 
 def _depths(depth: int | Mapping[str, int], names: Sequence[str]) -> Mapping[str, int]:
-    """The depth of each retriever that has one of its own. Raises ConfigError for one that is no number or nobody's."""
+    """The depth of each retriever that has its own. Raises ConfigError for one that is no number or of no retriever."""
     depths = depth if isinstance(depth, Mapping) else dict.fromkeys(names, depth)
     for name, most in depths.items():
         if name not in names:

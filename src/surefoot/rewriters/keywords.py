@@ -78,7 +78,7 @@ def prompt(question: str, seen: Sequence[Passage]) -> list[Message]:
 
 
 def turn(question: str, found: Sequence[str]) -> str:
-    """What the model reads of one question: what was found in vain, quoted, and the question last."""
+    """The prompt of one question: what was found in vain, quoted, and the question last."""
     quoted = [f"> {text}" for text in found if text]
     heading = ["Found before, and of no help:", *quoted, ""] if quoted else []
     return "\n".join([*heading, f"Question: {question}"])

@@ -120,7 +120,7 @@ SCHEMA = object_form(_FORMS)
 
 
 class LLMRewriter:
-    """What is missing, the question anew for the retriever, and a query for the web, by a language model.
+    """The missing fact, the question anew for the retriever, and a query for the web, by a language model.
 
     `task` chooses the words and examples that it is asked with: "qa", "choice", "claim", "biography" or "chat"; None:
     "qa", and with labelled questions the task of each. The model sees the titles and first words of what was found.
@@ -161,7 +161,7 @@ def prompt(question: str, seen: Sequence[Passage], task: str = USUAL) -> list[Me
 
 
 def rewritten(reply: str) -> RewrittenQuery | None:
-    """What a reply says, each field on one line and cut; None where it holds no query with a letter or digit."""
+    """The fields of a reply, each on one line and cut; None where it holds no query with a letter or digit."""
     fields = next(iter(objects(reply, whole=True)), {})
     cut = {
         name: line(text)[:most].strip() for name, most in LONGEST.items() if isinstance(text := fields.get(name), str)

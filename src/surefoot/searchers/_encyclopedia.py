@@ -41,11 +41,11 @@ class Page:
     url: str
     via: str
     ambiguous: bool = False
-    """Whether it is a disambiguation page."""
+    """True: it is a disambiguation page."""
 
 
 def good(pages: Sequence[Page], about: Subject) -> bool:
-    """Whether one of the pages is what is asked for."""
+    """True where one of the pages fits the question."""
     return any(_single(page, about) and fit(page.title, page.lead, about) for page in pages)
 
 
@@ -103,5 +103,5 @@ def _found(page: Page, parts: Iterable[tuple[str, str]]) -> Iterator[Found]:
 
 
 def _single(page: Page, about: Subject) -> bool:
-    """Whether it is about one thing."""
+    """True for a page about one thing."""
     return not page.ambiguous and not generic(page.title, about)

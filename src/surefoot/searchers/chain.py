@@ -39,7 +39,7 @@ class Breaker:
         self._reason = ""
 
     def refusal(self, now: float) -> str | None:
-        """Why it may not be asked now; None: it may, in a trial by this caller alone."""
+        """The reason why it may not be asked now; None: it may, in a trial by this caller alone."""
         with self._lock:
             if not self._openings:
                 return None

@@ -25,7 +25,7 @@ from surefoot.types.errors import ComponentError, ConfigError, SearchError
 from surefoot.types.protocols import Searcher
 
 MODES = ("all", "wiki")
-"""Which hits are opened: all of them, or only pages of Wikipedia."""
+"""The hits that are opened: all of them, or only pages of Wikipedia."""
 
 _DECLARED = {
     "text/html": "html",
@@ -44,7 +44,7 @@ class _Page:
 
     passages: tuple[Passage, ...]
     error: str | None = None
-    """Why the passages are only the hit's snippet; None: they are those of the page."""
+    """The reason why the passages are only the hit's snippet; None: they are those of the page."""
     cached: int = 0
     degraded: tuple[str, ...] = ()
 
@@ -233,7 +233,7 @@ def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passa
 
 
 def _is_web(url: str) -> bool:
-    """Whether it is an address of the web, without a name and password in it."""
+    """True for an address of the web, without a name and password in it."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None

@@ -1,4 +1,4 @@
-"""SearXNG (or searx): a search engine of search engines that anybody can run."""
+"""SearXNG (or searx): a search engine of search engines that you can run yourself."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 
 DEPTHS = ("basic", "advanced")
-"""How thoroughly Tavily looks; "advanced" costs two of its credits instead of one."""
+"""Depths of Tavily's search; "advanced" costs two of its credits instead of one."""
 
 _CHUNKS = (1, 2, 3)
 _MOST_RESULTS = 20  # of one search; more is an error there
@@ -102,7 +102,7 @@ class Tavily:
 
 
 def _score(row: Any) -> float | None:
-    """How well Tavily finds that a row fits the query, in [0, 1]; None: it does not say."""
+    """Tavily's score of how well a row fits the query, in [0, 1]; None: it does not say."""
     score = row.get("score") if isinstance(row, dict) else None
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
         return None

@@ -150,7 +150,7 @@ class Zim:
                 yield Page(item.title, lead, url, via, ambiguous)
 
     def _disambiguates(self, title: str, path: str) -> bool:
-        """Whether "X (disambiguation)" leads to the page, as on Wikipedia for every disambiguation page."""
+        """True where "X (disambiguation)" leads to the page, as on Wikipedia for every disambiguation page."""
         longer = f"{title.removesuffix(' (disambiguation)')} (disambiguation)"
         if not self._archive.has_entry_by_title(longer):
             return False
