@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,10 +55,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def surefoot(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Surefoot:
-    """Runs `surefoot` with the given words, in this process and in that directory."""
+    """Run `surefoot` with these words, and `typed` on its standard input, in this process and in that directory."""
 
-    def run(*words: str | Path) -> Done:
+    def run(*words: str | Path, typed: str | None = None) -> Done:
         monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, words)])
+        if typed is not None:
+            monkeypatch.setattr(sys, "stdin", StringIO(typed))
         code: object = 0
         try:
             main()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +112,10 @@ def test_passages_are_shown_whole_where_that_is_asked(surefoot: Callable[..., An
     assert "Passages" not in surefoot("ask", QUESTION, "--passages", "0").out
 
 
-def test_a_question_can_stand_on_standard_input(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_can_stand_on_standard_input(indexed: Callable[..., Any]) -> None:
     """Where "-" is asked; a document is still too long to be one."""
-    monkeypatch.setattr("sys.stdin", StringIO(f"{QUESTION}\n"))
-    assert indexed("ask", "-", "--quiet").out == "Tomas Aldwin built it. [1]\n"
-    monkeypatch.setattr("sys.stdin", StringIO("x" * 50_000))
-    assert indexed("ask", "-").code == 2
+    assert indexed("ask", "-", "--quiet", typed=f"{QUESTION}\n").out == "Tomas Aldwin built it. [1]\n"
+    assert indexed("ask", "-", typed="x" * 50_000).code == 2
 
 
 def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(

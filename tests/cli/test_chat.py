@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,11 @@ THEN = "and in 1911?"
 
 
 @pytest.fixture
-def talk(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def talk(indexed: Callable[..., Any]) -> Callable[..., Any]:
     """A conversation of these lines on standard input."""
 
     def said(*lines: str, words: tuple[str, ...] = ()) -> Any:
-        monkeypatch.setattr("sys.stdin", StringIO("".join(f"{line}\n" for line in lines)))
-        return indexed("chat", *words)
+        return indexed("chat", *words, typed="".join(f"{line}\n" for line in lines))
 
     return said
 

@@ -47,7 +47,7 @@ def nothing_agreed(tmp_path: Path, here: Path, monkeypatch: pytest.MonkeyPatch) 
     """A module of this folder that leaves a mark, and nobody has agreed to it; the console script's own path."""
     (here / "mine.py").write_text(MINE)
     monkeypatch.delenv(consent.ALLOWED, raising=False)
-    monkeypatch.setattr(consent, "memory", lambda: tmp_path / "state" / "trusted.json")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(here))])
     yield
     sys.modules.pop("mine", None)

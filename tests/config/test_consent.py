@@ -26,7 +26,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "mine.py").write_text("raise RuntimeError('imported')\n")
     monkeypatch.chdir(folder)
     monkeypatch.delenv(consent.ALLOWED, raising=False)
-    monkeypatch.setattr(consent, "memory", lambda: tmp_path / "state" / "trusted.json")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return folder
 
 
@@ -131,7 +131,7 @@ def test_a_memory_that_could_not_be_written_stays_as_it_was(monkeypatch: pytest.
 @pytest.mark.parametrize("text", ["{", "[]", '{"a": 3}', '{"a": [[]]}', "[" * 9000, "\xff"])
 def test_a_damaged_memory_agrees_to_nothing(text: str) -> None:
     """It says which file to delete."""
-    consent.memory().parent.mkdir()
+    consent.memory().parent.mkdir(parents=True)
     consent.memory().write_bytes(text.encode("latin-1"))
     with pytest.raises(ConfigError, match=r"trusted\.json .*delete it to be asked anew"):
         require(["mine:X"], Path("x.toml"))

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.evaluators import _cached as cached
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.run import meter
 from surefoot.run.meter import metered
@@ -95,20 +94,18 @@ def test_an_evaluator_that_gives_too_few_grades_has_failed() -> None:
         ask(CachedEvaluator(inner), "one", "two")
 
 
-def test_the_latest_used_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_latest_used_are_kept() -> None:
     """A server that runs for months does not grow for months, and forgets what nobody asks for."""
-    monkeypatch.setattr(cached, "REMEMBERED", 2)
     inner = Counting()
-    outer = CachedEvaluator(inner)
+    outer = CachedEvaluator(inner, most=2)
     for text in ("one", "two", "one", "three", "one", "two"):
         ask(outer, text)
     assert inner.asked == ["one", "two", "three", "two"]
 
 
-def test_many_threads_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_threads_share_one() -> None:
     """While what they want is forgotten under their hands."""
-    monkeypatch.setattr(cached, "REMEMBERED", 3)
-    outer = CachedEvaluator(Counting())
+    outer = CachedEvaluator(Counting(), most=3)
     texts = ["x" * n for n in range(1, 9)]
     with ThreadPoolExecutor(8) as pool:
         for found in pool.map(lambda n: ask(outer, *texts[n % 5 :]), range(200)):

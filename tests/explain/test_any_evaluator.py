@@ -69,13 +69,12 @@ def test_the_score_is_shared_out_without_a_rest(made, method: str, request: pyte
 
 @pytest.mark.parametrize("made", [lexical, t5, cross_encoder, minilm, llm])
 def test_in_batches_the_values_are_the_same(  # type: ignore[no-untyped-def]
-    made, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    made, request: pytest.FixtureRequest
 ) -> None:
     """As one by one: what int8 kernels or padding would change must not depend on who else is in the call."""
     evaluator = made(request)
     together = explain(evaluator, "Who built it?", PASSAGE, method="regression", most=60)
-    monkeypatch.setattr("surefoot.explain.grade.ASKED", 1)
-    alone = explain(evaluator, "Who built it?", PASSAGE, method="regression", most=60)
+    alone = explain(evaluator, "Who built it?", PASSAGE, method="regression", most=60, batch=1)
     assert alone.values == pytest.approx(together.values, abs=1e-5)
 
 

@@ -78,11 +78,10 @@ def test_planted_values_are_recovered_from_samples() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7])
-def test_batches_change_nothing(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_change_nothing(size: int) -> None:
     """Values of an evaluator that is asked text by text are those of one that is asked for all at once."""
     whole = explain(Lexical(), QUESTION, PASSAGE, most=200)
-    monkeypatch.setattr("surefoot.explain.grade.ASKED", size)
-    assert explain(Lexical(), QUESTION, PASSAGE, most=200) == whole
+    assert explain(Lexical(), QUESTION, PASSAGE, most=200, batch=size) == whole
 
 
 def test_units_are_words_where_they_stand() -> None:

@@ -19,13 +19,14 @@ REMEMBERED = 20_000
 
 
 class CachedEvaluator:
-    """Another evaluator's grades, each asked for once: the latest 20,000 are kept, and count as `cached`.
+    """Another evaluator's grades, each asked for once: the latest `most` are kept, and count as `cached`.
 
     Two pairs are the same when only the passages' ids differ. One that could not be graded is asked for again.
     """
 
-    def __init__(self, evaluator: Evaluator) -> None:
+    def __init__(self, evaluator: Evaluator, most: int = REMEMBERED) -> None:
         self.inner = evaluator
+        self.most = most
         self.name = evaluator.name
         self.returns_spans = returns_spans(evaluator)
         self.languages = languages_of(evaluator)
@@ -60,7 +61,7 @@ class CachedEvaluator:
         found = dict(zip(fresh, grades, strict=True))
         with self._lock:
             self._known.update({key: grade for key, grade in found.items() if finite(grade).score is not None})
-            while len(self._known) > REMEMBERED:
+            while len(self._known) > self.most:
                 self._known.popitem(last=False)
         return found
 

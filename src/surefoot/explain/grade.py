@@ -97,8 +97,16 @@ class ScoreFunction:
     little padding. Raises ComponentError where the pair itself has no score.
     """
 
-    def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline, ungraded: float | None = None) -> None:
+    def __init__(
+        self,
+        evaluator: Evaluator,
+        words: Words,
+        baseline: Baseline,
+        ungraded: float | None = None,
+        batch: int = ASKED,
+    ) -> None:
         self._evaluator, self._words, self._baseline, self._ungraded = evaluator, words, baseline, ungraded
+        self._batch = batch
         self._without: dict[str, int] = {}
         if self.graded([(words.question, words.passage)])[0] is None:
             raise ComponentError(f"{evaluator.name} cannot grade this passage: {next(iter(self._without))}")
@@ -112,8 +120,8 @@ class ScoreFunction:
         """The score of each pair, in order; None where it cannot be graded, for a reason that `notes` tells."""
         order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1].text))
         scores: list[float | None] = [None] * len(pairs)
-        for at in range(0, len(order), ASKED):
-            part = order[at : at + ASKED]
+        for at in range(0, len(order), self._batch):
+            part = order[at : at + self._batch]
             for n, score in zip(part, self._graded([pairs[n] for n in part]), strict=True):
                 scores[n] = score
         return scores
@@ -162,17 +170,18 @@ def explain(
     most: int = 4000,
     seed: int = 0,
     ungraded: float | None = None,
+    batch: int = ASKED,
 ) -> Attribution:
     """The Shapley values of the words of question, title and text in the evaluator's raw score.
 
-    `tolerance`, `most` and `method` are those of `shapley.shares`; Cost: one graded
+    `tolerance`, `most` and `method` are those of `shapley.shares`; `batch` texts make a call. Cost: one graded
     pair an evaluation. Raises ComponentError where the pair has no score,
     ConfigError where there is no word.
     """
     words = taken_apart(question, passage, entities=entities)
     if not words.units:
         raise ConfigError("neither the question nor the passage has a word to explain")
-    score = ScoreFunction(evaluator, words, baseline, ungraded)
+    score = ScoreFunction(evaluator, words, baseline, ungraded, batch)
     game, count = Counted(score), len(words.units)
     found = shares(game, count, method=method, tolerance=tolerance, most=most, seed=seed)
     return Attribution(
