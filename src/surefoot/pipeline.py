@@ -20,7 +20,7 @@ from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.hedge import given_up, hedged, hopeless
 from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
 from surefoot.evidence.passages import Text
-from surefoot.evidence.passages import passages as given
+from surefoot.evidence.passages import passages as as_passages
 from surefoot.evidence.policies import labelled, require_match
 from surefoot.evidence.ranking import Decompose, useful
 from surefoot.evidence.sources import Sources, corroborated
@@ -195,7 +195,7 @@ class Pipeline:
         UsageError for what is no passage.
         """
         run = Recorder(checked(question), self.config, on_event)
-        brought = given(passages)
+        brought = as_passages(passages)
         with self._limited(run, cancel):
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
             decision = self._weigh(taken, 0, run)
@@ -206,8 +206,8 @@ class Pipeline:
         """The grade of each text, in order, with its label; texts are as in `correct`. Orders to the machine and
         repetitions of the question count for nothing. Raises QuestionError, UsageError, and ComponentError where the
         evaluator fails."""
-        asked, passages = checked(question), self.sources.placed(given(texts))
-        evidence = Evidence.for_question(self.evaluator, asked)
+        passages = self.sources.placed(as_passages(texts))
+        evidence = Evidence.for_question(self.evaluator, checked(question))
         grades = labelled(self._graded(evidence, passages), self.policy.thresholds)
         return corroborated(passages, evidence.judged(passages, grades))
 
@@ -261,8 +261,8 @@ class Pipeline:
     def _graded(self, evidence: Evidence, passages: tuple[Passage, ...]) -> tuple[Grade, ...]:
         """The evaluator's own grades of the parts that count as evidence."""
         if found := evidence.dismissed(passages):
-            told = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
-            meter.degrade(f"not counted as evidence: {told}")
+            summary = "; ".join(f"{what}, in {', '.join(ids)}" for what, ids in found.items())
+            meter.degrade(f"not counted as evidence: {summary}")
         grades = self.evaluator.grade([(evidence.question, evidence.masked(passage)) for passage in passages])
         if len(grades) != len(passages):
             raise ComponentError(f"{self.evaluator.name} gave {len(grades)} grades for {len(passages)} passages")
@@ -280,8 +280,8 @@ class Pipeline:
 
     def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
         rewrite, seen = self.rewriter.rewrite, run.passages + run.external
-        said = run.step("rewrite", rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is")
-        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in said)
+        rewritten = run.step("rewrite", rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is")
+        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in rewritten)
         run.rewritten += tuple(one for one in queries if one.question or one.missing)
         return queries
 
@@ -293,14 +293,14 @@ class Pipeline:
         one in which the time for searches runs out.
         """
         run.outside = self.outside
-        asked: set[str] = set()
+        searched: set[str] = set()
         graded: list[Grade] = []
         spare = float(self.seconds)
         for _ in range(self.rounds):
             known = run.external
             for query in (one.query for one in self._rewrite(run)):
-                if query not in asked:
-                    asked.add(query)
+                if query not in searched:
+                    searched.add(query)
                     hits, spare = self._hits(query, run, spare)
                     if self._answers(hits, run, graded) or spare <= 0:
                         return
@@ -370,7 +370,7 @@ class Pipeline:
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""
         check = self.answering.check if knowledge else "mark"
-        return grounded(run.asked, draft, knowledge, lambda asked: self._verify(asked, run), check)
+        return grounded(run.asked, draft, knowledge, lambda assertions: self._verify(assertions, run), check)
 
     def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
