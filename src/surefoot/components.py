@@ -136,9 +136,9 @@ def components() -> list[Component]:
 
 def misnamed(lacking: str, name: str, known: Collection[str], listed: str = "there are") -> str:
     """The error for a name that nothing has: all names that there are, and the one that it is most like."""
-    said = f"{lacking} '{name}'; {listed}: {', '.join(known)}"
+    message = f"{lacking} '{name}'; {listed}: {', '.join(known)}"
     near = get_close_matches(str(name), known, 1)
-    return f"{said}; did you mean '{near[0]}'?" if near else said
+    return f"{message}; did you mean '{near[0]}'?" if near else message
 
 
 def _room(role: str) -> str:

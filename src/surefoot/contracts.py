@@ -161,10 +161,12 @@ def refiner(component: protocols.Refiner) -> None:
 def rewriter(component: protocols.Rewriter) -> None:
     """Checks a rewriter."""
     for question in (QUESTION, "What is Henry Feilden's occupation?", "why", "a" * 4000, "桥是谁建的？"):
-        said = component.rewrite(question, PASSAGES)
-        _holds(isinstance(said, tuple) and len(said) >= 1, "returns at least one query", said)
-        _holds(all(isinstance(one, str | RewrittenQuery) for one in said), "returns texts, or rewritten queries", said)
-        queries = [one if isinstance(one, str) else one.query for one in said]
+        result = component.rewrite(question, PASSAGES)
+        _holds(isinstance(result, tuple) and len(result) >= 1, "returns at least one query", result)
+        _holds(
+            all(isinstance(one, str | RewrittenQuery) for one in result), "returns texts, or rewritten queries", result
+        )
+        queries = [one if isinstance(one, str) else one.query for one in result]
         _holds(all(query.strip() for query in queries), "returns no empty query", queries)
         _holds(len(set(queries)) == len(queries), "returns each query once", queries)
 
@@ -190,13 +192,13 @@ def llm(component: protocols.LLM) -> None:
     pieces: list[str] = []
     messages = [Message("user", "Name a colour.")]
     with metered() as spent:
-        said = component.complete(messages, max_tokens=8, on_text=pieces.append)
-    _holds(isinstance(said, Completion), "returns a completion", said)
-    _holds("".join(pieces) == said.text, "its pieces joined are its text", (pieces, said.text))
-    _holds(bool(said.model), "says which model spoke", said)
-    _holds(said.completion_tokens <= 8, "stops at the token limit", said)
+        result = component.complete(messages, max_tokens=8, on_text=pieces.append)
+    _holds(isinstance(result, Completion), "returns a completion", result)
+    _holds("".join(pieces) == result.text, "its pieces joined are its text", (pieces, result.text))
+    _holds(bool(result.model), "says which model spoke", result)
+    _holds(result.completion_tokens <= 8, "stops at the token limit", result)
     _holds(spent.calls == 1, "counts itself as one call", spent)
-    _holds(component.complete(messages, max_tokens=8).text == said.text, "is greedy: the same again", "another text")
+    _holds(component.complete(messages, max_tokens=8).text == result.text, "is greedy: the same again", "another text")
 
 
 def generator(component: protocols.Generator) -> None:
@@ -288,26 +290,28 @@ def judge(component: protocols.Judge) -> None:
 def verifier(component: protocols.Verifier) -> None:
     """Checks a verifier."""
     bridge = PASSAGES[:1]
-    asked = [
+    assertions = [
         Assertion("The Ruvel Bridge was built in 1911 by Tomas Aldwin.", bridge),
         Assertion("The Ruvel Bridge was built in 1874 by Anna Kreel.", bridge, QUESTION),
         Assertion("Grate the cheese.", ()),
         Assertion("", bridge),
     ]
-    said = component.support(asked)
-    _holds(_tuple_of(Support, said) and len(said) == len(asked), "gives one verdict for each assertion", said)
-    _holds(all(one.name == component.name for one in said), "signs its verdicts", said)
-    _holds(all(one.supported is not None or one.reason for one in said), "says why it cannot tell", said)
-    sure = [one.probability for one in said if one.probability is not None]
+    result = component.support(assertions)
+    _holds(
+        _tuple_of(Support, result) and len(result) == len(assertions), "gives one verdict for each assertion", result
+    )
+    _holds(all(one.name == component.name for one in result), "signs its verdicts", result)
+    _holds(all(one.supported is not None or one.reason for one in result), "says why it cannot tell", result)
+    sure = [one.probability for one in result if one.probability is not None]
     _holds(all(0 <= chance <= 1 for chance in sure), "a probability lies in [0, 1]", sure)
-    for assertion, one in zip(asked, said, strict=True):
+    for assertion, one in zip(assertions, result, strict=True):
         ends = [0, *(offset for span in one.unsupported for offset in span), len(assertion.text)]
         _holds(ends == sorted(ends), "points at places of the assertion, in order and disjoint", one.unsupported)
-    _holds(not said[2].supported, "supports nothing without evidence", said[2])
+    _holds(not result[2].supported, "supports nothing without evidence", result[2])
     _holds(component.support([]) == (), "says nothing of nothing", component.support([]))
-    _holds(component.support(asked[::-1]) == said[::-1], "does not mind the order", "other verdicts in reverse")
-    alone = tuple(component.support([assertion])[0] for assertion in asked)
-    _holds(alone == said, "a verdict does not depend on the other assertions", (alone, said))
+    _holds(component.support(assertions[::-1]) == result[::-1], "does not mind the order", "other verdicts in reverse")
+    alone = tuple(component.support([assertion])[0] for assertion in assertions)
+    _holds(alone == result, "a verdict does not depend on the other assertions", (alone, result))
     for text in HOSTILE:
         hostile = Assertion(text, (Passage("x", text, text),), text)
         _holds(len(component.support([hostile])) == 1, "judges any text", repr(text[:20]))
@@ -360,6 +364,6 @@ def _tuple_of(kind: type, found: Any) -> bool:
     return isinstance(found, tuple) and all(isinstance(one, kind) for one in found)
 
 
-def _holds(kept: bool, promise: str, instead: object) -> None:
-    if not kept:
+def _holds(holds: bool, promise: str, instead: object) -> None:
+    if not holds:
         raise AssertionError(f"{promise}; instead: {instead!r}"[:500])

@@ -98,7 +98,7 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         passage = _cited(cited[0], origin)
         drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
     unsupported = (f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
-    drawn += [_indented(Text(said, style="red")) for said in unsupported]
+    drawn += [_indented(Text(content, style="red")) for content in unsupported]
     return Group(*drawn, *passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown))
 
 
@@ -110,15 +110,15 @@ def _text(answer: Answer) -> RenderableType:
 
 
 def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> RenderableType:
-    """What was quoted, each marker with its place: no tick, and no "quoted", since it may not answer."""
+    """The quotations, each marker with its place: no tick, and no "quoted", since it may not answer."""
     markers = dict.fromkeys(citation.marker for citation in answer.citations)
-    said: list[RenderableType] = [readable(answer.text, style="dim")]
+    content: list[RenderableType] = [readable(answer.text, style="dim")]
     for marker in markers:
         cited = next(citation for citation in answer.citations if citation.marker == marker)
         if source := _cited(cited, origin):
-            said.append(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
+            content.append(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
     heading = "Nearest sentences" if len(markers) > 1 else "Nearest sentence"
-    return Group(Text(heading, style="cyan"), *map(_indented, said), *_because(answer))
+    return Group(Text(heading, style="cyan"), *map(_indented, content), *_because(answer))
 
 
 def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
@@ -138,10 +138,10 @@ def confidence(answer: Answer) -> list[RenderableType]:
         return [line("Confidence", Text(plain(f"none: {answer.unjudged}"), style="dim"))]
     if answer.confidence is None:
         return []
-    doubted = answer.hedged or answer.refused
-    text = Text("unsure" if doubted else "sure", style="yellow" if doubted else "green")
+    unsure = answer.hedged or answer.refused
+    text = Text("unsure" if unsure else "sure", style="yellow" if unsure else "green")
     text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
-    text.append("".join(f"; {said}" for said in _telling(answer.factors)), style="dim")
+    text.append("".join(f"; {content}" for content in _telling(answer.factors)), style="dim")
     return [line("Confidence", text)]
 
 
@@ -175,7 +175,7 @@ def _together(citation: Citation) -> tuple[int, str | None, bool, str, bool | No
 
 
 def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: bool) -> RenderableType:
-    """What is quoted, and from where; or why it is not."""
+    """The quotation and its source; or why it is not."""
     first = cited[0]
     text = Text()
     if first.quoted:
@@ -184,8 +184,8 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
         text.append(plain(f"not quoted: {first.reason}"), style="yellow" if first.supported else "red")
     if first.supported is not None:
         text.append(" · supported" if first.supported else " · not supported", "green" if first.supported else "red")
-    if said := " … ".join(plain(citation.quote) for citation in cited if citation.quote):
-        text.append(f" “{cut(said, QUOTED)}”", style="italic")
+    if content := " … ".join(plain(citation.quote) for citation in cited if citation.quote):
+        text.append(f" “{cut(content, QUOTED)}”", style="italic")
     if passage:
         text.append(" · ", style="dim")
         text.append_text(_whence(passage, opens))
@@ -267,12 +267,12 @@ def place(passage: Passage) -> str:
     return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
 
 
-def line(label: str, said: RenderableType) -> RenderableType:
-    """What is said, to the right of its label."""
+def line(label: str, content: RenderableType) -> RenderableType:
+    """The content, to the right of its label."""
     table = Table.grid(padding=(0, 1, 0, 0))
     table.add_column(width=10, style="cyan")
     table.add_column(ratio=1)
-    table.add_row(label, said)
+    table.add_row(label, content)
     return table
 
 
@@ -299,8 +299,8 @@ def troubles(trace: Trace, *names: str) -> list[RenderableType]:
         return place(known[0]) if len(known) == 1 else f"{len(known)} passages" if known else ids[0]
 
     lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
-    told = dict.fromkeys(_IDS.sub(named, line) for line in lines)
-    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in told]
+    notes = dict.fromkeys(_IDS.sub(named, line) for line in lines)
+    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in notes]
 
 
 def by_id(trace: Trace) -> dict[str, Passage]:
@@ -308,5 +308,5 @@ def by_id(trace: Trace) -> dict[str, Passage]:
     return {passage.id: passage for passage in (*trace.passages, *trace.external)}
 
 
-def _indented(said: RenderableType) -> RenderableType:
-    return Padding(said, (0, 0, 0, 2))
+def _indented(content: RenderableType) -> RenderableType:
+    return Padding(content, (0, 0, 0, 2))

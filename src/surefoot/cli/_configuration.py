@@ -84,15 +84,15 @@ def say(found: Rebuilt, origin: str) -> None:
     for name in found.imports:
         err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
     if found.left:
-        kept = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
-        err.say(f"{kept}: --set {found.left[0]}=…, or surefoot.toml", "dim")
+        notice = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
+        err.say(f"{notice}: --set {found.left[0]}=…, or surefoot.toml", "dim")
 
 
 def _agree(error: UnagreedCode) -> bool:
     err.print("The configuration names code that was never used in this folder:")
     for name in error.names:
         err.say(f"{name}, from {consent.origin(name)}")
-    said = typer.confirm("Import and run it, now and later?", err=True)
-    if said:
+    answer = typer.confirm("Import and run it, now and later?", err=True)
+    if answer:
         consent.remember(error.names)
-    return said
+    return answer

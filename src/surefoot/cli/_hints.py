@@ -8,7 +8,7 @@ from platformdirs import user_state_path
 
 
 def once(name: str) -> bool:
-    """Whether the advice of this name is to be given: True the first time, and wherever that cannot be remembered."""
+    """True where the advice of this name is to be given: the first time, and wherever that cannot be remembered."""
     place = user_state_path("surefoot") / "hints" / name
     if place.exists():
         return False

@@ -185,16 +185,16 @@ def _decision(decision: Decision) -> RenderableType:
 
 
 def _missing(trace: Trace) -> list[RenderableType]:
-    """What the rewriter said that nothing found so far says."""
-    told = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
-    return [line("Missing" if n == 0 else "", Text(what)) for n, what in enumerate(told)]
+    """Facts that the rewriter found missing."""
+    missing = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
+    return [line("Missing" if n == 0 else "", Text(what)) for n, what in enumerate(missing)]
 
 
 def _searched(trace: Trace) -> list[RenderableType]:
     if not any(step.name == "search" for step in trace.steps):
         return []
-    asked = ", ".join(f"“{plain(query)}”" for query in trace.queries)
-    head = line("Searched", Text(f"{asked} · {_plural(len(trace.external), 'passage')} from outside"))
+    queries = ", ".join(f"“{plain(query)}”" for query in trace.queries)
+    head = line("Searched", Text(f"{queries} · {_plural(len(trace.external), 'passage')} from outside"))
     parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
     if by := trace.outside:
         parts.append(
@@ -204,21 +204,21 @@ def _searched(trace: Trace) -> list[RenderableType]:
 
 
 def _refined(trace: Trace, shown: int) -> RenderableType:
-    kept = [strip for strip in trace.strips if strip.kept]
+    used = [strip for strip in trace.strips if strip.kept]
     dropped = [strip for strip in trace.strips if not strip.kept]
     origin = by_id(trace)
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
     table.add_column(width=4)
     table.add_column(width=5, justify="right")
     table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    for marker, strip in enumerate(kept, start=1):
+    for marker, strip in enumerate(used, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
         table.add_row(Text(f"[{marker}]", style="green"), number(strip.score), text)
-    for strip in dropped[: max(0, shown - len(kept))]:
+    for strip in dropped[: max(0, shown - len(used))]:
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
         table.add_row(Text("✗", style="red"), Text(number(strip.score), style="dim"), text)
-    return Group(line("Refined", Text(f"{len(kept)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
+    return Group(line("Refined", Text(f"{len(used)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
 
 
 def _conflicts(trace: Trace) -> list[RenderableType]:
@@ -243,8 +243,8 @@ def _drafts(answer: Answer) -> list[RenderableType]:
         return []
     table = headed(["Chosen", "from these answers"], ["worth", *(name.name for name in fields(Critique))])
     for one in answer.drafts:
-        said = (number(getattr(one.critique, name.name)) for name in fields(Critique))
-        table.add_row("✓" if one.chosen else "", Text(plain(one.text)), number(one.worth), *said)
+        numbers = (number(getattr(one.critique, name.name)) for name in fields(Critique))
+        table.add_row("✓" if one.chosen else "", Text(plain(one.text)), number(one.worth), *numbers)
     return [Padding(table, (1, 0, 0, 2))]
 
 

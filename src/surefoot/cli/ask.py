@@ -48,9 +48,9 @@ def ask(
         pipeline = builder.pipeline()
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
-    asked = piped() if question[0] == PIPED else question[0]
+    text = piped() if question[0] == PIPED else question[0]
     with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
-        done = pipeline.run(asked, None if json or quiet else screen, filter=chosen)
+        done = pipeline.run(text, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)
     if json:

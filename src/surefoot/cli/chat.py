@@ -53,8 +53,8 @@ def chat(
     with pulling():
         pipeline = builder.pipeline()
     talk = Talk(builder, pipeline, passages)
-    for said in _lines():
-        if not talk.take(said):
+    for typed in _lines():
+        if not talk.take(typed):
             return
 
 
@@ -69,16 +69,16 @@ class Talk:
     """The last one: its question was asked whole, and the next can go on from nothing else."""
     last: Trace | None = field(default=None)
 
-    def take(self, said: str) -> bool:
+    def take(self, typed: str) -> bool:
         """Answer a question, or obey a command; False: the conversation is over."""
-        word, _, rest = said.strip().partition(" ")
+        word, _, rest = typed.strip().partition(" ")
         if word == "/quit":
             return False
         try:
             if word in _COMMANDS:
                 _COMMANDS[word](self, rest.strip())
-            elif said.strip():
-                self.ask(said.strip())
+            elif typed.strip():
+                self.ask(typed.strip())
         except UsageError as error:
             if not isinstance(error, QuestionError | _Misused):
                 raise
@@ -126,14 +126,14 @@ _COMMANDS: dict[str, Any] = {"/passages": Talk.show, "/trace": Talk.keep, "/help
 
 
 def _lines() -> Iterator[str]:
-    """What the user says, line by line."""
+    """The user's lines."""
     if isinstance(sys.stdin, TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     if not sys.stdin.isatty():
-        for said in sys.stdin:
-            if said.strip():
-                out.print(Text(f"{PROMPT}{plain(said)}", style="bold"), soft_wrap=True)
-            yield said
+        for typed in sys.stdin:
+            if typed.strip():
+                out.print(Text(f"{PROMPT}{plain(typed)}", style="bold"), soft_wrap=True)
+            yield typed
         return
     out.say(HELP, "dim")
     with _history():

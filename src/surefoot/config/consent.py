@@ -85,11 +85,11 @@ def require(names: Iterable[str], file: Path) -> None:
 
 def remember(names: Iterable[str]) -> None:
     """Agree to these names in this folder, from now on."""
-    kept = _read()
-    kept[_here()] = sorted({*kept.get(_here(), []), *names})
+    agreed = _read()
+    agreed[_here()] = sorted({*agreed.get(_here(), []), *names})
     place = memory()
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_bytes(place, json.dumps(kept, indent=1).encode() + b"\n", mode=0o600)  # who can write it can have code run
+    write_bytes(place, json.dumps(agreed, indent=1).encode() + b"\n", mode=0o600)  # who can write it can have code run
 
 
 def memory() -> Path:

@@ -114,12 +114,12 @@ def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
     return Rebuilt(read(taken, *own.settings), tuple(key for key in left if key not in given_here), imports)
 
 
-def place(said: str, option: str) -> Path:
+def place(name: str, option: str) -> Path:
     """A file or folder that a record names, if it lies below the working directory. Raises UsageError for any other,
     with the option by which the user names it: a stranger's record may name a device, a pipe, a share elsewhere."""
-    path = Path(said)
-    if not said or path.is_absolute() or "\0" in said or not _below_here(path.resolve()):
-        raise UsageError(f"the record names {said!r}, which is not below this folder; name it by {option}")
+    path = Path(name)
+    if not name or path.is_absolute() or "\0" in name or not _below_here(path.resolve()):
+        raise UsageError(f"the record names {name!r}, which is not below this folder; name it by {option}")
     return path
 
 

@@ -72,7 +72,7 @@ def pause(seconds: float) -> None:
 
 
 def result(future: Future[T], seconds: float = TIMEOUT_MAX) -> T:
-    """What another thread brings within so many seconds, or TimeoutError; raises Cancelled soon after the question is
+    """The result of another thread within so many seconds, or TimeoutError; raises Cancelled soon after the question is
     cancelled, OverBudget soon after its time is over, and the other thread goes on."""
     check()
     ends = time.monotonic() + seconds

@@ -59,7 +59,7 @@ class Budget:
         return cls(calls=int(amount)) if found[3].startswith("call") else cls(tokens=int(amount))
 
     def holds(self, spent: Spent) -> bool:
-        """Whether the budget allows that much, seconds aside."""
+        """True where the budget allows that much, seconds aside."""
         pairs = (self.calls, spent.calls), (self.tokens, spent.tokens), (self.money, spent.money)
         return all(most is None or taken <= most for most, taken in pairs)
 

@@ -94,9 +94,9 @@ class Recorder:
             except Cancelled as error:
                 failed = error
         seconds = time.perf_counter() - begun
-        told = "; ".join(spent.degraded) or None, str(failed) if failed else None
+        notes = "; ".join(spent.degraded) or None, str(failed) if failed else None
         counted = spent.calls, spent.graded, spent.escalated, spent.tokens, spent.cached
-        self._steps.append(Step(name, seconds, *counted, *told, spent.completion_tokens, started))
+        self._steps.append(Step(name, seconds, *counted, *notes, spent.completion_tokens, started))
         self._tell("step", self._steps[-1])
         if isinstance(failed, Cancelled):
             raise failed

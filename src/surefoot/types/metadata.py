@@ -1,4 +1,4 @@
-"""What a document says of itself in plain values, such as its product or year, and filters over that."""
+"""Fields of a document, such as its product or year, and filters over them."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Meta(Mapping[str, Value]):
     __slots__ = ("_values",)
 
     def __init__(self, values: Mapping[str, Any] | None = None, /) -> None:
-        given = dict(values or {})
-        if len(given) > MOST_FIELDS:
-            raise FieldFault(f"a document has {len(given)} fields, and at most {MOST_FIELDS} fit; leave some out")
-        for key, value in given.items():
+        source = dict(values or {})
+        if len(source) > MOST_FIELDS:
+            raise FieldFault(f"a document has {len(source)} fields, and at most {MOST_FIELDS} fit; leave some out")
+        for key, value in source.items():
             if fault := _key_fault(key) or _value_fault(value):
                 raise FieldFault(f"the field {_shown(key)} {fault}")
-        self._values: dict[str, Value] = {key: given[key] for key in sorted(given)}
+        self._values: dict[str, Value] = {key: source[key] for key in sorted(source)}
 
     def __getitem__(self, key: str) -> Value:
         return self._values[key]
@@ -78,20 +78,20 @@ class Meta(Mapping[str, Value]):
 NO_META = Meta()
 
 
-def usable(given: Mapping[str, Any]) -> tuple[Meta, list[str]]:
+def usable(source: Mapping[str, Any]) -> tuple[Meta, list[str]]:
     """The fields that can be kept, and why each other one cannot, in words: of a stranger's file, where one bad field
     must not cost the others."""
-    kept: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     faults = []
-    for key, value in given.items():
+    for key, value in source.items():
         fault = _key_fault(key) or _value_fault(value)
-        if not fault and len(kept) == MOST_FIELDS:
+        if not fault and len(found) == MOST_FIELDS:
             fault = f"is one too many; at most {MOST_FIELDS} are kept"
         if fault:
             faults.append(f"the field {_shown(key)} {fault}")
         else:
-            kept[key] = value
-    return Meta(kept), faults
+            found[key] = value
+    return Meta(found), faults
 
 
 def plain(text: str) -> Value:
@@ -127,35 +127,37 @@ class Condition:
     """One, but for "in" and "not in"."""
 
     def holds(self, meta: Mapping[str, Value]) -> bool:
-        """Whether these fields fulfil it. Without the field, "not in" alone holds."""
-        kept = _typed(meta[self.key]) if self.key in meta else None
+        """True where these fields fulfil it. Without the field, "not in" alone holds."""
+        found = _typed(meta[self.key]) if self.key in meta else None
         wanted = [_typed(value) for value in self.values]
         if self.operator == "in":
-            return kept in wanted
+            return found in wanted
         if self.operator == "not in":
-            return kept not in wanted
-        return kept is not None and kept[0] == wanted[0][0] and _ORDER[self.operator](kept[1], wanted[0][1])
+            return found not in wanted
+        return found is not None and found[0] == wanted[0][0] and _ORDER[self.operator](found[1], wanted[0][1])
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which documents may be retrieved, by their fields: those that fulfil every condition. Without any: all."""
+    """The documents that may be retrieved, by their fields: those that fulfil every condition. Without any: all."""
 
     conditions: tuple[Condition, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, Any] | Filter | None) -> Filter:
+    def of(cls, source: Mapping[str, Any] | Filter | None) -> Filter:
         """The filter of a mapping such as `{"product": "x", "year": {">=": 2024}, "lang": {"in": ["en", "de"]}}`.
 
         A key has a value, which it must equal, or a table of operators: = != < <= > >= compare with one value, "in" and
         "not in" with a list. A document without the field, or with a value of another kind (text, number, truth value),
         fulfils "!=" and "not in" and nothing else. Raises FieldFault, naming the key and what is allowed.
         """
-        if isinstance(given, Filter):
-            return given
-        if not isinstance(given, Mapping | None):
-            raise FieldFault(f'a filter is a table of fields, as in {{"year": {{">=": 2024}}}}, not {_shown(given)}')
-        conditions = tuple(condition for key, wanted in (given or {}).items() for condition in _conditions(key, wanted))
+        if isinstance(source, Filter):
+            return source
+        if not isinstance(source, Mapping | None):
+            raise FieldFault(f'a filter is a table of fields, as in {{"year": {{">=": 2024}}}}, not {_shown(source)}')
+        conditions = tuple(
+            condition for key, wanted in (source or {}).items() for condition in _conditions(key, wanted)
+        )
         if len(conditions) > MOST_CONDITIONS:
             raise FieldFault(f"the filter has {len(conditions)} conditions, and at most {MOST_CONDITIONS} are allowed")
         return cls(conditions)
@@ -164,16 +166,16 @@ class Filter:
         return bool(self.conditions)
 
     def matches(self, meta: Mapping[str, Value]) -> bool:
-        """Whether a document with these fields may be retrieved."""
+        """True where a document with these fields may be retrieved."""
         return all(condition.holds(meta) for condition in self.conditions)
 
     def as_json(self) -> dict[str, dict[str, Any]]:
         """The mapping that `of` makes the same filter from, each operator said."""
-        said: dict[str, dict[str, Any]] = {}
+        table: dict[str, dict[str, Any]] = {}
         for one in self.conditions:
             several = one.operator in ("in", "not in")
-            said.setdefault(one.key, {})[one.operator] = [*one.values] if several else one.values[0]
-        return said
+            table.setdefault(one.key, {})[one.operator] = [*one.values] if several else one.values[0]
+        return table
 
 
 NO_FILTER = Filter()
@@ -199,7 +201,7 @@ Find = Callable[[str, int], Found]
 
 
 def can_filter(find: Callable[..., Any]) -> bool:
-    """Whether this `retrieve` or `search` takes a filter: it has a parameter of that name. One that takes any keyword
+    """True where this `retrieve` or `search` takes a filter: a parameter of that name. One that takes any keyword
     does not: it might pass over the filter without a word."""
     return "filter" in signature(find).parameters
 

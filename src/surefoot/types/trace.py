@@ -115,7 +115,7 @@ class RewrittenQuery:
     question: str = ""
     """For the retriever; empty: `query` is for both."""
     missing: str = ""
-    """What nothing found so far says; empty: the rewriter does not tell."""
+    """Facts that nothing found so far states; empty: the rewriter does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class Citation:
     reason: str = ""
     """Why it is not quoted; empty for a quoted one."""
     supported: bool | None = None
-    """Whether the sources of the sentence together carry it, by the configured verifier; None: it could not tell, or
+    """True where the sources of the sentence together carry it, by the configured verifier; None: it could not tell, or
     nobody asked it."""
     title: str = ""
     """The title of the source and the headings above its words."""
@@ -183,7 +183,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether evidence carries an assertion."""
+    """A verifier's verdict on an assertion."""
 
     probability: float | None
     """The calibrated chance that it does, in [0, 1]; None: the verifier gives none."""
@@ -201,7 +201,7 @@ class Factor:
     """A fact that an answer's confidence rests on."""
 
     name: str
-    """What was counted, in words."""
+    """The fact, in words."""
     value: float
     adds: float
     """To the log-odds that the answer is right, beyond what this fact of an average answer adds to them."""
@@ -209,7 +209,7 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class Critique:
-    """What a model thinks of a passage and of its own answer from it. None: it did not say."""
+    """A model's opinion of a passage and of its own answer from it. None: it did not say."""
 
     relevance: float | None
     """Chance that the passage is relevant, in [0, 1] (ISREL of Self-RAG)."""
@@ -258,11 +258,11 @@ class Answer:
     """The calibrated chance that it is right, in [0, 1]; of a refusal, that what it withholds is. None: `unjudged` says
     why; an older trace, and a refusal for another reason, have neither."""
     factors: tuple[Factor, ...] = ()
-    """What the confidence rests on; empty without one."""
+    """The facts that the confidence rests on; empty without one."""
     unjudged: str = ""
     """Why there is no confidence."""
     drafts: tuple[Draft, ...] = ()
-    """What it was chosen from, in the order of the sources; empty: the generator has no critique of its own."""
+    """The answers that it was chosen from, in the order of the sources; empty: the generator criticises none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,7 +330,7 @@ class Trace:
     outside: Thresholds | None = None
     """By which passages from outside were labelled; None: by those of `decision`, or nothing was searched."""
     rewritten: tuple[RewrittenQuery, ...] = ()
-    """What the rewriter told beside plain queries, in order, asked or not; empty: it gives plain queries only."""
+    """The rewriter's notes beside plain queries, in order, asked or not; empty: it gives plain queries only."""
     schema: int = TRACE_SCHEMA
 
     @property
