@@ -15,14 +15,14 @@ from surefoot.evaluate.ask.questions import Example, hashed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, Figure, Share
+from surefoot.stats.figures import RESAMPLES, SEED, Figure
 from surefoot.text.words import places_of
 from surefoot.types import Passage, Trace
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Retriever
 from surefoot_lab import qa
 from surefoot_lab.datasets.pairs import LabelledPair
-from surefoot_lab.figures import difference
+from surefoot_lab.figures import Share, difference
 from surefoot_lab.probes import PROBES, ProbePool, perturbed, stock
 
 STEPS = (0.25, 0.5, 0.75, 1.0)

@@ -11,9 +11,9 @@ from typing import Any
 from surefoot.evaluate.ask import choices
 from surefoot.evaluate.ask.questions import Example, LoadedQuestions
 from surefoot.evaluate.problems import DataProblem
-from surefoot.stats.figures import Share, counted
 from surefoot.types import Action, Trace
 from surefoot.types.errors import UsageError
+from surefoot_lab.figures import Share, counted
 from surefoot_lab.qa import answer_text
 
 KEYWORDS = "occupation country sport genre religion author director composer city".split()

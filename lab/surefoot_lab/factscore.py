@@ -25,7 +25,7 @@ from surefoot.evaluate.ask.context import inside, outside
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run.store import mend, to_json, values
-from surefoot.stats.figures import Figure, Share, counted, figure, mean, resampled
+from surefoot.stats.figures import Figure, figure, mean, resampled
 from surefoot.text.json_values import parsed
 from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
@@ -34,6 +34,7 @@ from surefoot.types import Assertion, Message, Passage, Trace
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import LLM, Verifier
 from surefoot_lab import qa
+from surefoot_lab.figures import Share, counted
 
 FILE = "facts.jsonl"
 """In a run's folder: the judgements of a language model, a line a question."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +21,7 @@ from surefoot.stats.figures import (
     ranked,
     ratio,
     resampled,
+    wilson,
 )
 from surefoot.text.ids import labels
 
@@ -127,3 +129,20 @@ def _precision(relevant: Floats, irrelevant: Floats) -> Floats:
     taken = hits + np.cumsum(irrelevant[:, ::-1], axis=1)
     precision = np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
     return ratio((relevant[:, ::-1] * precision).sum(axis=1), relevant.sum(axis=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of questions, with its 95 % Wilson interval; None where there was nothing to count."""
+
+    count: int
+    of: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+def counted(count: int, of: int) -> Share:
+    """`count` of `of`, with its interval."""
+    low, high = wilson(count, of) or (None, None)
+    return Share(count, of, count / of if of else None, low, high)

@@ -21,13 +21,14 @@ from surefoot.evidence.policies import Threshold, finite, require_match
 from surefoot.run import meter
 from surefoot.run.store import to_json
 from surefoot.stats import figures as metrics
-from surefoot.stats.figures import Figure, Floats, Share, Statistic, counted
+from surefoot.stats.figures import Figure, Floats, Statistic
 from surefoot.text.words import places_of
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import figures as lab_figures
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.figures import Share, counted
 
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""

@@ -16,11 +16,11 @@ from surefoot.evidence.ranking import best
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, Share, counted, mcnemar
+from surefoot.stats.figures import RESAMPLES, SEED, mcnemar
 from surefoot.stats.text import NONE, interval, number, percent
 from surefoot.types import Answer, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, right
-from surefoot_lab.figures import difference
+from surefoot_lab.figures import Share, counted, difference
 from surefoot_lab.markdown import table
 from surefoot_lab.methods import retrieved
 from surefoot_lab.qa import MethodComparison

@@ -14,9 +14,9 @@ from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, Share, counted, figure, mcnemar, mean, resampled
+from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, figure, mcnemar, mean, resampled
 from surefoot.types import Action, Trace
-from surefoot_lab.figures import difference, recall_at, relative, risk_area
+from surefoot_lab.figures import Share, counted, difference, recall_at, relative, risk_area
 
 RANKS = (1, 5, 10)
 COVERAGES = (25, 50, 75, 100)

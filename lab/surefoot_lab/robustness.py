@@ -15,12 +15,13 @@ from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import label, require_match
 from surefoot.run.store import to_json
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Share, counted
+from surefoot.stats.figures import Figure
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import grading as bench_evaluator
 from surefoot_lab import probes
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.figures import Share, counted
 from surefoot_lab.grading import Graded, draws, in_turn
 from surefoot_lab.probes import PROBES, Expectation, Probe
 

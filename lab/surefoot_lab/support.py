@@ -14,11 +14,12 @@ import numpy as np
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run.store import to_json
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Share, counted
+from surefoot.stats.figures import Figure
 from surefoot.text.words import STOP_WORDS, WORD, words
 from surefoot.types import Assertion, Passage, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Embedder, Verifier
+from surefoot_lab.figures import Share, counted
 from surefoot_lab.train.claims import LabelledClaim
 
 SCHEMA = 1

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from surefoot.evaluate.ask.questions import Example, LoadedQuestions
-from surefoot.stats.figures import Share
 from surefoot.types import Action, Answer, Decision, Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab.error_analysis import ErrorReport, kind, report
+from surefoot_lab.figures import Share
 
 ABOUT = {"data": "popqa.jsonl", "method": "crag", "questions": 6}
 

@@ -10,14 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.stats.figures import (
-    Figure,
-    Statistic,
-    figure,
-    mean,
-    resampled,
-    roc_auc,
-)
+from surefoot.stats.figures import Figure, Statistic, figure, mean, resampled, roc_auc
 from surefoot_lab.figures import (
     average_precision,
     brier,

@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.stats.figures import Figure, counted
+from surefoot.stats.figures import Figure
 from surefoot.types import Action, Attribution, Passage, Unit
 from surefoot.types.errors import MissingExtra, UsageError
 from surefoot_lab import pictures
 from surefoot_lab.degradation import DegradationReport, DegradationStep
 from surefoot_lab.error_analysis import ActionRow, ErrorReport, TypeCell, TypeRow
+from surefoot_lab.figures import counted
 from surefoot_lab.grading import decisions_of
 from surefoot_lab.samples import ActionSample
 from surefoot_lab.tuning import Aim, Choice, Data, Fit, Point, TuningReport

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from surefoot.stats.figures import counted
 from surefoot.text.screen import suspects
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.figures import counted
 from surefoot_lab.probes import PROBES
 from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, run
 

@@ -9,7 +9,8 @@ from rich.table import Table
 from typer import Option
 
 from surefoot.cli._console import headed, plain
-from surefoot.cli._numbers import brief, number, points
+from surefoot.cli._numbers import number
+from surefoot_lab.cli._numbers import brief, points
 from surefoot_lab.qa import MethodComparison
 
 Top = Annotated[int, Option("--top", min=1, help="Passages that rag reads where it does not say.")]

@@ -12,13 +12,14 @@ from typer import Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import out, tabled, write_json
-from surefoot.cli._numbers import brief, number, percent, points
+from surefoot.cli._numbers import number
 from surefoot.cli._questions import Golds
 from surefoot.stats.text import NONE
 from surefoot_lab import ablation as bench_ablate
 from surefoot_lab import qa
 from surefoot_lab.ablation import StageGain
 from surefoot_lab.cli import _options as options
+from surefoot_lab.cli._numbers import brief, percent, points
 from surefoot_lab.qa import QAReport
 
 

@@ -10,16 +10,17 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot.cli._console import err, headed, out, plain, write_json
-from surefoot.cli._numbers import interval, number, percent
+from surefoot.cli._numbers import number
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.trust import place
 from surefoot.evaluate.ask import questions
 from surefoot.run import manifest, store
 from surefoot.run.store import recorded, to_json
-from surefoot.stats.figures import Share
 from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
 from surefoot_lab import error_analysis as bench_errors
+from surefoot_lab.cli._numbers import interval, percent
+from surefoot_lab.figures import Share
 from surefoot_lab.pictures import drawing, types_and_actions
 
 DataFile = Annotated[

@@ -16,7 +16,7 @@ from typer import Argument, Option
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, agreed
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, short, write_json
-from surefoot.cli._numbers import figure, number, of, share, signed
+from surefoot.cli._numbers import figure, number, share, signed
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.config.settings import settings as overrides
@@ -27,6 +27,7 @@ from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Evaluator
 from surefoot_lab import grading, robustness
+from surefoot_lab.cli._numbers import of
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import GradingFileReport, GradingReport, Mean, Titles

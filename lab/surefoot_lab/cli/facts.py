@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
-from surefoot.cli._numbers import interval, number, percent
+from surefoot.cli._numbers import number
 from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
 from surefoot.evaluate.ask import questions
@@ -18,6 +18,7 @@ from surefoot.run.store import recorded, to_json
 from surefoot.stats.text import NONE
 from surefoot_lab import factscore as bench_facts
 from surefoot_lab.cli import _options as options
+from surefoot_lab.cli._numbers import interval, percent
 from surefoot_lab.cli.errors import DataFile, data_of
 from surefoot_lab.factscore import FactReport
 

@@ -12,7 +12,6 @@ from surefoot import __version__
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import bar, counting, err, out, plain, pulling, tabled, write_json
-from surefoot.cli._numbers import interval, percent
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.index.build import build
@@ -20,6 +19,7 @@ from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals as bench_manuals
+from surefoot_lab.cli._numbers import interval, percent
 from surefoot_lab.datasets.manuals import read
 from surefoot_lab.manuals import FUNNEL, OUTCOMES, ManualReport
 

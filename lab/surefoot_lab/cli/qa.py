@@ -10,13 +10,14 @@ from rich.table import Table
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import err, out, plain, tabled, write_json
-from surefoot.cli._numbers import between, figure, interval, percent, signed
+from surefoot.cli._numbers import between, figure, signed
 from surefoot.cli._questions import Golds
-from surefoot.stats.figures import counted
 from surefoot.stats.text import NONE
 from surefoot_lab import methods
 from surefoot_lab import qa as bench_qa
 from surefoot_lab.cli import _options as options
+from surefoot_lab.cli._numbers import interval, percent
+from surefoot_lab.figures import counted
 from surefoot_lab.qa import QAReport
 
 SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"

@@ -13,10 +13,11 @@ from typer import Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import headed, out, plain, write_json
-from surefoot.cli._numbers import number, percent, points
+from surefoot.cli._numbers import number
 from surefoot.cli._questions import Golds
 from surefoot_lab import degradation, methods, pictures
 from surefoot_lab.cli import _options as options
+from surefoot_lab.cli._numbers import percent, points
 from surefoot_lab.degradation import DegradationReport, Gap
 
 

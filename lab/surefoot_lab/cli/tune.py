@@ -14,13 +14,14 @@ from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings
 from surefoot.cli._console import REASONS, counting, err, headed, out, plain, pulling, short, tabled, write_json
-from surefoot.cli._numbers import number, percent
+from surefoot.cli._numbers import number
 from surefoot.config.builder import Builder
 from surefoot.run.store import write_text
 from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
 from surefoot.types.errors import UsageError
 from surefoot_lab import pictures, tuning
+from surefoot_lab.cli._numbers import percent
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs

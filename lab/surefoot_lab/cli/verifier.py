@@ -11,12 +11,13 @@ from typer import Argument, Option
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, agreed
 from surefoot.cli._console import counting, headed, out, pulling, short, write_json
-from surefoot.cli._numbers import figure, of, share
+from surefoot.cli._numbers import figure, share
 from surefoot.config.builder import Builder
 from surefoot.config.settings import settings as overrides
 from surefoot.run import manifest
 from surefoot.stats.text import NONE
 from surefoot_lab import support
+from surefoot_lab.cli._numbers import of
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
 from surefoot_lab.train.claims import LabelledClaim

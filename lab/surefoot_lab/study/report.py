@@ -8,8 +8,9 @@ from pathlib import Path, PurePath
 from typing import Any, TypeVar
 
 from surefoot.run.store import to_json, write_text
-from surefoot.stats.figures import Figure, Share
+from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE, number, percent
+from surefoot_lab.figures import Share
 from surefoot_lab.markdown import bullets, fenced, plain, table
 from surefoot_lab.study.hypotheses import Hypothesis
 from surefoot_lab.study.run import Study

@@ -14,8 +14,9 @@ import numpy as np
 
 from surefoot.evidence.policies import label
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Paired, Share, counted, mcnemar
+from surefoot.stats.figures import Figure, Paired, mcnemar
 from surefoot.types import Action, Thresholds
+from surefoot_lab.figures import Share, counted
 from surefoot_lab.study.examination import FRACTIONS, SUITE, Examined, Tried, change, over_as_rare, per_word
 from surefoot_lab.study.kinds import KINDS
 from surefoot_lab.study.verdicts import Questions

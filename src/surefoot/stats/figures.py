@@ -58,23 +58,6 @@ def wilson(successes: int, trials: int) -> tuple[float, float] | None:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def counted(count: int, of: int) -> Share:
-    """`count` of `of`, with its interval."""
-    low, high = wilson(count, of) or (None, None)
-    return Share(count, of, count / of if of else None, low, high)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of questions, with its 95 % Wilson interval; None where there was nothing to count."""
-
-    count: int
-    of: int
-    share: float | None
-    low: float | None
-    high: float | None
-
-
 @dataclass(frozen=True, slots=True)
 class Paired:
     """Two methods on the same questions."""
