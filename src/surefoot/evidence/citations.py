@@ -97,15 +97,15 @@ def grounded(
         if check == "refuse" and not any(citation.quoted for citation in checked):
             return _withheld(draft, whole)
         return replace(passed, citations=checked)
-    said = _sentences_checked(question, draft, knowledge, support)
-    if knowledge and not _stands(said.citations) and _is_verdict(question, draft.text, cited=bool(said.citations)):
-        if not any(citation.strip for citation in said.citations):
+    cited = _sentences_checked(question, draft, knowledge, support)
+    if knowledge and not _stands(cited.citations) and _is_verdict(question, draft.text, cited=bool(cited.citations)):
+        if not any(citation.strip for citation in cited.citations):
             trusted = _on_trust(question, knowledge)
-            text = f"{said.text} [{trusted.marker}]"
-            said = replace(said, text=text, citations=(*said.citations, trusted))
-    elif refuses(draft.text) or (check == "refuse" and not _stands(said.citations)):
+            text = f"{cited.text} [{trusted.marker}]"
+            cited = replace(cited, text=text, citations=(*cited.citations, trusted))
+    elif refuses(draft.text) or (check == "refuse" and not _stands(cited.citations)):
         return _withheld(draft, whole)
-    return replace(passed, text=said.text, citations=said.citations, uncited=said.uncited)
+    return replace(passed, text=cited.text, citations=cited.citations, uncited=cited.uncited)
 
 
 def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None) -> Answer:
@@ -120,12 +120,12 @@ def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, suppo
     cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
     found = _supported(question, meant, cites, knowledge, support)
     before = 0
-    for said, cited, (start, end) in zip(every, found, ranges, strict=True):
+    for sentence, cited, (start, end) in zip(every, found, ranges, strict=True):
         gap = text[before:start] if "\n" in text[before:start] else " "
-        pieces.append((gap if pieces else "") + said + "".join(f" [{citation.marker}]" for citation in cited))
+        pieces.append((gap if pieces else "") + sentence + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
-        uncited += [said] if said and not _stands(cited) and claiming(said) else []
+        uncited += [sentence] if sentence and not _stands(cited) and claiming(sentence) else []
     return replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
 
 
@@ -168,13 +168,15 @@ def _supported(
     """
     if support is None or not knowledge:
         return cites
-    held = [i for i, said in enumerate(every) if words(claiming(said)) and not refuses(said)]
+    held = [i for i, sentence in enumerate(every) if words(claiming(sentence)) and not refuses(sentence)]
     near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
     read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
-    asked = [Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
-    told = dict(zip(held, support(asked), strict=True))
+    assertions = [
+        Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held
+    ]
+    verdicts = dict(zip(held, support(assertions), strict=True))
     found = list(cites)
-    for i, verdict in told.items():
+    for i, verdict in verdicts.items():
         if i not in near:
             found[i] = [replace(c, supported=verdict.supported) if c.strip else c for c in cites[i]]
         elif verdict.supported:
@@ -182,12 +184,12 @@ def _supported(
     return found
 
 
-def _nearest(question: str, said: str, knowledge: Knowledge) -> Citation:
+def _nearest(question: str, sentence: str, knowledge: Knowledge) -> Citation:
     """The citation of the source that shares most words with the sentence, then with the question."""
-    mine, asked = set(content_words(said)), set(content_words(question))
+    mine, question_words = set(content_words(sentence)), set(content_words(question))
     held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
-    best = max(range(len(held)), key=lambda i: (len(mine & held[i]), len(asked & held[i]), -i))
-    return _checked(question, said, best + 1, knowledge)
+    best = max(range(len(held)), key=lambda i: (len(mine & held[i]), len(question_words & held[i]), -i))
+    return _checked(question, sentence, best + 1, knowledge)
 
 
 def _quotations_checked(
@@ -198,9 +200,9 @@ def _quotations_checked(
     own = [citation for citation in citations if citation.quoted]
     if not (support and own):
         return citations
-    asked = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
-    told = dict(zip(own, (verdict.supported for verdict in support(asked)), strict=True))
-    return tuple(replace(c, supported=told.get(c)) for c in citations)
+    assertions = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
+    verdicts = dict(zip(own, (verdict.supported for verdict in support(assertions)), strict=True))
+    return tuple(replace(c, supported=verdicts.get(c)) for c in citations)
 
 
 def _found(citation: Citation, knowledge: Knowledge) -> Citation:
@@ -240,12 +242,12 @@ def linked(text: str, known: Set[str]) -> str:
     return _LINK.sub(checked, text)
 
 
-def _cited(question: str, said: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:
-    given = [_checked(question, said, marker, knowledge) for marker in markers]
-    if any(citation.quote for citation in given):
-        return given
-    found = [marker for marker in _attributed(question, said, knowledge) if marker not in markers]
-    return given + [_checked(question, said, marker, knowledge) for marker in found]
+def _cited(question: str, sentence: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:
+    named = [_checked(question, sentence, marker, knowledge) for marker in markers]
+    if any(citation.quote for citation in named):
+        return named
+    found = [marker for marker in _attributed(question, sentence, knowledge) if marker not in markers]
+    return named + [_checked(question, sentence, marker, knowledge) for marker in found]
 
 
 def _markers(sentence: str) -> list[int]:
@@ -253,77 +255,77 @@ def _markers(sentence: str) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _attributed(question: str, said: str, knowledge: Knowledge) -> list[int]:
-    new = _new_words(question, said)
-    asked = set(content_words(question))
+def _attributed(question: str, sentence: str, knowledge: Knowledge) -> list[int]:
+    new = _new_words(question, sentence)
+    question_words = set(content_words(question))
     held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
-    ranked = sorted(range(len(held)), key=lambda i: (-len(new & held[i]), -len(asked & held[i]), i))
+    ranked = sorted(range(len(held)), key=lambda i: (-len(new & held[i]), -len(question_words & held[i]), i))
     return [ranked[0] + 1] if ranked and new & held[ranked[0]] else []
 
 
-def _checked(question: str, said: str, marker: int, knowledge: Knowledge) -> Citation:
+def _checked(question: str, sentence: str, marker: int, knowledge: Knowledge) -> Citation:
     if not 1 <= marker <= len(knowledge):
         return Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
     strip, passage = knowledge[marker - 1]
-    quote = _longest_run(said, strip.text, _new_words(question, said))
+    quote = _longest_run(sentence, strip.text, _new_words(question, sentence))
     if not quote:
         missing = Citation(marker, strip, "", quoted=False, reason="nothing of the sentence stands in the source")
         return _placed(missing, passage)
     source = f"{passage.title} {strip.text}"
-    absent = _absent(question, said, source) or _unsaid(question, said, source)
+    absent = _absent(question, sentence, source) or _unsaid(question, sentence, source)
     reason = f"not in the source: {', '.join(absent)}" if absent else ""
     return _placed(Citation(marker, strip, quote, quoted=not absent, reason=reason), passage)
 
 
 def _on_trust(question: str, knowledge: Knowledge) -> Citation:
     """The citation of a bare yes or no: the strip that holds most of the question, and nothing in it to check."""
-    asked = set(content_words(question))
-    shared = [len(asked & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
+    question_words = set(content_words(question))
+    shared = [len(question_words & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
     best = shared.index(max(shared))
     strip, passage = knowledge[best]
     return _placed(Citation(best + 1, strip, "", False, "a yes or no has no words to check"), passage)
 
 
-def _new_words(question: str, said: str) -> set[str]:
-    return {word for word in words(said) if word not in STOP_WORDS} - set(words(question))
+def _new_words(question: str, sentence: str) -> set[str]:
+    return {word for word in words(sentence) if word not in STOP_WORDS} - set(words(question))
 
 
-def _absent(question: str, said: str, source: str) -> list[str]:
+def _absent(question: str, sentence: str, source: str) -> list[str]:
     """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
     there = set(words(source)) | set(words(question))
     flat = f" {' '.join(words(source))} "
-    made_up = [quote for quote in _quotations(said) if f" {' '.join(words(quote))} " not in flat]
-    return made_up + [name for name in names(said) if not there.issuperset(content_words(name))]
+    made_up = [quote for quote in _quotations(sentence) if f" {' '.join(words(quote))} " not in flat]
+    return made_up + [name for name in names(sentence) if not there.issuperset(content_words(name))]
 
 
-def _quotations(said: str) -> Iterator[str]:
+def _quotations(sentence: str) -> Iterator[str]:
     """What stands in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
     at, unclosed = 0, {_DOUBLE: 0, _SINGLE: 0}
-    while opening := _OPENING.search(said, at):
+    while opening := _OPENING.search(sentence, at):
         at, rest = opening.end(), _DOUBLE if opening[0] in '"“«' else _SINGLE
         if at <= unclosed[rest]:
             continue
-        if quotation := rest.match(said, at):
+        if quotation := rest.match(sentence, at):
             yield quotation[1]
             at = quotation.end()
         elif rest is _SINGLE:
-            unclosed[rest] = line if (line := said.find("\n", at)) >= 0 else len(said)
-        elif not re.search('["”»]', said[at : at + 3]):  # a mark so near closes nothing, and may open the next
-            unclosed[rest] = len(said)
+            unclosed[rest] = line if (line := sentence.find("\n", at)) >= 0 else len(sentence)
+        elif not re.search('["”»]', sentence[at : at + 3]):  # a mark so near closes nothing, and may open the next
+            unclosed[rest] = len(sentence)
 
 
-def _unsaid(question: str, said: str, source: str) -> list[str]:
+def _unsaid(question: str, sentence: str, source: str) -> list[str]:
     """Clauses of whose new words the source holds less than half: a right clause lends its mark to no other."""
     there = set(words(source))
-    clauses = [clause.strip() for clause in _CLAUSE_END.split(said)]
+    clauses = [clause.strip() for clause in _CLAUSE_END.split(sentence)]
     added = [(clause, _new_words(question, clause)) for clause in clauses]
     return [f"“{clause}”" for clause, new in added if len(new) > 1 and len(new & there) < HALF * len(new)]
 
 
-def _longest_run(said: str, text: str, new: set[str]) -> str:
+def _longest_run(sentence: str, text: str, new: set[str]) -> str:
     """The longest slice of `text` whose words stand side by side in `said` too and include one of `new`."""
     spans = [match.span() for match in WORD.finditer(text)]
-    run = longest_run(words(text), words(said), lambda run: not new.isdisjoint(run))
+    run = longest_run(words(text), words(sentence), lambda run: not new.isdisjoint(run))
     return text[spans[run[0]][0] : spans[run[-1]][1]] if run else ""
 
 
