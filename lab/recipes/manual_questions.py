@@ -39,7 +39,7 @@ from surefoot.run.store import write_text
 from surefoot.text.blocks import parts
 from surefoot.text.words import STOP_WORDS, content_words, fold, sentences, words
 from surefoot.types import Document, Passage
-from surefoot_lab.train.mixture import find
+from surefoot_lab.train.examples import find
 
 _log = logging.getLogger(__name__)
 

@@ -17,8 +17,9 @@ from surefoot_lab.degradation import DegradationReport, DegradationStep
 from surefoot_lab.error_analysis import ActionRow, ErrorReport, TypeCell, TypeRow
 from surefoot_lab.figures import counted
 from surefoot_lab.grading import decisions_of
+from surefoot_lab.risk_control import Aim, Choice, Fit, Point
 from surefoot_lab.samples import ActionSample
-from surefoot_lab.tuning import Aim, Choice, Data, Fit, Point, TuningReport
+from surefoot_lab.tuning import Data, TuningReport
 
 pytest.importorskip("matplotlib", reason="needs the extra pictures")
 HOSTILE = "</svg><script>$\\frac$\x1b\u202e"

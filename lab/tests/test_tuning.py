@@ -19,7 +19,8 @@ from surefoot.evidence.policies import Threshold
 from surefoot.types import Action, Grade, Passage, Thresholds
 from surefoot_lab import tuning
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.tuning import FOLDS, Aim, Judged, curve, fit, preset, questions, thinned
+from surefoot_lab.risk_control import FOLDS, Aim, Judged, curve, fit, part_that_tests
+from surefoot_lab.tuning import preset, questions, thinned
 
 Chance = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
 
@@ -144,7 +145,7 @@ def reached(threshold: float | None, otherwise: float) -> float:
 
 
 def the_rest(queries: Sequence[Judged]) -> list[Judged]:
-    return tuning._parts(queries)[1]
+    return part_that_tests(queries)
 
 
 def grades(question: Judged) -> list[Grade]:

@@ -26,7 +26,8 @@ from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import Decisions
-from surefoot_lab.tuning import THIN, Point, TuningReport
+from surefoot_lab.risk_control import Aim, Point
+from surefoot_lab.tuning import THIN, TuningReport
 
 _DECIDED = ["CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
 
@@ -66,7 +67,7 @@ def tune(
     """Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."""
     if folds < 0 or folds == 1:
         raise UsageError(f"--folds takes two or more, not {folds}: one part is fitted on the others")
-    aim = tuning.Aim(target, discard_target, strip_target, confidence)
+    aim = Aim(target, discard_target, strip_target, confidence)
     files: Sequence[pairs.LabelledSet] = [pairs.read(path, limit) for path in data]
     if thin:
         files = tuning.thinned(files)

@@ -19,6 +19,7 @@ from torch import Tensor
 from surefoot.evaluators.minilm import Pieces, encode
 from surefoot.models.cross_encoder import tokenizer
 from surefoot.types.errors import ConfigError
+from surefoot_lab.train.examples import TrainingExample, find
 from surefoot_lab.train.grader_training import (
     GraderExample,
     GraderRecipe,
@@ -27,7 +28,7 @@ from surefoot_lab.train.grader_training import (
     read,
     train_grader,
 )
-from surefoot_lab.train.mixture import Mixture, TrainingExample, find, half
+from surefoot_lab.train.mixture import Mixture, half
 from surefoot_lab.train.network import GraderNetwork
 from surefoot_lab.train.sources import Row
 from surefoot_lab.train.training import TrainingProgress

@@ -22,7 +22,7 @@ from surefoot.run.store import to_json
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
-from surefoot_lab import isotonic, tuning
+from surefoot_lab import isotonic, risk_control, tuning
 from surefoot_lab.datasets import pairs
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
@@ -31,7 +31,7 @@ from surefoot_lab.train.mixture import Mixture
 from surefoot_lab.train.network import restored
 from surefoot_lab.train.release import UNFITTED, releasing, write_card
 
-AIM = tuning.Aim(target=0.2, discard_target=0.3, strip_target=0.1)
+AIM = risk_control.Aim(target=0.2, discard_target=0.3, strip_target=0.1)
 """The error shares that the shipped thresholds keep to."""
 QUESTIONS = 150
 """Questions of each file to fit on, at most: more of a large file say nothing about other questions."""
@@ -53,7 +53,7 @@ def require_questions(mixture: Mixture) -> None:
         files = _searched(_fitting(mixture, Path(folder)), mixture)
     grades = [[Grade(pair.passage.id, float(pair.label)) for pair in file.pairs] for file in files]
     queries = [one for file, some in zip(files, grades, strict=True) for one in tuning.questions(file.pairs, some)]
-    if why := _why(tuning.fit(queries, AIM)):
+    if why := _why(risk_control.fit(queries, AIM)):
         raise ConfigError(f"the mixture has {len(queries)} questions to fit thresholds on, which are too few: {why}")
 
 
@@ -96,7 +96,7 @@ def _searched(files: dict[str, LabelledSet], mixture: Mixture) -> tuple[Labelled
     return tuning.thinned([file for name, file in files.items() if name in mixture.searched])
 
 
-def _why(fitted: tuning.Fit) -> str:
+def _why(fitted: risk_control.Fit) -> str:
     """Why there are no thresholds; empty where there are."""
     return "; ".join(choice.reason for choice in (fitted.upper, fitted.lower, fitted.strip) if choice.reason)
 

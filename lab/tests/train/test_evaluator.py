@@ -28,8 +28,9 @@ from surefoot_lab.train.evaluator import (  # noqa: E402
     losses_of,
     train,
 )
+from surefoot_lab.train.examples import Source, TrainingExample  # noqa: E402
 from surefoot_lab.train.grader_training import batched, scored  # noqa: E402
-from surefoot_lab.train.mixture import Mixture, Source, TrainingExample, half  # noqa: E402
+from surefoot_lab.train.mixture import Mixture, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 from surefoot_lab.train.training import TrainingProgress  # noqa: E402
 
@@ -257,7 +258,8 @@ import os, signal, sys
 from pathlib import Path
 import torch
 from surefoot_lab.train.evaluator import EvaluatorRecipe, train
-from surefoot_lab.train.mixture import Mixture, Source
+from surefoot_lab.train.examples import Source
+from surefoot_lab.train.mixture import Mixture
 from surefoot_lab.train.network import GraderNetwork
 torch.set_num_threads(1)
 torch.manual_seed(0)

@@ -18,8 +18,9 @@ from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError  # noqa: E402
 from surefoot_lab.train import finish as finishing  # noqa: E402
+from surefoot_lab.train.examples import Source  # noqa: E402
 from surefoot_lab.train.finish import QUESTIONS, finish, require_questions  # noqa: E402
-from surefoot_lab.train.mixture import Mixture, Source, half  # noqa: E402
+from surefoot_lab.train.mixture import Mixture, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 
 WORD = "granite"

@@ -14,8 +14,9 @@ import pytest
 from surefoot.text.words import sentences, words
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets import pairs
-from surefoot_lab.train import mixture
-from surefoot_lab.train.mixture import Evidence, Mixture, Source, TrainingExample, find, fingerprint, sources
+from surefoot_lab.train import examples
+from surefoot_lab.train.examples import Evidence, Source, TrainingExample, find
+from surefoot_lab.train.mixture import Mixture, fingerprint, sources
 from surefoot_lab.train.sources import Row
 
 MANY = 40
@@ -56,8 +57,8 @@ def lessons(data: Path, rows: Sequence[Row], seed: int = 0, **options: Any) -> l
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts stay whole and keep their titles."""
-    monkeypatch.setattr(mixture, "_CROPPED", 0.0)
-    monkeypatch.setattr(mixture, "_UNTITLED", 0.0)
+    monkeypatch.setattr(examples, "_CROPPED", 0.0)
+    monkeypatch.setattr(examples, "_UNTITLED", 0.0)
 
 
 def ring(prop: str = "born") -> list[Row]:
