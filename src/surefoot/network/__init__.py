@@ -7,15 +7,18 @@ sockets are not network.
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import metadata
 from pathlib import Path
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
-from surefoot.network.pace import within
+from surefoot.network.pace import Late, left, within
 from surefoot.network.values import Ask, Keep, Reply
 from surefoot.run import meter
 from surefoot.types.errors import ConfigError
@@ -66,6 +69,8 @@ class Network:
         self._cache = Cache(Path(cache), expires) if cache else None
         self._seconds, self._spacing, self._retries = seconds, spacing, retries
         self._lock = Lock()
+        self._under_way: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        """A lock for each request that may be cached."""
         self._made: Exchanges | None = None
 
     def __repr__(self) -> str:
@@ -131,12 +136,28 @@ class Network:
             return self._made
 
     def _answered(self, ask: Ask, seconds: float | None) -> Reply:
-        """The reply of this request; the cached one where there is one."""
+        """The reply of this request; the cached one where there is one, or an equal request under way brings it."""
         with within(self._seconds if seconds is None else seconds):
-            reply = (self._cached(ask) if ask.keep else None) or self._exchanges().send(ask)
-        if ask.keep and self._cache and not reply.cached and _worth_keeping(reply, ask):
-            self._cache.put(ask.key, reply)
-        return reply
+            if not (ask.keep and self._cache):
+                return self._exchanges().send(ask)
+            with self._turn(ask):
+                if not (reply := self._cached(ask)):
+                    reply = self._exchanges().send(ask)
+                    if _worth_keeping(reply, ask):
+                        self._cache.put(ask.key, reply)
+                return reply
+
+    @contextmanager
+    def _turn(self, ask: Ask) -> Iterator[None]:
+        """Let equal requests of several threads go one after the other. Raises NetworkError where the time is over."""
+        with self._lock:
+            mine = self._under_way.setdefault(ask.key, Lock())
+        if not mine.acquire(timeout=max(0.0, min(left(), TIMEOUT_MAX))):
+            raise Late(f"{urlsplit(ask.url).hostname} gave no whole answer in time to an equal request")
+        try:
+            yield
+        finally:
+            mine.release()
 
     def _cached(self, ask: Ask) -> Reply | None:
         reply = self._cache.get(ask.key) if self._cache else None
