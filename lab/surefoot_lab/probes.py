@@ -26,13 +26,13 @@ from surefoot.text.words import (
     names,
     places,
     places_of,
-    renamed,
     replaced,
     sentences,
     without,
 )
 from surefoot_lab.datasets.pairs import LabelledPair, holds
 from surefoot_lab.relation_questions import QUESTIONS, RelationQuestion
+from surefoot_lab.renaming import renamed
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""

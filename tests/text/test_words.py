@@ -15,7 +15,6 @@ from surefoot.text.words import (
     fold,
     names,
     places,
-    renamed,
     sentences,
     stem,
     without,
@@ -198,16 +197,3 @@ def test_a_text_goes_without_the_sentences_that_a_span_touches() -> None:
     assert without(text, places("iron", text)) == "It is old. It is long. It is red."
     assert without(text, places("iron it is long", text)) == "It is old. It is red."
     assert without(text, []) == "It is old. It is of iron. It is long. It is red."
-
-
-@pytest.mark.parametrize(
-    ("text", "about"),
-    [
-        ("Tomas Aldwin built it; tomas aldwin's hut.", "Josef Karnak built it; Josef Karnak's hut."),
-        ("Tomas Jan Aldwin built it. Aldwin left.", "Josef Karnak built it. Karnak left."),
-        ("The aldwin is a bird, and an Aldwinian a fish.", "The aldwin is a bird, and an Aldwinian a fish."),
-    ],
-)
-def test_a_text_is_renamed(text: str, about: str) -> None:
-    """The whole name in any case and with words in its midst, and its last word where that is a name."""
-    assert renamed(text, "Tomas Aldwin", "Josef Karnak") == about

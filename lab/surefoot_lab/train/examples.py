@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
-from surefoot.text.words import bare, fold, places_of, renamed, sentences, without
+from surefoot.text.words import bare, fold, places_of, sentences, without
+from surefoot_lab.renaming import renamed
 from surefoot_lab.train.sources import Row, Spans, normal
 
 Use = Literal["train", "dev", "split"]

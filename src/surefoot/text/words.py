@@ -159,26 +159,6 @@ def replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:
     return text
 
 
-def renamed(text: str, mine: str, other: str) -> str:
-    """The text with another name: the whole name is replaced, with or without words in its midst, and its last word
-    alone by the other's last word."""
-    by = dict.fromkeys(places(mine, text), other)
-    for pattern, new in _parts(mine, other):
-        for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text):
-            if not any(start < match.end() and match.start() < end for start, end in by):
-                by[match.span()] = new
-    return replaced(text, by)
-
-
-def _parts(mine: str, other: str) -> Iterator[tuple[str, str]]:
-    """Patterns of other forms of a name, each with its replacement: with more words in its midst, and the last word
-    alone."""
-    first, last = re.escape(mine.split()[0]), re.escape(mine.split()[-1])
-    if last[:1].isupper():
-        yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
-        yield last, other.split()[-1]
-
-
 def longest_run(there: Sequence[str], others: Sequence[str], counts: Callable[[Sequence[str]], bool] = bool) -> range:
     """The place in `there` of the longest run that `others` hold too, and that counts; the first of equals."""
     best = range(0)
