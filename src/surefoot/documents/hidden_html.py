@@ -190,15 +190,17 @@ def _write(element: HtmlElement, gone: set[HtmlElement], readable: bool) -> None
         pieces.append(f"{' ' * parts}{child.tail or ''}")
         element.remove(child)
     _put(element, anchor, pieces, readable)
-    kept = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
-    if kept != dict(element.attrib):
+    stored = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
+    if stored != dict(element.attrib):
         element.attrib.clear()
-        element.attrib.update(kept)
+        element.attrib.update(stored)
 
 
 def _put(element: HtmlElement, after: HtmlElement | None, pieces: list[str], readable: bool) -> None:
     old = (element.text if after is None else after.tail) or ""
-    new = _NOT_XML.sub("", _UNSEEN.sub("", "".join(pieces).replace("\f", " "))) if readable or not old else " "
+    new = "".join(pieces) if readable or not old else " "
+    if not new.isascii() or not new.isprintable():
+        new = _NOT_XML.sub("", _UNSEEN.sub("", new.replace("\f", " ")))
     if new == old:
         return
     if after is None:

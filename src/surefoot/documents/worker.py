@@ -225,14 +225,14 @@ class _Answer:
             self._count(sum(len(place) for _, place in passage.places))
             self.say("passage", passage.id, passage.text, passage.title, passage.url, passage.start, passage.places)
         self._count(len(document.key) + len(document.title))
-        told = document.title, size(document), dict(document.meta)
-        self.say("document", self.at, document.key, document.id, digest(document), *told)
+        fields = document.title, size(document), dict(document.meta)
+        self.say("document", self.at, document.key, document.id, digest(document), *fields)
 
     def piece(self, kind: str, *texts: str) -> None:
         """Say a part of an article. Raises Unreadable where the page yields too much text."""
-        said = [clean(text) for text in texts]
-        self._count(sum(map(len, said)))
-        self.say(kind, *said)
+        words = [clean(text) for text in texts]
+        self._count(sum(map(len, words)))
+        self.say(kind, *words)
 
     def _count(self, characters: int) -> None:
         self._given += characters

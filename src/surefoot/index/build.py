@@ -110,7 +110,7 @@ def build(
     whole, and the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault,
     and what the embedder raises.
     """
-    started, live, given = perf_counter(), Path(index_path), _labels(meta)
+    started, live, inputs = perf_counter(), Path(index_path), _labels(meta)
     checked_name(collection)
     found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
@@ -124,7 +124,7 @@ def build(
         writing(place, embedder, collection) as db,
     ):
         check_file(db, quick=True)  # nothing is built upon damage
-        run = _Build(db, live.parent.resolve(), embedder, given, on_progress)
+        run = _Build(db, live.parent.resolve(), embedder, inputs, on_progress)
         run.update(found)
         if rebuild:
             settle(db)
@@ -141,9 +141,9 @@ def _labels(meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None)
 
 
 def _alone(live: Path, collection: str) -> Path:
-    if kept := others(live, collection):
+    if held := others(live, collection):
         raise IndexFault(
-            f"{live} also holds {len(kept)} other collection{'s' * (len(kept) > 1)}, which a rebuild would remove; "
+            f"{live} also holds {len(held)} other collection{'s' * (len(held) > 1)}, which a rebuild would remove; "
             "rebuild into another file (--index FILE)"
         )
     return live
@@ -199,19 +199,19 @@ class _Build:
 
     def report(self, found: Sequence[Found], started: float) -> IndexReport:
         """The report of a run that began at `started`."""
-        told = [each for problems in self._problems.values() for each in problems]
+        values = [each for problems in self._problems.values() for each in problems]
         skipped = [entry for each in found for entry in each.skipped]
         empty = self._empty()
         files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
         files["skipped"] = len(skipped) + len(empty & self._problems.keys())
-        notes = [(path, problem.reason) for path, problem in told if not problem.skipped]
+        notes = [(path, problem.reason) for path, problem in values if not problem.skipped]
         notes += [(self._lost[0], _gone(len(self._lost)))] if self._lost else []
         return IndexReport(
             files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._intake.documents),
             passages=self._changes("passages", self._intake.passages),
             ignored=_ignored(found),
-            skipped=(*skipped, *((path, problem.reason) for path, problem in told if problem.skipped)),
+            skipped=(*skipped, *((path, problem.reason) for path, problem in values if problem.skipped)),
             notes=(*notes, *self._intake.notes),
             seconds=perf_counter() - started,
         )
@@ -255,16 +255,16 @@ class _Build:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            given = self._given(file.path) if self._given else None
-            labelled = known and given is not None and known.meta != given
+            inputs = self._given(file.path) if self._given else None
+            labelled = known and inputs is not None and known.meta != inputs
             if known and known.complete and known.stamp == file.stamp and not labelled:
                 self._tell(known, loaded(known.problems))
                 continue
             if known:
                 self._db.execute("UPDATE main.files SET complete = 0 WHERE rowid = ?", (known.rowid,))
             if known and labelled:
-                known = self._labelled(known, given or NO_META)
-            changed.append((known or self._intake.file(file.path, location, given or NO_META, False), file))
+                known = self._labelled(known, inputs or NO_META)
+            changed.append((known or self._intake.file(file.path, location, inputs or NO_META, False), file))
         self._intake.commit()
         return changed
 

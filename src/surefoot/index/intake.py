@@ -238,8 +238,8 @@ def add(
 
 def _keyed(document: Document) -> Document:
     """The document with its id for a key, since the ids of passages are made of it; else with its key, or a hash."""
-    said = document.text.encode("utf-8", "replace")
-    return replace(document, key=document.id or document.key or f"#{blake2b(said, digest_size=16).hexdigest()}")
+    text = document.text.encode("utf-8", "replace")
+    return replace(document, key=document.id or document.key or f"#{blake2b(text, digest_size=16).hexdigest()}")
 
 
 def delete(path: Path, collection: str, name: str, patience: float) -> bool:

@@ -147,8 +147,10 @@ class Index:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
         size = size_of(self.path) + size_of(beside(self.path, "-wal"))
-        told = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
-        return Info(passages, documents, files, complete=bool(complete), bytes=size, collection=self.collection, **told)
+        fields = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
+        return Info(
+            passages, documents, files, complete=bool(complete), bytes=size, collection=self.collection, **fields
+        )
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
@@ -166,9 +168,9 @@ class Index:
             return ()
         with self._reading() as db:
             allowed = self._allowed(db, filter)
-            given = {"query": match, "k": k} | ({} if allowed is None else {"allowed": allowed.tobytes()})
+            inputs = {"query": match, "k": k} | ({} if allowed is None else {"allowed": allowed.tobytes()})
             search = _LEXICAL.format(lexicon=db.lexicon, allowed="" if allowed is None else _ALLOWED)
-            return tuple(passage(row, db) for row in db.execute(search, given).fetchall())
+            return tuple(passage(row, db) for row in db.execute(search, inputs).fetchall())
 
     def place(self, path: str) -> Path | None:
         """The file that was indexed as `path`, absolute; None: no such file was, or it is gone. Of several that were

@@ -74,15 +74,15 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
             number += 1
             first, last = bisect_right(starts, start) - 1, bisect_right(starts, end - 1) - 1
             opening = _opening(blocks[first], start - starts[first])
-            said = opening + text[start:end] + _closing(blocks[last], end - starts[last])
+            piece = opening + text[start:end] + _closing(blocks[last], end - starts[last])
             if document.id is None:
-                id = of_text(space or path, document.key, at + start, said)
+                id = of_text(space or path, document.key, at + start, piece)
             else:
                 id = of_row(space, document.id, number)
             held = zip(starts[first : last + 1], blocks[first : last + 1], strict=True)
             places = apart([(max(0, begun - start + len(opening)), block.place) for begun, block in held])
             url = document.url or anchored(path, blocks[first].place)
-            yield Passage(id, said, title, url=url, start=at + start, places=() if document.url else places)
+            yield Passage(id, piece, title, url=url, start=at + start, places=() if document.url else places)
         at += len(text) + 2
 
 

@@ -143,10 +143,10 @@ def _numbered(row: Definition, number: int) -> Definition:
 
 def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
     """Raise IndexFault unless the vectors of the index, whose `meta` is given, are this embedder's."""
-    built, given = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
-    if built != given:
+    built, inputs = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
+    if built != inputs:
         raise IndexFault(
-            f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {given[0]} ({given[1]}); "
+            f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {inputs[0]} ({inputs[1]}); "
             f"use that one, or {remaking(path)}"
         )
 

@@ -38,10 +38,10 @@ def rows(table: Sequence[Sequence[Cell]]) -> list[list[str]]:
         for cell in row:
             spare -= _hang(line, hanging, following)
             for extra in range(min(cell.columns, max(1, widest - len(line)))):
-                said = cell.text if extra == 0 else ""
+                words = cell.text if extra == 0 else ""
                 if cell.rows > 1 and spare > 0:
-                    following[len(line)] = (cell.rows - 1, said if len(said) <= LONGEST_REPEATED else "")
-                line.append(said)
+                    following[len(line)] = (cell.rows - 1, words if len(words) <= LONGEST_REPEATED else "")
+                line.append(words)
         spare -= _hang(line, hanging, following)
         hanging = following if spare > 0 else {}
         found.append(line)
@@ -52,9 +52,9 @@ def _hang(line: list[str], hanging: dict[int, tuple[int, str]], following: dict[
     """Put what hangs down from above at the end of a row; how many cells that makes."""
     count = 0
     while at := hanging.pop(len(line), None):
-        left, said = at
+        left, words = at
         if left > 1:
-            following[len(line)] = (left - 1, said)
-        line.append(said)
+            following[len(line)] = (left - 1, words)
+        line.append(words)
         count += 1
     return count

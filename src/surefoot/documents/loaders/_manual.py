@@ -33,13 +33,13 @@ def manual(text: str) -> Iterator[Found]:
     lines = [line.rstrip().expandtabs() for line in text.split("\n")]
     for is_text, group in groupby(lines, bool):
         for is_heading, body in groupby(group if is_text else (), lambda line: bool(_HEADING.match(line))):
-            said = list(body)
+            words = list(body)
             if is_heading:
-                heading, terms = (said[-1].strip(),), []
+                heading, terms = (words[-1].strip(),), []
                 continue
-            margin = _indent(said[0])
+            margin = _indent(words[0])
             terms = [(at, term) for at, term in terms if at < margin]
-            kind, written = _block(said)
+            kind, written = _block(words)
             yield (*heading, *(term for _, term in terms)), kind, written
             if kind == "definition":
                 terms.append((margin, written.partition("\n")[0][:LONGEST_TERM]))

@@ -54,9 +54,9 @@ def page_blocks(page: HtmlElement, title: str) -> tuple[Block, ...]:
 def page_title(page: HtmlElement) -> str:
     """The page's title, else its first heading; empty where it has neither. Never a word such as "Note"."""
     for element in page.iter("title", "h1"):
-        said = _Walk("").words(element)
-        if said and said.lower() not in LABELS:
-            return said
+        words = _Walk("").words(element)
+        if words and words.lower() not in LABELS:
+            return words
     return ""
 
 
@@ -208,15 +208,15 @@ class _Walk:
             return None  # the page is laid out as a list
         if element.tag in self._tags:
             return self._tags[element.tag]
-        said = element.get("class", "").lower().split()
+        words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
-        if element.tag not in ("body", "html", "main") and not BOXES.isdisjoint(said):
+        if element.tag not in ("body", "html", "main") and not BOXES.isdisjoint(words):
             return self._box
-        if role in FEET or id in FEET or not FEET.isdisjoint(said):
+        if role in FEET or id in FEET or not FEET.isdisjoint(words):
             return self._foot
-        if not BARS.isdisjoint((role, *said)) or (not LISTS_OF_LINKS.isdisjoint((id, *said)) and is_menu(element)):
+        if not BARS.isdisjoint((role, *words)) or (not LISTS_OF_LINKS.isdisjoint((id, *words)) and is_menu(element)):
             return self._bar
-        return self._caption if element.tag in ("p", "div") and not CAPTIONS.isdisjoint(said) else None
+        return self._caption if element.tag in ("p", "div") and not CAPTIONS.isdisjoint(words) else None
 
     def _heading(self, element: HtmlElement) -> None:
         if self._boxes:
@@ -237,8 +237,8 @@ class _Walk:
         self._lonely = None if is_title else (level, caption)
 
     def _caption(self, element: HtmlElement) -> None:
-        if said := self.words(element):
-            self._put(Block(said, "caption", self._names(), self._place))
+        if words := self.words(element):
+            self._put(Block(words, "caption", self._names(), self._place))
 
     def _box(self, element: HtmlElement) -> None:
         found = self._boxed(element)
@@ -280,8 +280,8 @@ class _Walk:
         if not text.strip():
             return
         if is_manual(text):
-            for path, kind, said in manual(text):
-                self._put(Block(said, kind, (*self._names(), *path), self._start))
+            for path, kind, words in manual(text):
+                self._put(Block(words, kind, (*self._names(), *path), self._start))
         else:
             written = code(text, language(element))
             self._put(Block(written, "contents" if is_menu else "code", self._names(), self._start))
@@ -300,20 +300,20 @@ class _Walk:
                 if inner.tag == "a" and "href" in inner.attrib:
                     self._links.append(inner)
                     self._count.links += 1
-                said = inner.text
+                words = inner.text
             else:
                 if self._links and self._links[-1] is inner:
                     self._links.pop()
-                said = inner.tail if inner is not element else None
+                words = inner.tail if inner is not element else None
                 ended = ended or inner.tag in LINES
-            if said:
-                if ended and not said.startswith("\n"):
+            if words:
+                if ended and not words.startswith("\n"):
                     yield "\n"
                 ended = False
-                letters = sum(map(len, WORDS.findall(said)))
+                letters = sum(map(len, WORDS.findall(words)))
                 self._count.letters += letters
                 self._count.linked += letters if self._links else 0
-                yield said
+                yield words
 
     # Lists
 
@@ -406,13 +406,13 @@ class _Walk:
             for block in blocks:
                 self._put(block)
             return
-        said = rows([cells for _, cells in found])
+        words = rows([cells for _, cells in found])
         if self._count.is_menu(before):
-            text = "\n".join(paragraph(" ".join(line)) for line in said)
+            text = "\n".join(paragraph(" ".join(line)) for line in words)
             self._put(Block(text, "contents", blocks[0].path, blocks[0].place))
             return
-        header = [paragraph(" ".join(column)) for column in columns(said[:heads])]
-        text = table(said[heads:], header) or table(said)
+        header = [paragraph(" ".join(column)) for column in columns(words[:heads])]
+        text = table(words[heads:], header) or table(words)
         self._put(Block(text, "table", blocks[0].path, blocks[0].place))
 
     def _row(self, row: HtmlElement) -> list[Cell]:

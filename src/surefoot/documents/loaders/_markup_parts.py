@@ -115,23 +115,23 @@ def bare(block: Block) -> str:
 
 def listed(items: Iterable[Sequence[Block]], first: int | None) -> str:
     """A list, numbered from `first`; None: with bullets."""
-    said = ["\n".join(block.text for block in item) for item in items]
+    words = ["\n".join(block.text for block in item) for item in items]
     if first is None or first == 1:
-        return bullets(said, ordered=first == 1)
-    marks = (f"{number}. " for number in range(first, first + len(said)))
-    return "\n".join(mark + text.replace("\n", "\n" + " " * len(mark)) for mark, text in zip(marks, said, strict=True))
+        return bullets(words, ordered=first == 1)
+    marks = (f"{number}. " for number in range(first, first + len(words)))
+    return "\n".join(mark + text.replace("\n", "\n" + " " * len(mark)) for mark, text in zip(marks, words, strict=True))
 
 
 def first_number(element: HtmlElement) -> int:
     """The number of a list's first item."""
-    said = element.get("start", "")
-    return int(said) if re.fullmatch("[0-9]{1,4}", said) else 1
+    words = element.get("start", "")
+    return int(words) if re.fullmatch("[0-9]{1,4}", words) else 1
 
 
 def span(cell: HtmlElement, name: str) -> int:
     """How many rows or columns a cell spans."""
-    said = cell.get(name, "")
-    return max(1, int(said)) if re.fullmatch("[0-9]{1,4}", said) else 1
+    words = cell.get(name, "")
+    return max(1, int(words)) if re.fullmatch("[0-9]{1,4}", words) else 1
 
 
 def columns(lines: Sequence[Sequence[str]]) -> Iterator[list[str]]:
@@ -163,12 +163,12 @@ def language(element: HtmlElement) -> str:
 
 def short_text(element: HtmlElement) -> str:
     """What a link says, if it is a sign or two."""
-    said = ""
+    words = ""
     for piece in element.itertext():
-        said += piece.strip()
-        if len(said) > 2:
+        words += piece.strip()
+        if len(words) > 2:
             break
-    return said
+    return words
 
 
 def is_menu(element: HtmlElement) -> bool:
@@ -177,8 +177,8 @@ def is_menu(element: HtmlElement) -> bool:
     for event, inner in iterwalk(element, events=("start", "end")):
         change = inner.tag == "a" and "href" in inner.attrib
         links += (1 if event == "start" else -1) * change
-        if said := inner.text if event == "start" else inner.tail if inner is not element else None:
-            count = sum(map(len, WORDS.findall(said)))
+        if words := inner.text if event == "start" else inner.tail if inner is not element else None:
+            count = sum(map(len, WORDS.findall(words)))
             letters += count
             linked += count if links else 0
     return linked > 0.6 * letters

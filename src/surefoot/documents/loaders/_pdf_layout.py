@@ -108,8 +108,8 @@ def _mended(blocks: Iterable[Block], text: Text) -> Iterator[Block]:
 
 
 def _goes_on_overleaf(before: Block, block: Block) -> bool:
-    alike = before.kind == block.kind == "paragraph" and before.path == block.path
-    return alike and block.text[0].islower() and (before.text[-1].isalpha() or before.text[-1] in ",;-")
+    similar = before.kind == block.kind == "paragraph" and before.path == block.path
+    return similar and block.text[0].islower() and (before.text[-1].isalpha() or before.text[-1] in ",;-")
 
 
 def _joined(page: Sequence[Line]) -> Iterator[Line]:
@@ -313,15 +313,17 @@ class Text:
         if group.kind != "paragraph":
             return True
         last, line = before.lines[-1], group.lines[0]
-        alike = abs(line.left - before.lines[0].left) < 0.5 * line.size and line.font == before.lines[0].font
-        return self._close(last, line) and alike and len(before.lines) == len(group.lines) == 1
+        similar = abs(line.left - before.lines[0].left) < 0.5 * line.size and line.font == before.lines[0].font
+        return self._close(last, line) and similar and len(before.lines) == len(group.lines) == 1
 
     def _is_term(self, groups: Sequence[_Group]) -> bool:
         if len(groups) < 2 or groups[1].kind != "paragraph" or len(groups[0].lines) > 2:
             return False
-        term, said = groups[0].lines[-1], groups[1].lines[0]
+        term, piece = groups[0].lines[-1], groups[1].lines[0]
         is_note = _DIGITS.fullmatch(term.text) is not None  # the mark of a footnote
-        return not is_note and self._close(term, said) and said.left > term.left + said.size and term.font != said.font
+        return (
+            not is_note and self._close(term, piece) and piece.left > term.left + piece.size and term.font != piece.font
+        )
 
     def _list(self, items: Sequence[_Group]) -> str:
         lefts: list[float] = []

@@ -110,5 +110,5 @@ def _font(page: PdfTextPage, index: int) -> tuple[str, bool]:
     """The font's name, and whether it is monospaced."""
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(page, index, name, _NAME_BYTES, flags)
-    said = name.value.decode("utf-8", "replace")
-    return said, bool(flags.value & _FIXED_PITCH or _MONO.search(said))
+    words = name.value.decode("utf-8", "replace")
+    return words, bool(flags.value & _FIXED_PITCH or _MONO.search(words))

@@ -75,8 +75,8 @@ def document(
 
 def fields(row: Mapping[str, Any]) -> tuple[Meta, list[str]]:
     """The row's fields, and why some of them cannot be kept."""
-    given = row.get(FIELDS)
-    table = dict(given) if isinstance(given, dict) else {}
+    inputs = row.get(FIELDS)
+    table = dict(inputs) if isinstance(inputs, dict) else {}
     for name, cell in row.items():
         if name.startswith(f"{FIELDS}.") and isinstance(cell, str) and cell.strip():
             table[name.removeprefix(f"{FIELDS}.")] = plain(cell)

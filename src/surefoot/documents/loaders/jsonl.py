@@ -41,5 +41,5 @@ def _row(line: str | None) -> dict[str, Any] | str:
 
 def row_of(row: dict[str, Any]) -> Document | str:
     """The document of a JSON object, or its fault: its text alone where it has one, else all its key paths."""
-    said = {key: value for key, value in row.items() if key != FIELDS or not isinstance(value, dict)}
-    return document(row, all_of_it=() if said.keys() <= {*NAMING} else leaves(said))
+    words = {key: value for key, value in row.items() if key != FIELDS or not isinstance(value, dict)}
+    return document(row, all_of_it=() if words.keys() <= {*NAMING} else leaves(words))

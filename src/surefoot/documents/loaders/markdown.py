@@ -55,9 +55,9 @@ class MarkdownLoader:
 def _fields(front: str) -> dict[str, Value]:
     """The plain values of front matter, but for the title; lists, tables and texts of several lines are none."""
     own = front.partition("\n[")[0]  # what follows are TOML's tables
-    named = {key: said.strip() for key, said in _FRONT_FIELD.findall(own) if key.lower() != "title"}
-    bare = {key: said if said[0] in "'\"" else said.partition(" #")[0] for key, said in named.items()}
-    return {key: plain(said) for key, said in bare.items() if said[0] not in "[{|>&*!#"}
+    named = {key: words.strip() for key, words in _FRONT_FIELD.findall(own) if key.lower() != "title"}
+    bare = {key: words if words[0] in "'\"" else words.partition(" #")[0] for key, words in named.items()}
+    return {key: plain(words) for key, words in bare.items() if words[0] not in "[{|>&*!#"}
 
 
 @dataclass(slots=True)
@@ -91,9 +91,9 @@ def headed(text: str) -> Iterator[Block]:
         if section.level:
             path = [(depth, name) for depth, name in path if depth < section.level] + [(section.level, section.name)]
         names = tuple(name for _, name in path)
-        said = section.text()
-        if said.strip():
-            yield from placed(said, names, section.begin)
+        words = section.text()
+        if words.strip():
+            yield from placed(words, names, section.begin)
         elif section.level and (following is None or following.level <= section.level):
             yield Block(section.name, "caption", names[:-1], f"L{section.place}")
 
@@ -103,28 +103,28 @@ def _sections(text: str, line: int) -> Iterator[_Section]:
     lines = _uncommented(text)
     targets = dict(_targets(lines))
     section, fence = _Section(0, "", line, line), ""
-    for number, said in enumerate(lines, start=line):
+    for number, words in enumerate(lines, start=line):
         if fence:
-            fence = "" if said.strip().startswith(fence) and not said.strip().strip(fence[0]) else fence
-        elif opened := _FENCE.match(said):
+            fence = "" if words.strip().startswith(fence) and not words.strip().strip(fence[0]) else fence
+        elif opened := _FENCE.match(words):
             fence = opened[1]
-        elif hashes := _HASHES.match(said):
-            if name := _shown(said[hashes.end() :], targets).strip().rstrip("#").strip():
+        elif hashes := _HASHES.match(words):
+            if name := _shown(words[hashes.end() :], targets).strip().rstrip("#").strip():
                 yield section
                 section = _Section(len(hashes[1]), name, number, number + 1)
                 continue
-            said = ""
-        elif _UNDERLINE.match(said) and section.lines and not _NO_TITLE.match(section.lines[-1]):
+            words = ""
+        elif _UNDERLINE.match(words) and section.lines and not _NO_TITLE.match(section.lines[-1]):
             # Of a paragraph of several lines the last alone is the title; the others stay with the section before.
             name = section.lines.pop().strip()
             yield section
-            section = _Section(1 if said.strip()[0] == "=" else 2, name, number - 1, number + 1)
+            section = _Section(1 if words.strip()[0] == "=" else 2, name, number - 1, number + 1)
             continue
-        elif (defined := _DEFINED.match(said)) and not defined[1].startswith("^"):
-            said = ""
-        elif not said.startswith(("    ", "\t")):
-            said = _shown(said, targets)
-        section.lines.append(said)
+        elif (defined := _DEFINED.match(words)) and not defined[1].startswith("^"):
+            words = ""
+        elif not words.startswith(("    ", "\t")):
+            words = _shown(words, targets)
+        section.lines.append(words)
     yield section
 
 
@@ -133,7 +133,7 @@ def _uncommented(text: str) -> list[str]:
     lines, fence, inside, last = [], "", False, text.rfind("-->")
     at = 0
     for line in text.split("\n"):
-        kept, rest, here = "", line, at
+        stored, rest, here = "", line, at
         at += len(line) + 1
         if not inside and (opened := _FENCE.match(line)):
             fence = ("" if line.strip().startswith(fence) else fence) if fence else opened[1]
@@ -142,13 +142,13 @@ def _uncommented(text: str) -> list[str]:
             before, found, after = rest.partition(mark)
             if not inside and (before.count("`") % 2 or here + len(before) > last):
                 break
-            kept += "" if inside else before
+            stored += "" if inside else before
             here += len(before) + len(mark)
             rest = after if found else ""
             if not found:
                 break
             inside = not inside
-        lines.append(kept + rest)
+        lines.append(stored + rest)
     return lines
 
 
@@ -163,12 +163,12 @@ def _shown(line: str, targets: dict[str, str]) -> str:
     """The line without HTML tags, and its links as their text, with the address where that leads out of the corpus."""
 
     def link(found: re.Match[str]) -> str:
-        said, address, name = found.groups()
+        words, address, name = found.groups()
         if address is None:
-            address = targets.get((name or said).lower())
+            address = targets.get((name or words).lower())
             if address is None:
                 return found[0]
-        return said if found[0][0] == "!" or "://" not in address or said == address else f"[{said}]({address})"
+        return words if found[0][0] == "!" or "://" not in address or words == address else f"[{words}]({address})"
 
     pieces = _WRITTEN_CODE.split(line)
     for n in range(0, len(pieces), 2):

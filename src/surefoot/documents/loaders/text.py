@@ -53,11 +53,11 @@ def placed(text: str, path: tuple[str, ...] = (), line: int = 1, indented: bool 
     for part in found:
         line += text.count("\n", at, part.start)
         at = part.start
-        said = text[part.start : part.end]
+        words = text[part.start : part.end]
         if indented and margins.get(at, 0) >= usual + _INDENTED:
             yield Block(code(dedent(text[text.rfind("\n", 0, at) + 1 : part.end])), "code", path, f"L{line}")
         else:
-            yield Block(said, part.kind, path, f"L{line}")
+            yield Block(words, part.kind, path, f"L{line}")
 
 
 def _margin(text: str, part: Part) -> int:

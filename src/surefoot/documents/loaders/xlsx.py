@@ -82,8 +82,8 @@ def _table(sheet: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     width = max(map(len, [header, *rows]))
     full = [[*row, *[""] * (width - len(row))] for row in ([header] if header else []) + [*rows]]
     used = [column for column in range(width) if any(row[column] for row in full)]
-    kept = [[row[column] for column in used] for row in full]
-    return Block(table(kept[1:], kept[0]) if header else table(kept), "table", (sheet,), sheet)
+    stored = [[row[column] for column in used] for row in full]
+    return Block(table(stored[1:], stored[0]) if header else table(stored), "table", (sheet,), sheet)
 
 
 def _text(cell: Any) -> str:
