@@ -36,7 +36,7 @@ def queries(path: Path, corpus: set[str]) -> list[tuple[str, set[str]]]:
 def recalls(retriever: Retriever, questions: list[tuple[str, set[str]]]) -> str:
     hits = [0] * len(CUTS)
     for question, gold in questions:
-        found = [passage.id for passage in retriever.retrieve(question, max(CUTS))]
+        found = [passage.id.rpartition(":")[2] for passage in retriever.retrieve(question, max(CUTS))]
         hits = [count + bool(gold & {*found[:k]}) for count, k in zip(hits, CUTS, strict=True)]
     return " / ".join(f"{100 * count / len(questions):.1f}" for count in hits)
 
