@@ -197,8 +197,9 @@ class Pipeline:
         run = Recorder(checked(question), self.config, on_event)
         brought = as_passages(passages)
         with self._limited(run, cancel):
-            taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
-            decision = self._weigh(taken, 0, run)
+            decision = self._weigh(
+                run.step("take", bounded, tuple, brought, fallback=(), instead="no passages"), 0, run
+            )
             self._merge(self._refined(decision, run)[1], run)
         return run.trace()
 
