@@ -197,16 +197,14 @@ class Pipeline:
         run = Recorder(checked(question), self.config, on_event)
         brought = as_passages(passages)
         with self._limited(run, cancel):
-            decision = self._weigh(
-                run.step("take", bounded, tuple, brought, fallback=(), instead="no passages"), 0, run
-            )
+            taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
+            decision = self._weigh(taken, 0, run)
             self._merge(self._refined(decision, run)[1], run)
         return run.trace()
 
     def grade(self, question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
-        """The grade of each text, in order, with its label; texts are as in `correct`. Orders to the machine and
-        repetitions of the question count for nothing. Raises QuestionError, UsageError, and ComponentError where the
-        evaluator fails."""
+        """Grade each text, in order; texts are as in `correct`. Excluded sentences count for nothing. Raises
+        QuestionError, UsageError, and ComponentError where the evaluator fails."""
         passages = self.sources.placed(as_passages(texts))
         evidence = Evidence.for_question(self.evaluator, checked(question))
         grades = labelled(self._graded(evidence, passages), self.policy.thresholds)
