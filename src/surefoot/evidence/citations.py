@@ -195,13 +195,17 @@ def _nearest(question: str, sentence: str, knowledge: Knowledge) -> Citation:
 def _quotations_checked(
     question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None
 ) -> tuple[Citation, ...]:
-    """The citations of a draft that names a slice of a passage in each, as that passage has it."""
+    """The citations of a draft that names a slice of a passage in each, as that passage has it.
+
+    Support is asked for the first quotation of each source, behind which its marker stands; what is shown around that
+    is the passage's own words and nothing more.
+    """
     citations = tuple(_found(citation, knowledge) for citation in draft.citations)
-    own = [citation for citation in citations if citation.quoted]
-    if not (support and own):
+    marked = {c.marker: c for c in reversed(citations) if c.quoted}
+    if not (support and marked):
         return citations
-    assertions = [Assertion(c.quote, (knowledge[c.marker - 1][1],), question) for c in own]
-    verdicts = dict(zip(own, (verdict.supported for verdict in support(assertions)), strict=True))
+    assertions = [Assertion(c.quote, (knowledge[n - 1][1],), question) for n, c in marked.items()]
+    verdicts = dict(zip(marked.values(), (verdict.supported for verdict in support(assertions)), strict=True))
     return tuple(replace(c, supported=verdicts.get(c)) for c in citations)
 
 
