@@ -17,10 +17,10 @@ def test_it_works_in_the_folder_that_it_is_given(
 ) -> None:
     """With the configuration that lies there; standard output stays the protocol's."""
     pytest.importorskip("mcp", reason="needs the extra mcp")
-    from surefoot.server import stdio
+    from surefoot.server import mcp
 
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(stdio, "run", lambda settings, config: seen.update(settings=settings, config=config))
+    monkeypatch.setattr(mcp, "run", lambda settings, config: seen.update(settings=settings, config=config))
     folder = here / "handbook"
     folder.mkdir()
     (folder / "surefoot.toml").write_text('evaluator = "lexical"\n[server]\nworkers = 7\n')

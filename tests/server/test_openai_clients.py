@@ -78,22 +78,6 @@ def test_a_response_goes_on_from_an_earlier_one(openai: Any) -> None:
         openai.responses.create(model=MODEL, input=QUESTION, previous_response_id="resp_000000000000")
 
 
-def test_a_stored_response_is_returned_until_it_is_deleted(openai: Any) -> None:
-    """As it was, also with its sources behind it; `store` false stores none."""
-    for model in (MODEL, f"{MODEL}+sources"):
-        made = openai.responses.create(model=model, input=QUESTION, include=RESULTS)
-        assert openai.responses.retrieve(made.id, include=RESULTS).to_dict() == made.to_dict()
-        assert openai.responses.retrieve(made.id).output[0].results is None
-        openai.responses.delete(made.id)
-        with pytest.raises(library.NotFoundError):
-            openai.responses.retrieve(made.id)
-    passing = openai.responses.create(model=MODEL, input=QUESTION, store=False)
-    with pytest.raises(library.NotFoundError):
-        openai.responses.retrieve(passing.id)
-    with pytest.raises(library.BadRequestError, match="leave `stream` out"):
-        openai.responses.retrieve(made.id, stream=True)
-
-
 def test_models_are_the_collections(openai: Any) -> None:
     """Each with and without the list of sources."""
     assert [model.id for model in openai.models.list()] == [MODEL, f"{MODEL}+sources"]

@@ -27,7 +27,7 @@ def mcp(
 
     Over standard input and output: clients start it themselves, and docs/server.md has what to tell them.
     """
-    stdio = _stdio()
+    protocol = _protocol()
     if directory:
         try:
             os.chdir(directory)
@@ -37,14 +37,14 @@ def mcp(
         serve(no_browser=True, index=index, config=config, settings=settings)
         return
     whole = configured(config, settings, index)
-    stdio.run(assemble("[server]", stdio.ServerSettings, whole["server"], {}), whole)
+    protocol.run(assemble("[server]", protocol.ServerSettings, whole["server"], {}), whole)
 
 
-def _stdio() -> Any:
+def _protocol() -> Any:
     try:
-        from surefoot.server import stdio
+        from surefoot.server import mcp
     except ImportError as error:
         if (error.name or "").startswith("surefoot"):
             raise
         raise MissingExtra("surefoot mcp", "mcp") from error
-    return stdio
+    return mcp

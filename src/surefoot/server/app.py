@@ -19,16 +19,13 @@ from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
 from surefoot.server import (
-    ask_routes,
     chat_completions,
     document_routes,
-    evaluation_routes,
-    feedback_routes,
     page_routes,
+    questions,
     rerank,
     responses,
     trace_routes,
-    upload_routes,
 )
 from surefoot.server.access import AccessMiddleware
 from surefoot.server.collections import Collections
@@ -46,17 +43,14 @@ from surefoot.server.workers import Workers
 from surefoot.types.errors import SurefootError
 
 ROUTERS = (
-    ask_routes.router,
+    questions.router,
     trace_routes.router,
-    upload_routes.router,
     document_routes.router,
-    feedback_routes.router,
     chat_completions.router,
     responses.router,
     rerank.router,
-    evaluation_routes.router,
     page_routes.router,
-    page_routes.health,
+    page_routes.public,
 )
 _FAULTS = (HTTPException, RequestValidationError, ValidationError, ClientDisconnect, SurefootError, Exception)
 _HOUR = 3600

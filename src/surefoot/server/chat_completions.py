@@ -18,19 +18,21 @@ from starlette.responses import JSONResponse, Response
 from surefoot.server.messages import (
     SOURCES,
     Content,
+    footer,
     last_question,
+    locations,
     model_collection,
     model_names,
     pieces,
     texts,
     trace_tokens,
+    url_citations,
 )
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
-from surefoot.server.sources import footer, locations, url_citations
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.types import Trace

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from threading import Condition, Thread
+from threading import RLock
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -49,10 +50,6 @@ class Job:
     """The reason why it failed; empty: it did not."""
 
 
-class _Stopped(Exception):
-    """The server stops."""
-
-
 class Jobs:
     """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
 
@@ -63,27 +60,26 @@ class Jobs:
     def __init__(self, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int) -> None:
         self._update, self._most = update, waiting
         self._jobs: dict[str, Job] = {}
-        self._changed = Condition()
+        self._lock = RLock()
         self._arriving = 0
         self._closed = False
-        self._thread = Thread(target=self._work, name="index", daemon=True)
+        self._pool = ThreadPoolExecutor(1, "index")
 
     def start(self, collections: Sequence[str]) -> None:
-        """Have these collections brought up to date, and begin to work."""
+        """Have these collections brought up to date."""
         for collection in collections:
             self.add(collection, ())
-        self._thread.start()
 
     @property
     def waiting(self) -> int:
         """Jobs that wait."""
-        with self._changed:
+        with self._lock:
             return sum(job.state == "waiting" for job in self._jobs.values())
 
     @contextmanager
     def arriving(self) -> Iterator[None]:
         """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken."""
-        with self._changed:
+        with self._lock:
             if self._closed:
                 raise stopping()
             if self.waiting + self._arriving >= self._most:
@@ -92,61 +88,47 @@ class Jobs:
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._arriving -= 1
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
         """Have a collection brought up to date; `unread` are files that were refused before."""
         job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
-        with self._changed:
+        with self._lock:
+            if self._closed:
+                raise stopping()
             over = [one.id for one in self._jobs.values() if one.state in ("done", "failed")]
             for id in over[:-REMEMBERED]:
                 del self._jobs[id]
             self._jobs[job.id] = job
-            self._changed.notify_all()
+            self._pool.submit(self._run, collection)
         return job
 
     def get(self, id: str) -> Job | None:
         """The job with this id; None: there is none, or it was long ago."""
-        with self._changed:
-            return self._jobs.get(id)
+        return self._jobs.get(id)
 
-    def _work(self) -> None:
-        while jobs := self._next():
-            try:
-                self._run(jobs)
-            except _Stopped:
-                return
-
-    def _next(self) -> list[Job]:
-        """The jobs to do now, all of one collection; none: the server stops."""
-        with self._changed:
-            while not self._closed:
-                waiting = [job for job in self._jobs.values() if job.state == "waiting"]
-                if waiting:
-                    return [job for job in waiting if job.collection == waiting[0].collection]
-                self._changed.wait()
-        return []
-
-    def _run(self, jobs: list[Job]) -> None:
+    def _run(self, collection: str) -> None:
+        """Do all jobs of the collection that wait; none do where an earlier run did them together with its own."""
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if job.state == "waiting" and job.collection == collection]
         seen: dict[str, None] = {}
 
         def progress(file: str, passages: int) -> None:
             if self._closed:
-                raise _Stopped
+                raise stopping()
             seen[file] = None
             for job in jobs:
                 read = sum(one in seen and one != file for one in job.files)
                 own = file if file in job.files else ""
                 self._set(job.id, state="reading", done=len(job.unread) + read, file=own, passages=passages)
 
-        progress("", 0)
         try:
-            unread = self._update(jobs[0].collection, progress)
-        except _Stopped:
-            raise
+            progress("", 0)
+            unread = self._update(collection, progress) if jobs else ()
         except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
-            LOG.error("files could not be indexed", exc_info=error)
+            if not self._closed:
+                LOG.error("files could not be indexed", exc_info=error)
             for job in jobs:
                 self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
             return
@@ -155,13 +137,10 @@ class Jobs:
             self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
 
     def _set(self, id: str, **fields: Any) -> None:
-        with self._changed:
+        with self._lock:
             self._jobs[id] = replace(self._jobs[id], **fields)
 
     def close(self) -> None:
         """Stop after the passages at hand, and wait for that."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._closed = True
+        self._pool.shutdown(wait=True, cancel_futures=True)

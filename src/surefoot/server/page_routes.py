@@ -1,20 +1,27 @@
-"""The page that asks, its files, and the health of the server."""
+"""The page that asks, its files, the evaluations that it shows, and the health of the server.
+
+A run of `surefoot evaluate` is of no collection, so that no key can open one: they are shown only where nobody needs a
+key.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
+from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.access import COOKIE, unknown_key
-from surefoot.server.problems import LOG, Problem
+from surefoot.server.problems import LOG, Problem, missing
 from surefoot.server.replies import HTML
 from surefoot.server.request_bodies import Body, JsonRoute
-from surefoot.server.service import RequestCaller
+from surefoot.server.service import Caller, RequestCaller
 from surefoot.types.errors import SurefootError
 from surefoot.web import served
 
@@ -69,16 +76,16 @@ async def delete_session() -> Response:
     return reply
 
 
-health = APIRouter()
+public = APIRouter()
 
 
-@health.get("/health")
+@public.get("/health")
 async def get_health() -> dict[str, str]:
     """Say that the process answers; no work is done for it."""
     return {"status": "ok"}
 
 
-@health.get("/ready")
+@public.get("/ready")
 def get_ready(caller: RequestCaller) -> dict[str, str]:
     """Say whether questions can be answered: every part is built. A model is read when it is first needed."""
     try:
@@ -89,7 +96,7 @@ def get_ready(caller: RequestCaller) -> dict[str, str]:
     return {"status": "ready"}
 
 
-@health.get("/metrics", response_class=PlainTextResponse)
+@public.get("/metrics", response_class=PlainTextResponse)
 async def get_metrics(caller: RequestCaller) -> Response:
     """Return counts since the server began, as Prometheus reads them."""
     workers = caller.service.workers
@@ -100,3 +107,35 @@ async def get_metrics(caller: RequestCaller) -> Response:
         jobs_waiting=caller.service.jobs.waiting,
     )
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+@public.get("/evaluations")
+def get_evaluations(caller: RequestCaller) -> dict[str, Any]:
+    """List the evaluations below the folder of runs, the latest first."""
+    lines = [line for run in _runs(caller) if (line := _line(run))]
+    return {"evaluations": sorted(lines, key=lambda line: line["created"], reverse=True)}
+
+
+def _line(run: Path) -> dict[str, Any] | None:
+    try:
+        contents = read(run)
+    except SurefootError:  # half written, or damaged; `surefoot view` says why
+        return None
+    created = str(contents.about.get("created", ""))
+    return {"name": run.name, "created": created, "records": len(contents.records), "summaries": contents.summaries}
+
+
+@public.get("/evaluations/{name}", response_class=Response, responses=HTML)
+def get_evaluation(name: str, caller: RequestCaller) -> Response:
+    """Return the page of one evaluation, for a frame of the page."""
+    run = next((run for run in _runs(caller) if run.name == name), None)
+    if run is None:
+        raise missing("evaluation")
+    headers = {"Content-Security-Policy": f"{policy()}; frame-ancestors 'self'"}
+    return Response(page(read(run)), media_type="text/html; charset=utf-8", headers=headers)
+
+
+def _runs(caller: Caller) -> Iterator[Path]:
+    """The folders of the evaluations that this client may see."""
+    if caller.trusted_client:
+        yield from (file.parent for file in Path(caller.service.settings.runs).glob("*/records.jsonl"))

@@ -1,20 +1,34 @@
-"""A question on its way from a request to its stored trace."""
+"""`POST /ask`, answered as JSON or as events while it happens; and a question on its way to its stored trace."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
-from typing import Any
+from time import monotonic
+from typing import Annotated, Any
+from uuid import uuid4
+
+from fastapi import APIRouter, Request
+from pydantic import Field
+from sse_starlette import ServerSentEvent
+from starlette.responses import Response
 
 from surefoot.config.searching import searching
 from surefoot.run.store import to_json
-from surefoot.server.conversations import Turn
-from surefoot.server.service import Service
+from surefoot.server.conversations import ID, Turn
+from surefoot.server.problems import problem_of
+from surefoot.server.replies import EVENTS, awaited, reply, stream, wants_events
+from surefoot.server.request_bodies import Body, JsonRoute
+from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
-from surefoot.types import Event, Step, Trace
+from surefoot.text.questions import checked
+from surefoot.types import Event, Step, Thresholds, Trace
 
+router = APIRouter(route_class=JsonRoute)
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
 """An address, or a path of the machine."""
 
@@ -47,7 +61,7 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
     def work(stop: Flag) -> Trace:
         whole = service.collections.pipeline(request.collection)
         pipeline = searching(whole, request.passages) if request.passages else whole
-        listener = _PublicEvents(request, to_json(pipeline.policy.thresholds), listen)
+        listener = _public_events(request, pipeline.policy.thresholds, listen)
         history = [(turn.question, turn.answer) for turn in request.history]
         trace = pipeline.run(request.question, listener, history=history, filter=request.filter, cancel=stop)
         if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
@@ -60,27 +74,25 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
     return service.workers.start(work)
 
 
-class _PublicEvents:
-    """Passes on those events of a pipeline that a client may see: a draft is not checked yet, and is left out."""
+def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Listener) -> Callable[[Event], None]:
+    """Pass on those events of a pipeline that a client may see: a draft is not checked yet, and is left out."""
+    id = ""
 
-    def __init__(self, request: QuestionRequest, thresholds: dict[str, Any], listen: Listener) -> None:
-        self._trusted, self._listen, self._id = request.trusted_client, listen, ""
-        self._begin = {
-            "collection": request.collection,
-            "conversation": request.conversation,
-            "thresholds": thresholds,
-        }
+    def pass_on(event: Event) -> None:
+        nonlocal id
+        name, value = event.name, event.value
+        if name == "begun":
+            id = value.id
+            about = {"collection": request.collection, "conversation": request.conversation}
+            begin = {"id": id, "question": value.question, **about, "thresholds": to_json(thresholds)}
+            listen(id, "begin", begin)
+        elif name == "step_begins":
+            listen(id, "started", {"step": value})
+        elif name not in ("text", "ended"):
+            redacted = isinstance(value, Step) and not request.trusted_client
+            listen(id, name, to_json(redacted_step(value) if redacted else value))
 
-    def __call__(self, event: Event) -> None:
-        """Pass an event on."""
-        if event.name == "begun":
-            self._id = event.value.id
-            self._listen(self._id, "begin", {"id": self._id, "question": event.value.question, **self._begin})
-        elif event.name == "step_begins":
-            self._listen(self._id, "started", {"step": event.value})
-        elif event.name not in ("text", "ended"):
-            redacted = isinstance(event.value, Step) and not self._trusted
-            self._listen(self._id, event.name, to_json(redacted_step(event.value) if redacted else event.value))
+    return pass_on
 
 
 def _store(service: Service, request: QuestionRequest, trace: Trace) -> None:
@@ -100,3 +112,68 @@ def redacted_step(step: Step) -> Step:
     """The step without the addresses and paths in its errors."""
     error, degraded = (text and _ADDRESS.sub("…", text) for text in (step.error, step.degraded))
     return replace(step, error=error, degraded=degraded)
+
+
+MOST_TURNS = 50
+"""Questions of a conversation that a request may bring along."""
+
+
+class AskBody(Body):
+    """A question to a collection."""
+
+    question: str
+    collection: str | None = None
+    filter: dict[str, Any] = Field(default_factory=dict)
+    """Only documents whose fields are so."""
+    history: tuple[Turn, ...] = ()
+    conversation: Annotated[str, Field(pattern=f"^{ID.pattern}$")] | None = None
+    """An id that the client makes up, 8 to 64 letters, digits, - or _ at random: the conversation is stored, and its
+    earlier questions are the history."""
+
+
+@router.post("/ask", response_model=Trace, responses=EVENTS)
+async def post_ask(body: AskBody, request: Request, caller: RequestCaller) -> Response:
+    """Answer a question: with the trace, or with events where the client accepts `text/event-stream`."""
+    events = wants_events(request)
+    # Whoever watches is a person, or a page before one: such questions are always part of a conversation.
+    conversation = body.conversation or (uuid4().hex if events else "")
+    question = await asyncio.to_thread(_question, body, caller, conversation)
+    if not events:
+        trace = await awaited(request, ask(caller.service, question))
+        return await asyncio.to_thread(reply, public_trace(trace, caller.trusted_client))
+    queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+    loop, begun = asyncio.get_running_loop(), monotonic()
+
+    def listen(id: str, name: str, value: Any) -> None:
+        data = json.dumps({"trace": id, "at": round(monotonic() - begun, 4), "value": value})
+        loop.call_soon_threadsafe(queue.put_nowait, {"event": name, "data": data})
+
+    return stream(_events(ask(caller.service, question, listen), queue))
+
+
+def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionRequest:
+    collection, history = caller.collection(body.collection), body.history
+    if body.conversation is not None:
+        history = caller.service.conversations.turns(collection, body.conversation) or history
+    trusted, recent = caller.trusted_client, history[-MOST_TURNS:]
+    return QuestionRequest(collection, checked(body.question), recent, body.filter, conversation, trusted)
+
+
+async def _events(ticket: Ticket[Trace], queue: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[ServerSentEvent]:
+    """The events of the question, and then "end" or "error"."""
+    task = asyncio.ensure_future(ticket.result())
+    task.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (event := await queue.get()) is not None:
+            yield ServerSentEvent(**event)
+        yield _last(task)
+    finally:
+        task.cancel()
+
+
+def _last(task: asyncio.Future[Trace]) -> ServerSentEvent:
+    if isinstance(error := task.exception(), Exception):
+        problem = problem_of(error)
+        value = {"status": problem.status_code, "code": problem.code, "message": problem.detail}
+        return ServerSentEvent(json.dumps({"value": value}), event="error")
+    return ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")

@@ -4,33 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from time import time
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from sse_starlette import ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
 from surefoot.server.conversations import Turn
 from surefoot.server.messages import (
-    PREFIX,
     SOURCES,
     Content,
+    file_citations,
+    footer,
     last_question,
+    locations,
     model_collection,
     pieces,
     texts,
     trace_tokens,
 )
-from surefoot.server.problems import invalid, missing, problem_of
+from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
-from surefoot.server.service import Caller, RequestCaller
-from surefoot.server.sources import file_citations, footer, locations
+from surefoot.server.service import RequestCaller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.types import Trace
@@ -38,8 +38,6 @@ from surefoot.types import Trace
 router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")
 RESULTS = "file_search_call.results"
 """A client includes it to get the passages too."""
-_ID = re.compile(r"resp_([0-9a-f]{12})(s?)")
-"""Of a response: the id of its trace, and whether the sources stand behind the answer."""
 _UNUSED = ("error", "incomplete_details", "instructions", "temperature", "top_p", "max_output_tokens", "user")
 Fields = dict[str, Any]
 
@@ -67,12 +65,10 @@ class ResponsesBody(CompatibleBody):
 async def post_response(body: ResponsesBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the input's last user message."""
     collection = model_collection(caller, body.model)
-    input = (
-        [("user", body.input)] if isinstance(body.input, str) else [(i.role, i.content) for i in body.input if i.role]
-    )
-    question, history = last_question(texts(input))
+    items = (InputItem(role="user", content=body.input),) if isinstance(body.input, str) else body.input
+    question, history = last_question(texts((one.role, one.content) for one in items if one.role))
     if body.previous_response_id is not None:
-        _, trace, _ = await asyncio.to_thread(_stored, caller, body.previous_response_id)
+        _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
         history = (Turn(trace.asked, trace.answer.text if trace.answer else "", trace.id), *history)
     question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
     base = str(request.base_url).rstrip("/")
@@ -84,39 +80,6 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
     if not body.stream:
         return JSONResponse(replied(await awaited(request, ticket)))
     return stream(_streamed(ticket, replied, body))
-
-
-@router.get("/{id}")
-def get_response(
-    id: str,
-    request: Request,
-    caller: RequestCaller,
-    include: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
-    include_list: Annotated[list[str], Query(alias="include[]")] = [],  # noqa: B006
-    stream: bool = False,
-) -> Fields:
-    """Return a stored response, as it was; the one that it went on from is not stored."""
-    if stream:
-        raise invalid("a stored response is returned whole; leave `stream` out")
-    collection, trace, with_sources = _stored(caller, id)
-    name = f"{PREFIX}{collection}{SOURCES if with_sources else ''}"
-    body = ResponsesBody(model=name, input="", include=(*include, *include_list))
-    return _response(trace, body, collection, str(request.base_url).rstrip("/"))
-
-
-@router.delete("/{id}")
-def delete_response(id: str, caller: RequestCaller) -> Fields:
-    """Forget a stored response, with its trace."""
-    collection, trace, _ = _stored(caller, id)
-    caller.service.traces.remove(collection, trace.id)
-    return {"id": id, "object": "response", "deleted": True}
-
-
-def _stored(caller: Caller, id: str) -> tuple[str, Trace, bool]:
-    """The collection and the trace of a response, and whether the sources stand behind its answer. Raises Problem."""
-    if (match := _ID.fullmatch(id)) is None:
-        raise missing("response")
-    return *caller.trace(match[1]), bool(match[2])
 
 
 def _response(trace: Trace, body: ResponsesBody, collection: str, base: str) -> Fields:
@@ -150,7 +113,7 @@ def _results(trace: Trace) -> Iterator[Fields]:
 
 def _head(trace: str, body: ResponsesBody, status: str, created: int) -> Fields:
     return {
-        "id": f"resp_{trace}{'s' if body.model.endswith(SOURCES) else ''}",
+        "id": f"resp_{trace}",
         "object": "response",
         "created_at": created,
         "status": status,

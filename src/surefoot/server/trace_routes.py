@@ -1,7 +1,8 @@
-"""`/traces` and `/conversations`: answered questions, one by one and as they followed each other."""
+"""`/traces`, `/conversations` and `/feedback`: answered questions, and users' opinions of them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Event as Flag
 from typing import Annotated
 
@@ -10,9 +11,10 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from surefoot.explain.grade import as_graded, explain
+from surefoot.index.storage import now
 from surefoot.server.conversations import ConversationLine
 from surefoot.server.feedback import Mark
-from surefoot.server.problems import missing
+from surefoot.server.problems import invalid, missing
 from surefoot.server.questions import public_trace
 from surefoot.server.replies import HTML, awaited, reply
 from surefoot.server.request_bodies import Body, JsonRoute
@@ -25,6 +27,8 @@ from surefoot.web import shared
 router = APIRouter(route_class=JsonRoute)
 EXPLAINED = 1000
 """Texts that the evaluator grades for one explanation, at most."""
+LONGEST = 2000
+"""Characters of a reason, at most."""
 Limit = Annotated[int, Query(ge=1, le=200)]
 """The number of entries of a list."""
 
@@ -126,3 +130,17 @@ def delete_conversation(id: str, caller: RequestCaller) -> None:
     """Forget a conversation."""
     if not any(caller.service.conversations.remove(name, id) for name in caller.visible()):
         raise missing("conversation")
+
+
+@router.post("/feedback", status_code=204)
+def post_feedback(mark: Mark, caller: RequestCaller) -> None:
+    """Store a user's opinion of an answer (`useful`) or of one of its passages (`passage`, `answers`); null takes it
+    back."""
+    if mark.useful is not None if mark.passage else mark.answers is not None:
+        raise invalid("send `useful` for an answer, or `passage` and `answers` for one of its passages")
+    if len(mark.reason) > LONGEST:
+        raise invalid(f"`reason` has {len(mark.reason):,} characters, and at most {LONGEST:,} are stored; shorten it")
+    collection, trace = caller.trace(mark.trace)
+    if mark.passage is not None and mark.passage not in {one.id for one in (*trace.passages, *trace.external)}:
+        raise missing("passage")
+    caller.service.feedback.add(collection, trace, replace(mark, at=now()))

@@ -46,13 +46,8 @@ class Traces:
 
     def find(self, collection: str, id: str) -> Trace | None:
         """The trace with this id; None: there is none in this collection, or what is there cannot be read."""
-        place = self._place(collection, id)
-        return _read(place) if place else None
-
-    def remove(self, collection: str, id: str) -> None:
-        """Forget the trace with this id, where there is one."""
-        if place := self._place(collection, id):
-            place.unlink(missing_ok=True)
+        paths = (day / f"{id}.json" for day in self._days(collection)) if _ID.fullmatch(id) else ()
+        return next((_read(path) for path in paths if path.is_file()), None)
 
     def latest(self, collection: str, limit: int, before: str = "") -> tuple[TraceLine, ...]:
         """The last so many traces, the latest first; `before`: those older than the trace with this id."""
@@ -73,10 +68,6 @@ class Traces:
             for day in self._days(collection.name):
                 if day.name < last:
                     shutil.rmtree(day, ignore_errors=True)
-
-    def _place(self, collection: str, id: str) -> Path | None:
-        paths = (day / f"{id}.json" for day in self._days(collection)) if _ID.fullmatch(id) else ()
-        return next((path for path in paths if path.is_file()), None)
 
     def _places(self, collection: str) -> Iterator[Path]:
         for day in self._days(collection):
