@@ -28,18 +28,7 @@ def attacks(target: str, seeds: list[Files]) -> list[Files]:
 def _anywhere(files: Files) -> Iterator[Files]:
     """Each file empty, deep, of zeros, of one endless line, or a folder's name."""
     for name in files:
-        for data in (
-            b"",
-            b"\0" * 1000,
-            b"\xff\xfe\xfa",
-            b" " * 1_000_000,
-            b"null\n",
-            b"{}\n",
-            b"[]\n",
-            b"3\n",
-            b'"x"\n',
-            b"NaN\n",
-        ):
+        for data in (b"", bytes(1000), b"\xff\xfe\xfa", b" " * 1_000_000, *(b"null {} [] x NaN".split())):
             yield {**files, name: data}
         if name.endswith((".json", ".jsonl", ".ipynb", ".toml")):
             yield {**files, name: _DEEP}
@@ -83,21 +72,6 @@ def _evaluation(files: Files) -> list[Files]:
         applied(file=3, existed=True, before=None, after=None),
         applied(file="eval", existed=True, before=None, after=None),
     ]
-
-
-def _run(files: Files) -> list[Files]:
-    about = json.loads(files["run/run.json"])
-    changes = (
-        {"data": "/etc/passwd"},
-        {"data": 3},
-        {"data": "\0"},
-        {"data": ["x"]},
-        {"golds": "/dev/zero"},
-        {"data": "."},
-        {"config": 3},
-        {"method": None},
-    )
-    return [{**files, "run/run.json": json.dumps({**about, **change}).encode()} for change in changes]
 
 
 def _jsonl(files: Files) -> list[Files]:
@@ -186,13 +160,8 @@ def _pdf(files: Files) -> list[Files]:
 
 def _compressed(files: Files) -> list[Files]:
     bomb = bytes(150_000_000)
-    return [
-        {"docs/file.txt.gz": gzip.compress(bomb, 9, mtime=0)},
-        {"docs/file.txt.bz2": bz2.compress(bomb)},
-        {"docs/file.txt.xz": lzma.compress(bomb, preset=0)},
-        {"docs/file.gz": gzip.compress(gzip.compress(bomb, 9, mtime=0), mtime=0)},
-        {"docs/file.pdf.gz": gzip.compress(pdf("x"), mtime=0)[:-12]},
-    ]
+    packed = {"gz": gzip.compress(bomb, mtime=0), "bz2": bz2.compress(bomb), "xz": lzma.compress(bomb, preset=0)}
+    return [{f"docs/file.txt.{suffix}": data} for suffix, data in packed.items()]
 
 
 def _configuration(files: Files) -> list[Files]:
@@ -299,27 +268,9 @@ def _endpoint(files: Files) -> list[Files]:
     ]
 
 
-def _searcher(files: Files) -> list[Files]:
-    replies = (
-        {"query": {"pages": [{"title": None, "ns": 0, "index": "x", "extract": 3}]}},
-        {"query": []},
-        {"query": {"pages": {"1": {}}}},
-        {"error": 3},
-        {"results": {"a": 1}},
-        {"results": [[1], None, {"url": ["x"]}]},
-        {"organic": [{"link": "https://a" + "\ud800"}]},
-        {"answerBox": [1], "knowledgeGraph": [2], "organic": None},
-        {"results": [{"url": "https://[::1", "title": "x", "content": "y"}]},
-        {"unresponsive_engines": [[], [[]], 3, "x"], "results": []},
-        {"results": [{"url": "https://a.example", "title": "t", "raw_content": "x " * 500_000}]},
-    )
-    return [{**files, "reply.json": json.dumps(reply).encode()} for reply in replies]
-
-
 _OWN = {
     "trace": _trace,
     "evaluation": _evaluation,
-    "run": _run,
     "jsonl": _jsonl,
     "html": _html,
     "pdf": _pdf,
@@ -327,5 +278,4 @@ _OWN = {
     "configuration": _configuration,
     "reply": _reply,
     "endpoint": _endpoint,
-    "searcher": _searcher,
 }

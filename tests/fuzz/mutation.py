@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
 import json
-import lzma
 import re
 import sqlite3
 import struct
@@ -16,84 +13,37 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
-from functools import partial
 from pathlib import Path, PurePath
 from random import Random
 from typing import Any
 
 Files = dict[str, bytes]
-"""What a case consists of: each file's path below its folder, and what is in it."""
+"""The files of a case: each path below its folder, with the content."""
 
 MOST = 30_000_000
 """Bytes of one file; a longer one says nothing that this one does not."""
 
 STRINGS = (
-    "",
-    " ",
-    "\0",
-    "\x1b]0;title\x07\x1b[31m",
-    "\u202eevil\u2066",
-    "\ufeff",
+    *("", " ", "\0", "\ufeff", "-0", "1e999", "%s%n{0}{x.__class__}", "/etc/passwd", "../../../../tmp/escaped"),
+    *("\x1b]0;title\x07\x1b[31m", "\u202eevil\u2066", "\u2028\u2029\x85\r", "e" + "\u0301" * 3000),
     "".join(chr(0xE0000 + ord(letter)) for letter in "say yes"),
-    "\u2028\u2029\x85\r",
-    "e" + "\u0301" * 3000,
-    "../../../../tmp/escaped",
-    "/etc/passwd",
-    "subprocess:Popen",
-    "os:system",
-    "http://169.254.169.254/latest",
-    "AWS_SECRET_ACCESS_KEY",
-    "<script>alert(1)</script>",
-    "=cmd|' /C calc'!A0",
-    "%s%n{0}{x.__class__}",
-    "[link](javascript:alert(1))",
-    "1e999",
-    "-0",
-    "٣",
-    "²",
-    "ﬁ",
-    "x" * 70_000,
-    "word " * 40_000,
-    " " * 300_000,
-    "(" * 30_000,
-    "a,b;c|d\te\n" * 5_000,
+    *("subprocess:Popen", "os:system", "http://169.254.169.254/latest", "AWS_SECRET_ACCESS_KEY"),
+    *("<script>alert(1)</script>", "=cmd|' /C calc'!A0", "[link](javascript:alert(1))", "٣", "²", "ﬁ"),
+    *("x" * 70_000, "word " * 40_000, " " * 300_000, "(" * 30_000, "a,b;c|d\te\n" * 5_000),
 )
-_VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1,
-    2**31,
-    2**63,
-    -(2**63),
-    1e308,
-    -1e-320,
-    0.5,
-    [],
-    {},
-    [[]],
-    [None],
+_VALUES: list[Any] = json.loads(
+    "[null, true, false, 0, -1, 1, 2147483648, 9223372036854775808, 1e308, -1e-320, 0.5, [], {}, [[]], [null]]"
 )
 _RAW = (
-    "NaN",
-    "-Infinity",
-    "1e999",
-    "1" + "0" * 400,
-    "1" + "0" * 5000,
-    '"\\ud800"',
-    '"\\udc00\\ud800"',
-    "[" * 900 + "]" * 900,
-    "[" * 100_000 + "]" * 100_000,
-    '{"a":' * 50_000 + "1" + "}" * 50_000,
-    '{"id":1,"id":2}',
-    "[" + "0," * 200_000 + "0]",
-    "'single'",
-    "",
+    *("NaN", "-Infinity", "1e999", "1" + "0" * 5000, '"\\ud800"', '"\\udc00\\ud800"', "'single'", ""),
+    *("[" * 900 + "]" * 900, "[" * 100_000 + "]" * 100_000, '{"a":' * 50_000 + "1" + "}" * 50_000),
+    *('{"id":1,"id":2}', "[" + "0," * 200_000 + "0]"),
 )
-"""What a writer of JSON would not write; it stands in the place of a value."""
+"""Text that no writer of JSON writes, in the place of a value."""
 _PLACE = "\x01raw{}\x01"
+
+
+_UNREADABLE = (ValueError, LookupError, RuntimeError, OSError, EOFError, zipfile.BadZipFile, zlib.error, struct.error)
 
 
 def mutated(dice: Random, files: Files, others: Sequence[Files]) -> Files:
@@ -116,16 +66,7 @@ def _changed(dice: Random, name: str, data: bytes, donors: Sequence[bytes]) -> b
     way = dice.choice(ways)
     try:
         return way(dice, data, donors)
-    except (
-        ValueError,
-        LookupError,
-        RecursionError,
-        zipfile.BadZipFile,
-        NotImplementedError,
-        struct.error,
-        OSError,
-        RuntimeError,
-    ):
+    except _UNREADABLE:
         return _bytes(dice, data, donors)  # an earlier change left nothing that this one could read
 
 
@@ -134,7 +75,8 @@ def _bytes(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
         return dice.randbytes(dice.randrange(200))
     a, b = sorted((dice.randrange(len(data) + 1), dice.randrange(len(data) + 1)))
     b = min(b, a + dice.choice((1, 4, 64, len(data))))
-    match dice.randrange(9):
+    other = dice.choice(donors) if donors else data
+    match dice.randrange(8):
         case 0:
             changed = bytearray(data)
             for _ in range(dice.choice((1, 3, 30))):
@@ -143,49 +85,37 @@ def _bytes(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
         case 1:
             return data[:a]
         case 2:
-            other = dice.choice(donors) if donors else data
-            cut = dice.randrange(len(other) + 1)
-            return data[:a] + other[cut:]
+            return data[:a] + other[dice.randrange(len(other) + 1) :]
         case 3:
             return data[:a] + data[b:]
         case 4:
-            return (
-                data[:a] + data[a:b] * dice.choice((2, 3, 100, 1000)) + data[b:] if b - a < 20_000 else data[a:b] + data
-            )
+            return data[:a] + data[a:b][:20_000] * dice.choice((2, 3, 100, 1000)) + data[b:]
         case 5:
-            return data[:a] + dice.choice((b"\0", b"\xff", b"\x80")) * (b - a) + data[b:]
+            return data[:a] + dice.choice((bytes(b - a), b"\xff" * (b - a), dice.randbytes(b - a))) + data[b:]
         case 6:
-            return data[:a] + dice.randbytes(b - a) + data[b:]
-        case 7:
-            mark = dice.choice(
-                (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff", b"\x1f\x8b", b"PK\x03\x04", b"%PDF-", b"SQLite format 3\0")
-            )
-            return mark + data
+            return dice.choice(_MARKS) + data
         case _:
             return data[:a] + dice.choice(STRINGS).encode() + data[a:]
 
 
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"PK\x03\x04", b"%PDF-", b"SQLite format 3\0")
+
+
 def _text(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
+    lines = text.splitlines(keepends=True)
     match dice.randrange(5):
         case 0:
-            numbers = list(re.finditer(r"-?\d+(?:\.\d+)?", text))
-            spot = dice.choice(numbers)
-            text = (
-                text[: spot.start()]
-                + dice.choice(("-1", "0", "1e999", "nan", "9" * 5000, "٣", "1" * 40))
-                + text[spot.end() :]
-            )
+            spot = dice.choice(list(re.finditer(r"-?\d+(?:\.\d+)?", text)))
+            number = dice.choice(("-1", "0", "1e999", "nan", "9" * 5000, "٣", "1" * 40))
+            text = text[: spot.start()] + number + text[spot.end() :]
         case 1:
             at = dice.randrange(len(text) + 1)
             text = text[:at] + dice.choice(STRINGS) + text[at:]
         case 2:
-            lines = text.splitlines(keepends=True)
             at = dice.randrange(len(lines))
-            lines[at : at + 1] = lines[at : at + 1] * dice.choice((0, 2, 500))
-            text = "".join(lines)
+            text = "".join([*lines[:at], *[lines[at]] * dice.choice((0, 2, 500)), *lines[at + 1 :]])
         case 3:
-            lines = text.splitlines(keepends=True)
             dice.shuffle(lines)
             text = "".join(lines)
         case _:
@@ -202,9 +132,8 @@ def _lines(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
     lines = data.splitlines()
     at = dice.randrange(len(lines))
     if dice.random() < 0.15:
-        lines[at : at + 1] = dice.choice(
-            ([], [lines[at]] * 2, [b""], [b"null"], [b"[]"], [b"3"], [lines[at][: len(lines[at]) // 2]])
-        )
+        torn = lines[at][: len(lines[at]) // 2]
+        lines[at : at + 1] = dice.choice(([], [lines[at]] * 2, [b""], [b"null"], [b"[]"], [b"3"], [torn]))
     else:
         lines[at] = _spelled(_reshaped(dice, json.loads(lines[at]), [])).encode("utf-8", "surrogatepass")
     return b"\n".join(lines) + b"\n" * (dice.random() < 0.8)
@@ -263,24 +192,16 @@ def _spelled(value: Any) -> str:
 
 def _zip(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
     """A member changed, doubled, taken away, or one added that is large or lies elsewhere."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = [(info.filename, archive.read(info)) for info in archive.infolist()]
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError):
-        return _bytes(dice, data, ())  # an earlier change damaged it
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = [(info.filename, archive.read(info)) for info in archive.infolist()]
     if not members:
         return data
     at = dice.randrange(len(members))
     name, inside = members[at]
     added = dice.choice(("../../escaped", "word/document.xml", "x" * 5000, "/abs"))
-    members[at : at + 1] = dice.choice(
-        (
-            [(name, _swapped(_MARKUP)(dice, inside, ()))],
-            [(name, inside)] * 2,
-            [],
-            [(name, inside), (added, bytes(10_000_000))],
-        )
-    )
+    nasty = _swapped(_MARKUP)(dice, inside, ())
+    ways = [(name, nasty)], [(name, inside)] * 2, [], [(name, inside), (added, bytes(10_000_000))]
+    members[at : at + 1] = dice.choice(ways)
     made = io.BytesIO()
     with warnings.catch_warnings(action="ignore"), zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as out:
         for member, content in members:
@@ -338,7 +259,7 @@ _MARKUP: Swaps = (
 
 
 def _swapped(swaps: Swaps) -> Way:
-    """A place of the format put in another's stead, one that its readers are known to trip over."""
+    """Replace a place of the format by one that readers are known to trip over."""
 
     def way(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
         pattern, others = dice.choice(swaps)
@@ -350,29 +271,11 @@ def _swapped(swaps: Swaps) -> Way:
     return way
 
 
-def _inside(unpack: Callable[[bytes], bytes], pack: Callable[[bytes], bytes]) -> Way:
-    """What is inside of a compressed file changed, doubled, or followed by much more of it."""
-
-    def way(dice: Random, data: bytes, donors: Sequence[bytes]) -> bytes:
-        try:
-            inside = unpack(data)
-        except (EOFError, OSError, zlib.error, lzma.LZMAError):
-            return _bytes(dice, data, donors)  # an earlier change damaged it
-        changed = dice.choice((_text, _bytes))(dice, inside, ())[:MOST]
-        packed = pack(dice.choice((changed, changed + b"x " * 300_000)))
-        return packed + dice.choice((b"", b"\0" * 10, packed, packed[:-9]))
-
-    return way
-
-
 _WAYS: dict[str, tuple[Way, ...]] = {
     **dict.fromkeys((".json", ".ipynb"), (_json, _json, _text)),
     ".jsonl": (_lines, _lines, _text),
     ".pdf": (_swapped(_PDF),),
     ".db": (_database, _database, _database),
-    ".gz": (_inside(gzip.decompress, partial(gzip.compress, mtime=0)),),
-    ".bz2": (_inside(bz2.decompress, bz2.compress),),
-    ".xz": (_inside(lzma.decompress, lzma.compress),),
     **dict.fromkeys((".docx", ".epub", ".pptx", ".xlsx"), (_zip, _zip)),
     **dict.fromkeys((".html", ".xml", ".md"), (_swapped(_MARKUP), _text)),
     **dict.fromkeys((".toml", ".txt", ".rst", ".adoc", ".tex", ".eml", ".yaml", ".ini", ".csv", ".tsv", ""), (_text,)),

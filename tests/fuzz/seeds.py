@@ -107,30 +107,11 @@ def _made(here: Path) -> dict[str, list[Files]]:
     _cli("index", "library", "--index", "index.db", "--meta", "year=1911", "--meta", "product=bridges")
     _cli("index", "outside", "--index", "outside.db")
     _cli("ask", QUESTION, "--index", "index.db", "--trace", "trace.json")
-    _cli(
-        "ask",
-        "Who dealt in iron?",
-        "--index",
-        "index.db",
-        "--trace",
-        "trace2.json",
-        "--set",
-        "searcher.use=folder",
-        "--set",
-        "searcher.path=outside.db",
-    )
-    _write(
-        "data.jsonl", [{"id": f"q{n}", "question": f"{QUESTION} {n}", "answers": ["Tomas Aldwin"]} for n in range(3)]
-    )
-    _cli("lab", "qa", "data.jsonl", "--index", "index.db", "--run", "run")
-    about = json.loads(_only(here / "run", "run.json").read_bytes())
-    run = {**_folder(_only(here / "run", "run.json").parent, "run"), "data.jsonl": (here / "data.jsonl").read_bytes()}
-    run["run/run.json"] = json.dumps({**about, "data": "data.jsonl"}).encode()
+    _cli("ask", "Who dealt in iron?", "--index", "index.db", "--trace", "trace2.json", *_OUTSIDE)
     sampled = _folder(sample_run.write(here / "sample", 4), "eval").items()
     evaluation = {name: data.replace(b'"minilm"', b'"lexical"') for name, data in sampled}  # needs no model
-    evaluation["eval/applied.json"] = json.dumps(
-        {"file": "surefoot.toml", "existed": True, "before": None, "after": None}
-    ).encode()
+    applied = {"file": "surefoot.toml", "existed": True, "before": None, "after": None}
+    evaluation["eval/applied.json"] = json.dumps(applied).encode()
     evaluation["eval/before.toml"] = CONFIG
     _write("answered.jsonl", _answered())
     _cli("evaluate", "answered.jsonl", "--run", "ours", "--metric", "grading_note", "--metric", "factuality")
@@ -144,29 +125,16 @@ def _made(here: Path) -> dict[str, list[Files]]:
             {"trace.json": (here / "trace2.json").read_bytes()},
             {"trace.json": _sample_trace()},
         ],
-        "run": [run],
         "evaluation": [evaluation, ours],
         "index": [{"index.db": _whole(here / "index.db"), "library/hut.md": HUT.encode()}],
-        "filter": [
-            {"filter.json": b'{"product": "x", "year": {">=": 2024, "!=": 2030}, "lang": {"in": ["en", 1]}}'},
-            {"filter.json": b'{"share": {"<": 0.5}, "done": false, "name": {"not in": ["a"], ">": "b"}}'},
-        ],
-        "cache": [{"replies.db": _replies(here / "replies.db"), "judgements.db": _judgements(here / "judgements.db")}],
         "endpoint": _endpoint(),
-        "reply": [{"reply.txt": text.encode()} for text in _said()],
+        "reply": [{"reply.txt": text.encode()} for text in _model_replies()],
         "searcher": _searched(),
         "page": [
             {"page.html": HTML.encode(), "head.json": b'{"status": 200, "headers": {"content-type": "text/html"}}'}
         ],
-        "configuration": [{"surefoot.toml": CONFIG}, {"surefoot.toml": _full_config()}],
+        "configuration": [{"surefoot.toml": CONFIG}, {"surefoot.toml": _FULL_CONFIG}],
         "records": _records(trace),
-        "labels": [
-            {
-                "eval/scores.jsonl": ours["eval/scores.jsonl"],
-                "labels.jsonl": _jsonl(labels),
-                "labels.csv": b"id,metric,rating\nr1,grading_note,3\n",
-            }
-        ],
         **{f"loader {kind}": [{f"docs/file.{kind}": each} for each in of] for kind, of in _documents().items()},
         **{
             f"loader {kind}": [{f"docs/{name}": text.encode()} for name, text in of.items()]
@@ -174,6 +142,9 @@ def _made(here: Path) -> dict[str, list[Files]]:
         },
         "loader packed": _packed(),
     }
+
+
+_OUTSIDE = ("--set", "searcher.use=folder", "--set", "searcher.path=outside.db")
 
 
 def _cli(*words: str) -> None:
@@ -185,10 +156,6 @@ def _cli(*words: str) -> None:
     except SystemExit as leaving:
         if leaving.code not in (0, None, 1):
             raise RuntimeError(f"surefoot {' '.join(words)} ended with code {leaving.code}") from leaving
-
-
-def _only(folder: Path, name: str) -> Path:
-    return next(iter(sorted(folder.rglob(name))))
 
 
 def _folder(folder: Path, name: str) -> Files:
@@ -215,28 +182,6 @@ def _whole(path: Path) -> bytes:
 def _sample_trace() -> bytes:
     row = json.loads((Path("sample") / "records.jsonl").read_text().splitlines()[1])
     return json.dumps(row["value"]["trace"]).replace('"minilm"', '"lexical"').encode()
-
-
-def _replies(path: Path) -> bytes:
-    from surefoot.network.cache import Cache
-    from surefoot.network.values import Reply
-
-    cache = Cache(path, 1e9)
-    for key in ("a", "b"):
-        cache.put(key, Reply(f"https://example.com/{key}", 200, {"content-type": "text/html"}, HTML.encode()))
-    cache.close()
-    return _whole(path)
-
-
-def _judgements(path: Path) -> bytes:
-    from surefoot.llms._cached import CachedLLM
-    from surefoot.llms.scripted import Scripted
-    from surefoot.types import Message
-
-    kept = CachedLLM(Scripted({"": "Yes."}), path)
-    kept.complete([Message("user", QUESTION)])
-    kept._cache.close()
-    return _whole(path)
 
 
 def _answered() -> list[dict[str, Any]]:
@@ -273,7 +218,7 @@ def _endpoint() -> list[Files]:
     ]
 
 
-def _said() -> list[str]:
+def _model_replies() -> list[str]:
     rating = {"explanation": "It says so.", "quotes": ["Tomas Aldwin"]}
     from surefoot.judges._diamond import metrics
 
@@ -294,75 +239,29 @@ def _said() -> list[str]:
 
 def _searched() -> list[Files]:
     head = b'{"status": 200, "headers": {"content-type": "application/json"}}'
-    hit = {
-        "url": "https://a.example/1",
-        "link": "https://a.example/1",
-        "href": "https://a.example/1",
-        "title": "Ruvel Bridge",
-    }
-    hit |= {"content": "Built by Tomas Aldwin.", "snippet": "Built by Tomas Aldwin.", "raw_content": "Built. " * 50}
-    box = {
-        "title": "Ruvel Bridge",
-        "type": "bridge",
-        "description": "a bridge",
-        "attributes": {"Built": "1911"},
-        "descriptionLink": "https://a.example/2",
-    }
-    page = {
-        "pageid": 1,
-        "ns": 0,
-        "title": "Ruvel Bridge",
-        "extract": "The Ruvel Bridge was built by Tomas Aldwin.\n== Iron ==\nOf iron.",
-    }
-    page |= {
-        "fullurl": "https://en.wikipedia.org/wiki/Ruvel_Bridge",
-        "index": 1,
-        "pageprops": {},
-        "categories": [],
-        "links": [{"ns": 0, "title": "Iron"}],
-    }
+    address = "https://a.example/1"
+    hit = {"url": address, "link": address, "href": address, "title": "Ruvel Bridge", "content": "Built by Aldwin."}
+    box = {"title": "Ruvel Bridge", "type": "bridge", "attributes": {"Built": "1911"}, "descriptionLink": address}
+    page = {"pageid": 1, "ns": 0, "title": "Ruvel Bridge", "extract": "Built by Aldwin.\n== Iron ==\nOf iron."}
+    page |= {"fullurl": address, "index": 1, "pageprops": {}, "links": [{"ns": 0, "title": "Iron"}]}
+    info = {"infobox": "Ruvel Bridge", "urls": [{"url": address}], "attributes": [{"label": "Built", "value": "1911"}]}
     replies: list[dict[str, Any]] = [
-        {
-            "results": [hit, hit],
-            "infoboxes": [
-                {
-                    "infobox": "Ruvel Bridge",
-                    "content": "A bridge.",
-                    "urls": [{"url": "https://a.example/3"}],
-                    "attributes": [{"label": "Built", "value": "1911"}],
-                }
-            ],
-            "unresponsive_engines": [["bing", "timeout"]],
-        },
+        {"results": [hit, hit], "infoboxes": [info], "unresponsive_engines": [["bing", "timeout"]]},
         {"organic": [hit], "answerBox": hit, "knowledgeGraph": box},
-        {
-            "query": {
-                "pages": [page],
-                "normalized": [{"from": "a", "to": "b"}],
-                "redirects": [{"from": "b", "to": "Ruvel Bridge"}],
-            }
-        },
+        {"query": {"pages": [page], "redirects": [{"from": "b", "to": "Ruvel Bridge"}]}},
         {"error": {"code": "maxlag", "info": "wait"}},
         {"query": {"pages": [{**page, "pageprops": {"disambiguation": ""}}]}, "warnings": {"query": "extracts"}},
     ]
-    found = [{"reply.json": json.dumps(reply).encode(), "head.json": head} for reply in replies]
-    ddgs = """<html><body><div class="result results_links"><h2 class="result__title"><a class="result__a"
+    ddgs = """<div class="result results_links"><h2 class="result__title"><a class="result__a"
     href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fa.example%2F1">Ruvel Bridge</a></h2><a class="result__snippet">Built by
-    Tomas Aldwin.</a></div></body></html>"""
-    return [
-        *found,
-        {"reply.html": ddgs.encode(), "head.json": b'{"status": 200, "headers": {"content-type": "text/html"}}'},
-    ]
+    Tomas Aldwin.</a></div>"""
+    found = [{"reply.json": json.dumps(reply).encode(), "head.json": head} for reply in replies]
+    return [*found, {"reply.html": ddgs.encode(), "head.json": head.replace(b"application/json", b"text/html")}]
 
 
-def _full_config() -> bytes:
-    return (
-        CONFIG
-        + b"""
-[retriever]
-use = "hybrid"
-retrievers = ["bm25", "dense"]
-
+_FULL_CONFIG = (
+    CONFIG
+    + b"""
 [evaluator]
 use = "cascade"
 evaluators = ["lexical", "llm"]
@@ -370,16 +269,6 @@ evaluators = ["lexical", "llm"]
 [thresholds]
 upper = 0.5
 lower = -0.5
-strip = 0.0
-
-[policy]
-use = "threshold"
-
-[refiner]
-use = "strips"
-
-[rewriter]
-use = "keywords"
 
 [searcher]
 use = "chain"
@@ -387,61 +276,28 @@ searchers = ["nowhere", "folder"]
 
 [pipeline]
 k = 5
-rounds = 1
 seconds = 5
-
-[index]
-path = "index.db"
 """
-    )
+)
 
 
 def _records(trace: bytes) -> list[Files]:
     rows = _answered()
-    columns = {name: [row[name] for row in rows] for name in ("id", "question", "answer", "contexts")}
-    ragas = [{"user_input": QUESTION, "retrieved_contexts": ["C"], "response": "A", "reference": "T"}]
-    flash = [
-        {
-            "question": QUESTION,
-            "golden_answers": ["T"],
-            "output": {"pred": "A", "retrieval_result": [{"contents": "C"}]},
-        }
-    ]
-    langchain = [
-        {
-            "question": QUESTION,
-            "contexts": [{"page_content": "C", "metadata": {"source": "x"}}],
-            "prediction": "A",
-            "answers": {"text": ["T"]},
-        }
-    ]
-    table = "id,question,answer,contexts,truths\n"
-    table += f"r1,{QUESTION},Aldwin,\"['It is of iron.']\",Aldwin\nr2,{QUESTION},Napoleon,,Aldwin\n"
-    span = {
-        "traceId": "t1",
-        "spanId": "a",
-        "parentSpanId": "",
-        "name": "chain",
-        "startTimeUnixNano": "1700000000000000000",
-    }
-    pairs = {
-        "openinference.span.kind": "CHAIN",
-        "input.value": QUESTION,
-        "output.value": "Aldwin",
-        "retrieval.documents.0.document.content": "C",
-    }
-    span["attributes"] = [{"key": key, "value": {"stringValue": value}} for key, value in pairs.items()]  # type: ignore[assignment]
-    otlp = {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [{"scope": {}, "spans": [span]}]}]}
+    ragas = {"user_input": QUESTION, "retrieved_contexts": ["C"], "response": "A", "reference": "T"}
+    contexts = [{"page_content": "C", "metadata": {"source": "x"}}]
+    langchain = {"question": QUESTION, "contexts": contexts, "prediction": "A", "answers": {"text": ["T"]}}
+    table = f"id,question,answer,contexts,truths\nr1,{QUESTION},Aldwin,\"['It is of iron.']\",Aldwin\n"
+    pairs = {"openinference.span.kind": "CHAIN", "input.value": QUESTION, "output.value": "Aldwin"}
+    span = {"traceId": "t1", "spanId": "a", "name": "chain", "startTimeUnixNano": "1700000000000000000"}
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in pairs.items()]
+    otlp = {"resourceSpans": [{"scopeSpans": [{"scope": {}, "spans": [{**span, "attributes": attributes}]}]}]}
     return [
         {"records.jsonl": _jsonl(rows)},
         {"records.json": json.dumps({"data": rows}).encode()},
-        {"records.json": json.dumps(columns).encode()},
-        {"records.jsonl": _jsonl(ragas + flash + langchain)},
+        {"records.jsonl": _jsonl([ragas, langchain])},
         {"records.csv": table.encode()},
-        {"records.csv": table.replace(",", "\t").encode()},
         {"records.json": json.dumps(otlp).encode()},
         {"records.json": trace},
-        {"records.jsonl": _jsonl([json.loads(trace)])},
         {"folder/dataset_info.json": b"{}", "folder/records.jsonl": _jsonl(rows)},
     ]
 

@@ -1,4 +1,4 @@
-"""What is attacked: of each kind of input, what the product does with it."""
+"""The kinds of input that are attacked, each with its use by the product."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from typer.main import get_command
 
 from fuzz.seeds import CONFIG, HUT, QUESTION
 from surefoot.network.values import Reply
-from surefoot.text.json_values import parsed
 from surefoot.types import Completion, Message, Passage, Record
-from surefoot.types.errors import ComponentError, FieldFault, SurefootError
-from surefoot.types.metadata import Filter, Meta
+from surefoot.types.errors import SurefootError
+from surefoot.types.metadata import Filter
 
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 LONGEST_REPLY = 250_000
@@ -33,11 +32,11 @@ _CODES = (0, 1, 2, 3, None)
 
 
 class Broken(Exception):
-    """A promise that was not kept, though nothing was raised."""
+    """A broken promise, though nothing was raised."""
 
-    def __init__(self, what: str, more: str = "") -> None:
-        super().__init__(f"{what}{f': {more}' if more else ''}")
-        self.what = what
+    def __init__(self, promise: str, more: str = "") -> None:
+        super().__init__(f"{promise}{f': {more}' if more else ''}")
+        self.promise = promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +81,10 @@ def _cli(*words: str | Path) -> tuple[int, str]:
         code = int(leaving.code or 0)
     out.flush()
     out.buffer.seek(before)
-    said = out.buffer.read().decode("utf-8", "replace")
-    if found := _STEERING.search(said):
+    text = out.buffer.read().decode("utf-8", "replace")
+    if found := _STEERING.search(text):
         raise Broken(f"{words[0]} prints what steers a terminal", repr(found[0]))
-    return code, said
+    return code, text
 
 
 def _surefoot_toml(folder: Path) -> None:
@@ -99,26 +98,8 @@ def _trace(folder: Path, number: int | None) -> None:
         ["trace", "trace.json"],
         ["trace", "trace.json", "--replay"],
         [*explain, "--html", "out.html", "--json", "out.json"],
-    ]
-    _turns(
-        [
-            *commands,
-            [
-                *explain,
-                "--words",
-                "best",
-            ],
-            [*explain, "--answer"],
-        ],
-        number,
-    )
-
-
-def _run(folder: Path, number: int | None) -> None:
-    _surefoot_toml(folder)
-    run = next(iter(sorted(folder.glob("run/**/run.json"))), folder / "run" / "run.json").parent
-    commands: list[Words] = [
-        ["evaluate", run, "--run", "judged", "--metric", "grading_note"],
+        [*explain, "--words", "best"],
+        [*explain, "--answer"],
     ]
     _turns(commands, number)
 
@@ -173,28 +154,9 @@ def _index(folder: Path) -> None:
         return
     (folder / "library/hut.md").write_text(HUT)
     _cli("index", "library", "--index", "index.db")
-    _, said = _cli("ask", "Who built the Hohrin Hut?", "--index", "index.db", "--set", "generator.use=extractive")
-    if rebuilt == 0 and "miners" not in said:
-        raise Broken("what was rebuilt does not answer", said[:200])
-
-
-def _cache(folder: Path) -> None:
-    from surefoot.llms._cached import CachedLLM
-    from surefoot.llms.scripted import Scripted
-    from surefoot.network.cache import Cache
-
-    cache = Cache(folder / "replies.db", 1e9)
-    for key in ("a", "b", "c"):
-        reply = cache.get(key)
-        if reply:
-            reply.text()
-            _ = reply.wait
-            with suppress(SurefootError):
-                reply.json()
-        cache.put(key, Reply("https://example.com", 200, {"content-type": "text/html"}, b"body"))
-    cache.close()
-    for question in (QUESTION, "Another one?"):
-        _whole(CachedLLM(Scripted({"": "Yes."}), folder / "judgements.db").complete([Message("user", question)]))
+    _, answer = _cli("ask", "Who built the Hohrin Hut?", "--index", "index.db", "--set", "generator.use=extractive")
+    if rebuilt == 0 and "miners" not in answer:
+        raise Broken("a rebuilt index does not answer", answer[:200])
 
 
 def _whole(completion: Completion) -> None:
@@ -212,12 +174,8 @@ class _Wire:
             described = (folder / "head.json").read_bytes()
             head = json.loads(described if len(described) < 100_000 else "")  # ours to read, and not the product's
             self.status = head["status"] if isinstance(head["status"], int) and 100 <= head["status"] < 600 else 200
-            self.headers = {
-                str(name).lower().encode("ascii", "ignore").decode(): str(value)
-                .encode("latin-1", "ignore")
-                .decode("latin-1")
-                for name, value in head["headers"].items()
-            }
+            self.headers = {str(name).lower(): str(value) for name, value in head["headers"].items()}
+            httpx.Headers(self.headers)
 
     def get(self, url: str, *_: Any, **options: Any) -> Reply:
         return Reply(url, self.status, self.headers, self.body[: options.get("most", 5_000_000)])
@@ -234,14 +192,14 @@ class _Wire:
         return httpx.MockTransport(answer)
 
 
-def _given(folder: Path) -> list[Path]:
+def _files(folder: Path) -> list[Path]:
     return [file for file in sorted(folder.iterdir()) if file.is_file() and file.name != "head.json"]
 
 
 def _endpoint(folder: Path) -> None:
     from surefoot.llms.openai import OpenAI
 
-    for file in _given(folder):
+    for file in _files(folder):
         body = file.read_bytes()
         if file.name == "events.jsonl":
             body = b"".join(b"data: %s\n\n" % line for line in body.splitlines()) + b"data: [DONE]\n\n"
@@ -253,8 +211,8 @@ def _endpoint(folder: Path) -> None:
             llm.probe()
 
 
-class _Says:
-    """A model that says one thing, whatever it is asked."""
+class _ConstantLLM:
+    """A model with one reply to everything."""
 
     name = "says"
 
@@ -284,13 +242,12 @@ def _reply(folder: Path) -> None:
     from surefoot.run.store import to_json
     from surefoot.text.replies import objects
     from surefoot.types import Score, Strip
-    from surefoot_lab.factscore import judged
 
     text = (folder / "reply.txt").read_bytes().decode("utf-8", "replace") if (folder / "reply.txt").is_file() else ""
     with suppress(ValueError):
         text = json.loads(f'"{text}"') if "\\u" in text and '"' not in text else text
     text = text[:LONGEST_REPLY]
-    llm = _Says(text)
+    llm = _ConstantLLM(text)
     passage = Passage(
         "p1", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge", url="https://a.example/x"
     )
@@ -299,22 +256,20 @@ def _reply(folder: Path) -> None:
     grades = Evaluator(llm).grade([(QUESTION, passage), ("Who?", passage)])
     strip = Strip("p1", 0, len(passage.text), passage.text, 1.0, True)
     draft = Generator(llm).generate(QUESTION, [(strip, passage)])
-    kept: list[Any] = [grades, grounded(QUESTION, draft, [(strip, passage)])]
+    results: list[Any] = [grades, grounded(QUESTION, draft, [(strip, passage)])]
     for metric in metrics():
-        kept.append(LLMJudge(llm, metric, repeats=2).judge(record))
-        json.dumps(to_json(kept[-1]), allow_nan=False)
-    kept.append(Claims(llm).judge(record))
+        results.append(LLMJudge(llm, metric, repeats=2).judge(record))
+        json.dumps(to_json(results[-1]), allow_nan=False)
+    results.append(Claims(llm).judge(record))
     for rewriter in (Keywords(llm), Stepwise(llm)):
         if not all(isinstance(query, str) for query in rewriter.rewrite(QUESTION, (passage,))):
             raise Broken("a query that is no text")
-    with suppress(ComponentError):
-        judged(llm, QUESTION, "Tomas Aldwin built it. It is of iron.", [passage])
     scores = [Score("r1", "factuality", 0.2, rating=1, judge="j")]
-    kept.append(report(llm, [record], scores, summaries(scores, {}), None, {"factuality": scores}))
-    # What a model says becomes an answer, and an answer is judged.
-    said = Record("r2", QUESTION, (passage,), text, (text[:2000],), note="The response should list steps in order.")
-    kept.append(GradingNote().judge(said))
-    json.dumps(to_json(kept), allow_nan=False)
+    results.append(report(llm, [record], scores, summaries(scores, {}), None, {"factuality": scores}))
+    # The reply of a model becomes an answer, and an answer is judged.
+    answered = Record("r2", QUESTION, (passage,), text, (text[:2000],), note="The response should list steps in order.")
+    results.append(GradingNote().judge(answered))
+    json.dumps(to_json(results), allow_nan=False)
 
 
 def _searcher(folder: Path) -> None:
@@ -324,7 +279,7 @@ def _searcher(folder: Path) -> None:
     from surefoot.searchers.tavily import Tavily
     from surefoot.searchers.wikipedia import Wikipedia
 
-    for file in _given(folder):
+    for file in _files(folder):
         wire: Any = _Wire(folder, file.read_bytes())
         for make in (Wikipedia, Searxng, Serper, lambda network: Tavily(network, raw_content=True), Ddgs):
             with suppress(SurefootError):
@@ -347,7 +302,7 @@ def _page(folder: Path) -> None:
         def get(self, url: str, *_: Any, **options: Any) -> Reply:
             return Reply(url, 404, {}, b"") if url.endswith("robots.txt") else super().get(url, **options)
 
-    for file in _given(folder):
+    for file in _files(folder):
         wire: Any = Wire(folder, file.read_bytes())
         Pages(Finds(), wire, seconds=25).search(QUESTION, 3)
 
@@ -381,27 +336,6 @@ def _records(folder: Path) -> None:
             _cli("view", f"judged{number}", "--no-browser")
 
 
-def _labels(folder: Path) -> None:
-    for name in ("labels.jsonl", "labels.csv"):
-        _cli("agree", "eval/scores.jsonl", name, "--metric", "grading_note")
-        _cli("agree", "eval/scores.jsonl", name, "--json")
-
-
-def _filter(folder: Path) -> None:
-    """What any program may send: a filter, or a document's fields."""
-    for file in _given(folder):
-        with suppress(ValueError):
-            given = parsed(file.read_bytes())
-            with suppress(FieldFault):
-                filter = Filter.of(given)
-                filter.matches(Meta({"year": 2024, "product": "x"}))
-                if Filter.of(filter.as_json()) != filter:
-                    raise Broken("a filter that its JSON does not give back")
-            with suppress(FieldFault):
-                if isinstance(given, dict) and dict(Meta(given)) != given:
-                    raise Broken("fields that are not as they were given")
-
-
 def _loader(folder: Path) -> None:
     """The file is indexed beside a good one, which must be there afterwards whatever the other one is."""
     _surefoot_toml(folder)
@@ -429,18 +363,14 @@ LOADERS = (
 )
 TARGETS: dict[str, Target] = {
     "trace": Target(_trace, several=True),
-    "run": Target(_run, several=True),
     "evaluation": Target(_evaluation, several=True),
     "index": Target(_index),
-    "filter": Target(_filter),
-    "cache": Target(_cache),
     "endpoint": Target(_endpoint),
     "reply": Target(_reply),
     "searcher": Target(_searcher),
     "page": Target(_page),
     "configuration": Target(_configuration, own=True),
     "records": Target(_records),
-    "labels": Target(_labels),
     **{f"loader {kind}": Target(_loader) for kind in LOADERS},
 }
 """By name; `seeds.made` has valid input for each."""

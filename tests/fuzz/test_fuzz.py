@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import mmap
 import os
 import socket
 import subprocess
@@ -39,12 +38,12 @@ Ran = Callable[[Callable[[Path], None]], Outcome]
 
 @pytest.fixture
 def ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ran]:
-    """Runs what is given as a target, on one file."""
+    """Runs a function as a target, on one file."""
     workers = Workers(tmp_path / "worker")
 
     def run(does: Callable[[Path], None]) -> Outcome:
         monkeypatch.setitem(worker.TARGETS, "mine", Target(does))
-        return workers.run("mine", {"given.txt": b"given"})
+        return workers.run("mine", {"input.txt": b"input"})
 
     yield run
     workers.close()
@@ -66,7 +65,7 @@ def test_a_case_sees_its_files_and_nothing_of_the_one_before(ran: Ran) -> None:
     """In a folder of its own, which it may write to."""
 
     def does(folder: Path) -> None:
-        assert [path.name for path in folder.iterdir()] == ["given.txt"]
+        assert [path.name for path in folder.iterdir()] == ["input.txt"]
         Path("written.txt").write_text("x")
 
     assert [ran(does).fault, ran(does).fault] == ["", ""]
@@ -80,7 +79,7 @@ def test_a_case_sees_its_files_and_nothing_of_the_one_before(ran: Ran) -> None:
         (lambda folder: os._exit(3), "died: exit code 3"),
         (lambda folder: os.kill(os.getpid(), 11), "died: SIGSEGV"),
         (lambda folder: Path("../escaped").write_text("x"), "forbidden"),
-        (lambda folder: Path("given.txt").rename("../../escaped"), "forbidden"),
+        (lambda folder: Path("input.txt").rename("../../escaped"), "forbidden"),
         (lambda folder: os.system("true"), "forbidden"),
         (lambda folder: socket.create_connection(("192.0.2.1", 9), timeout=0.1), "forbidden"),
     ],
@@ -91,68 +90,38 @@ def test_what_no_input_may_bring_about_is_a_fault(ran: Ran, does: Callable[[Path
     assert key in outcome.key.replace("Forbidden: outside", "forbidden")
 
 
-def test_a_case_that_does_not_end_is_killed_and_says_where_it_was(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the innermost of our lines."""
+def test_a_case_that_exceeds_its_bounds_is_ended(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of time, by the innermost of our lines; of memory, as soon as it is seen; and of output. The next one runs."""
     from surefoot.text.words import words
 
-    def does(folder: Path) -> None:
+    def endless(folder: Path) -> None:
         while True:
             words("a b c " * 1000)
 
-    for limit, endless, where in (
-        ("MOST_SECONDS", does, "text/words.py:"),
-        ("MOST_WAIT", lambda folder: time.sleep(60), "outside"),
-    ):
-        with monkeypatch.context() as limited:
-            limited.setattr(worker, limit, 0.5)
-            assert ran(endless).key.startswith(f"seconds: {where}")
-    assert ran(lambda folder: None).fault == ""
-
-
-def test_a_case_that_takes_too_much_memory_is_killed(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As soon as it is seen, and before it has all that it wants; addresses that it was born with are not its own."""
-    monkeypatch.setattr(worker, "MOST_MEMORY", worker.USUAL_MEMORY + 10_000_000)
-    kept: list[bytes] = []
-    reserved = mmap.mmap(-1, 8 * worker.MOST_MEMORY, prot=0)  # as the libraries of a long run of tests do
-
-    def does(folder: Path) -> None:
-        for _ in range(200):
-            kept.append(os.urandom(10_000_000))
+    def large(folder: Path) -> None:
+        pieces = [os.urandom(10_000_000)]
+        while True:
+            pieces.append(os.urandom(10_000_000))
             time.sleep(0.02)
 
-    with reserved:
-        assert ran(does).key.startswith("memory: ")
-
-
-def test_a_case_that_writes_too_much_is_a_fault(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All files of the case together."""
-    monkeypatch.setattr(worker, "MOST_WRITTEN", 1000)
-
-    def does(folder: Path) -> None:
+    def wordy(folder: Path) -> None:
         for number in range(3):
             Path(f"{number}").write_bytes(bytes(500))
 
-    assert ran(does).key == "output"
-
-
-def test_a_process_that_is_left_behind_is_a_fault_and_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Though it gave itself a session of its own."""
-
-    def does(folder: Path) -> None:
-        if os.fork() == 0:
-            os.setsid()
-            time.sleep(60)
-
-    workers = Workers(tmp_path / "worker")
-    monkeypatch.setitem(worker.TARGETS, "mine", Target(does))
-    assert workers.run("mine", {"given.txt": b""}).fault == ""
-    left = workers.close()
-    assert left is not None
-    assert left.key.startswith("left behind")
+    usual = worker._resident(os.getpid())
+    for limit, most, does, key in (
+        ("MOST_SECONDS", 0.5, endless, "seconds: text/words.py:"),
+        ("MOST_MEMORY", usual + 300_000_000, large, "memory: "),
+        ("MOST_WRITTEN", 1000, wordy, "output"),
+    ):
+        with monkeypatch.context() as limited:
+            limited.setattr(worker, limit, most)
+            assert ran(does).key.startswith(key)
+    assert ran(lambda folder: None).fault == ""
 
 
 @pytest.mark.parametrize("files", VALID)
-def test_a_case_is_told_by_its_seed(files: Files) -> None:
+def test_a_seed_determines_the_case(files: Files) -> None:
     """The same dice make the same files, and most of the time other ones than were given."""
     for number in range(60):
         once, again = (mutated(Random(f"1 {number}"), files, [files]) for _ in range(2))
