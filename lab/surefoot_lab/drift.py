@@ -7,7 +7,6 @@ and refuse other shares, and nobody is told. Read are kept traces; nothing is gr
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import ks_2samp
 
 from surefoot.run.store import from_json, keyed, read_trace
 from surefoot.types import Action, Trace
@@ -29,7 +29,6 @@ MOVED = 0.25
 CHANCE = 0.01
 """The largest p at which the windows count as different."""
 DRAWS = 1000
-_NEAR = 0.2  # below it the chance is 1 to twelve places, and its series would converge slowly
 
 Floats = npt.NDArray[np.float64]
 
@@ -148,26 +147,12 @@ def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days
     before, now = (np.array([one.best for one in part]) for part in (old, new))
     ends = np.quantile(before, np.linspace(0, 1, min(BINS, len(before) // 10) + 1)[1:-1])
     low, high = _interval(before, now, ends)
-    gap = apart(before, now)
+    compared = ks_2samp(before, now)
     windows = _window(old), _window(new)
     left_out = len(every) - sum(one.evaluator == latest.evaluator for one in every)
-    return Drift(*windows, stability(before, now, ends), low, high, gap, chance(gap, len(old), len(new)), left_out)
-
-
-def apart(before: Floats, now: Floats) -> float:
-    """The greatest distance of the two distribution functions (Kolmogorov–Smirnov), in [0, 1]."""
-    every = np.concatenate((before, now))
-    below = (np.searchsorted(np.sort(scores), every, side="right") / len(scores) for scores in (before, now))
-    return float(np.abs(np.subtract(*below)).max())
-
-
-def chance(gap: float, one: int, other: int) -> float:
-    """The chance of such a distance, or a greater one, between samples of these sizes from one distribution: the limit
-    of large samples, with Stephens's correction for small ones (1970)."""
-    root = math.sqrt(one * other / (one + other))
-    if (reach := gap * (root + 0.12 + 0.11 / root)) < _NEAR:
-        return 1.0
-    return min(1.0, 2 * sum((-1.0) ** (n - 1) * math.exp(-2 * (n * reach) ** 2) for n in range(1, 101)))
+    return Drift(
+        *windows, stability(before, now, ends), low, high, float(compared.statistic), float(compared.pvalue), left_out
+    )
 
 
 def stability(before: Floats, now: Floats, ends: Floats) -> float:

@@ -3,13 +3,11 @@ of them with a critique that chooses among several answers, and the model's own 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.evidence.citations import grounded
 from surefoot.index.bounds import bounded
 from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import Recorder
@@ -17,17 +15,13 @@ from surefoot.searchers.nowhere import Nowhere
 from surefoot.text.questions import checked
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Generator, Knowledge, OnText, SelfCritic
+from surefoot.types.protocols import Generator, SelfCritic
 
 Method = Callable[[Pipeline, str], Trace]
 """(pipeline, question) -> trace."""
 
 TOP = 3
 """Passages that plain RAG reads by default."""
-CANDIDATES = 3
-"""Passages that `self-crag` answers from, each alone, with a generator that has no critique of its own."""
-
-_MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 def crag(pipeline: Pipeline, question: str) -> Trace:
@@ -41,8 +35,8 @@ def crag_search(pipeline: Pipeline, question: str) -> Trace:
 
 
 def self_crag(pipeline: Pipeline, question: str) -> Trace:
-    """`crag` with a critique that chooses among several answers: the generator's own, over what the corpus has, what
-    came from outside, and both, as the paper's Self-CRAG; else that of `Critiqued`."""
+    """`crag` with the generator's own critique, which chooses among answers from what the corpus has, what came from
+    outside, and both, as in the paper's Self-CRAG. Raises ConfigError for a generator without one."""
     return crag(_critiqued(pipeline, "three"), question)
 
 
@@ -61,9 +55,9 @@ def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
 
 
 def self_rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
-    """Self-RAG: `rag` with an answer from each of its passages alone, of which a critique chooses one: the generator's
-    own, or that of `Critiqued`."""
-    return rag(_critiqued(pipeline, "each", top), question, top)
+    """Self-RAG: `rag` with an answer from each of its passages alone, of which the generator's own critique chooses
+    one. Raises ConfigError for a generator without one."""
+    return rag(_critiqued(pipeline, "each"), question, top)
 
 
 def retrieved(pipeline: Pipeline, question: str) -> tuple[Recorder, tuple[Passage, ...]]:
@@ -105,69 +99,14 @@ def arms(names: Sequence[str], searches: bool, top: int = TOP) -> tuple[Arm, ...
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
-class Critiqued:
-    """Answers from each of the best `candidates` passages alone and keeps the best-supported answer.
-
-    For a generator that does not criticise itself, as `self_rag` does. Follows Self-RAG (Asai et al. 2024) without its
-    reflection tokens: support (ISSUP) is the share of citations that
-    `grounding.grounded` verifies, and relevance (ISREL) is the evaluator's best score of the passage's strips. Support
-    decides, then relevance; a refusal comes last. Left out: Self-RAG's trained token probabilities, its decision
-    whether to retrieve, and usefulness (ISUSE).
-
-    Cost: one call of the inner generator per candidate, where CRAG makes one in all.
-    """
-
-    generator: Generator
-    candidates: int = CANDIDATES
-
-    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The best-supported candidate in one piece; its markers count the whole of `knowledge`."""
-        groups = self._passages(knowledge)
-        if not groups:
-            return self.generator.generate(question, knowledge, on_text)
-        best = max((self._candidate(question, knowledge, group) for group in groups), key=lambda made: made[0])[1]
-        if on_text:
-            on_text(best.text)
-        return best
-
-    def _passages(self, knowledge: Knowledge) -> list[list[int]]:
-        """The places in `knowledge` of each of the best passages' strips, the best passage first."""
-        groups: dict[str, list[int]] = {}
-        for place, (strip, _) in enumerate(knowledge):
-            groups.setdefault(strip.passage_id, []).append(place)
-        return sorted(groups.values(), key=lambda group: -_relevance(knowledge, group))[: self.candidates]
-
-    def _candidate(self, question: str, knowledge: Knowledge, group: Sequence[int]) -> tuple[tuple[float, ...], Answer]:
-        """The worth of an answer from these strips alone, and the answer."""
-        own = [knowledge[place] for place in group]
-        draft = self.generator.generate(question, own)
-        answer = grounded(question, draft, own)
-        if answer.refused:
-            return (0.0, 0.0, _relevance(knowledge, group)), replace(draft, text=_MARKER.sub("", draft.text))
-        quoted = sum(citation.quoted for citation in answer.citations) / len(answer.citations)
-        marked = _MARKER.sub(lambda marker: _placed(int(marker[1]), group), answer.text)
-        return (1.0, quoted, _relevance(knowledge, group)), replace(draft, text=marked)
-
-
-def _critiqued(pipeline: Pipeline, paragraphs: str, candidates: int = CANDIDATES) -> Pipeline:
-    """The pipeline with its generator's own critique, or with `Critiqued` where it has none."""
+def _critiqued(pipeline: Pipeline, paragraphs: str) -> Pipeline:
+    """The pipeline with its generator's own critique. Raises ConfigError for a generator that has none."""
     posed = pipeline.generator
     own = posed.generator if isinstance(posed, Posed) else posed
     if not isinstance(own, SelfCritic):
-        return replace(pipeline, generator=Critiqued(posed, candidates))
+        raise ConfigError("self-rag and self-crag need a generator that criticises its answers: generator.use=self_rag")
     critic: Generator = own.with_critique(paragraphs)
     return replace(pipeline, generator=replace(posed, generator=critic) if isinstance(posed, Posed) else critic)
-
-
-def _relevance(knowledge: Knowledge, group: Sequence[int]) -> float:
-    scores = [score for place in group if (score := knowledge[place][0].score) is not None]
-    return max(scores, default=float("-inf"))
-
-
-def _placed(marker: int, group: Sequence[int]) -> str:
-    """The marker of the same strip in the whole knowledge; empty for a strip that does not exist."""
-    return f" [{group[marker - 1] + 1}]" if 1 <= marker <= len(group) else ""
 
 
 def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, Passage]]) -> Trace:

@@ -1,4 +1,4 @@
-"""Thresholds of an evaluator from labelled files: grade, fit, cross-validate and report."""
+"""Thresholds of an evaluator from labelled files: grade, fit and report."""
 
 from __future__ import annotations
 
@@ -46,26 +46,6 @@ class Data:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOut:
-    """Decisions on questions that the thresholds were not fitted on, each question once."""
-
-    decisions: Decisions
-    unfitted: int
-    """Folds for which the others gave no τ+; nothing is CORRECT there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crossed:
-    """One file's questions, cross-validated; of several, the last is all files together."""
-
-    file: str
-    own: HeldOut
-    """By this file's own thresholds; for all files, each by its own."""
-    shared: HeldOut
-    """By thresholds of all files together."""
-
-
-@dataclass(frozen=True, slots=True)
 class TuningReport:
     """Thresholds of an evaluator, with their risk and the data behind them."""
 
@@ -83,17 +63,13 @@ class TuningReport:
     files: tuple[Data, ...]
     ungraded_because: dict[str, int]
     """Pairs by reason."""
-    crossed: tuple[Crossed, ...] = ()
-    """Empty: not asked for."""
     config: dict[str, Any] = field(default_factory=dict)
     """The evaluator's configuration; empty: built by hand."""
 
 
-def run(
-    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, aim: Aim | None = None, folds: int = 0
-) -> TuningReport:
-    """Grade every pair of every file once and fit; `on_done` counts pairs. `aim` None: the defaults; `folds`: parts
-    for cross-validation, 0: none."""
+def run(evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, aim: Aim | None = None) -> TuningReport:
+    """Grade every pair of every file once and fit; `on_done` counts pairs. `aim` None: the
+    defaults."""
     wanted, now = aim or Aim(), datetime.now(UTC)
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
     queries = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
@@ -109,7 +85,6 @@ def run(
         curve=curve(every, wanted.confidence),
         files=tuple(_data(file, some, fitted) for file, some in zip(files, queries, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
-        crossed=crossed([(file.path, some) for file, some in zip(files, queries, strict=True)], wanted, folds),
     )
 
 
@@ -138,22 +113,6 @@ def thinned(files: Sequence[LabelledSet]) -> tuple[LabelledSet, ...]:
         return not pair.label or hashed(pair.question)[1] % THIN != 0
 
     return tuple(replace(file, pairs=tuple(filter(stays, file.pairs)), thinned=True) for file in files)
-
-
-def crossed(files: Sequence[tuple[str, Sequence[Judged]]], aim: Aim, folds: int) -> tuple[Crossed, ...]:
-    """For each file, and for all of several: thresholds fitted on all folds but one decide the questions of that one. A
-    hash of its words puts a question into its fold. 0: nothing."""
-    if not folds:
-        return ()
-    shared = _fits([question for _, some in files for question in some], aim, folds)
-    own = [_fits(some, aim, folds) for _, some in files]
-    rows = [
-        (name, _held([(some, mine)]), _held([(some, shared)])) for (name, some), mine in zip(files, own, strict=True)
-    ]
-    if len(files) > 1:
-        both = list(zip([some for _, some in files], own, strict=True))
-        rows.append(("all files", _held(both), _held([(some, shared) for some, _ in both])))
-    return tuple(Crossed(*row) for row in rows)
 
 
 def preset(thresholds: Thresholds) -> str:
@@ -187,25 +146,6 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Judged:
     )
 
 
-def _fold(question: Judged, folds: int) -> int:
-    return int.from_bytes(hashed(question.text, 8)) % folds  # another hash than that which divides who proposes
-
-
-def _fits(queries: Sequence[Judged], aim: Aim, folds: int) -> list[Fit]:
-    """For each fold, the fit on the questions of the others."""
-    return [fit([q for q in queries if _fold(q, folds) != fold], aim) for fold in range(folds)]
-
-
-def _held(parts: Iterable[tuple[Sequence[Judged], Sequence[Fit]]]) -> HeldOut:
-    each = [
-        (fitted, [q for q in queries if _fold(q, len(fits)) == fold])
-        for queries, fits in parts
-        for fold, fitted in enumerate(fits)
-    ]
-    made = [outcome for fitted, held in each for outcome in _outcomes(held, fitted)]
-    return HeldOut(decisions_of(made), sum(fitted.upper.threshold is None for fitted, _ in each))
-
-
 def _outcomes(tests: Iterable[Judged], fitted: Fit) -> Iterator[Outcome]:
     upper, lower = fitted.upper.threshold, fitted.lower.threshold
     policy = Threshold(Thresholds(inf if upper is None else upper, -inf if lower is None else lower, 0.0, ""))
@@ -231,5 +171,5 @@ def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
         f"{fitted.proposing + fitted.testing:,} questions of {names}{thinned}: with {percent(fitted.confidence)} "
         f"confidence each, at most {percent(fitted.upper.target)} of CORRECT decisions lack evidence, at most "
         f"{percent(fitted.lower.target)} of INCORRECT ones have some, and at most {percent(fitted.strip.target)} of "
-        f"relevant passages lie below the strip threshold; bench tune, {date}"
+        f"relevant passages lie below the strip threshold; surefoot lab tune, {date}"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from surefoot.run.store import Run, write_trace
 from surefoot.types import Action, Decision, Grade, Passage, Trace
 from surefoot.types.errors import TraceFault, UsageError
-from surefoot_lab.drift import FEW, DriftPoint, chance, drift, marked, stability, traces
+from surefoot_lab.drift import FEW, DriftPoint, drift, marked, stability, traces
 
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 DECISION = Decision(Action.CORRECT, "threshold", 0.5, -0.5, "because")
@@ -54,13 +53,6 @@ def test_the_index_is_that_of_its_definition() -> None:
     found = stability(np.array([0.0, 1.0, 1.0]), np.array([0.0, 0.0, 1.0]), np.array([0.5]))
     one, two = 1.5 / 4, 2.5 / 4
     assert found == pytest.approx(2 * (two - one) * np.log(two / one))
-
-
-@pytest.mark.parametrize(("reach", "p"), [(0.1, 1.0), (0.82757, 0.5), (1.22385, 0.1), (1.35810, 0.05), (1.62762, 0.01)])
-def test_the_chance_is_that_of_kolmogorovs_table(reach: float, p: float) -> None:
-    """For large samples, where the correction is nothing."""
-    many = 10**10
-    assert chance(reach / math.sqrt(many / 2), many, many) == pytest.approx(p, rel=1e-3)
 
 
 def test_the_last_days_are_counted_from_the_latest_question() -> None:

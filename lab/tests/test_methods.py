@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -11,9 +12,8 @@ from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Searcher
+from surefoot.types.protocols import Generator, Knowledge, OnText, Searcher
 from surefoot_lab.methods import (
-    Critiqued,
     arms,
     crag,
     crag_search,
@@ -90,11 +90,11 @@ ELSEWHERE = "Who built the Iron Hut?"
 
 @pytest.mark.parametrize(("without", "with_search"), [(crag, crag_search), (self_crag, self_crag_search)])
 def test_only_a_method_that_says_so_searches(
-    pipeline: Pipeline, without: Callable[[Pipeline, str], Trace], with_search: Callable[[Pipeline, str], Trace]
+    critical: Pipeline, without: Callable[[Pipeline, str], Trace], with_search: Callable[[Pipeline, str], Trace]
 ) -> None:
     """Whatever searcher is configured; the trace of the other says that it had none."""
     searcher: Searcher = Outside()
-    searching = pipeline.but(searcher=searcher)
+    searching = critical.but(searcher=searcher)
     assert with_search(searching, ELSEWHERE).external != ()
     trace = without(searching, ELSEWHERE)
     assert (trace.external, trace.config["searcher"]) == ((), {"use": "surefoot.searchers.nowhere:Nowhere"})
@@ -122,62 +122,44 @@ def test_a_method_that_cannot_be_is_refused(names: list[str], says: str) -> None
         arms(names, searches=False)
 
 
-class Reader:
-    """Says of each passage what it was told to, and remembers what it was shown."""
+class Critic:
+    """A generator that criticises its own answers."""
 
-    def __init__(self, **reply: str) -> None:
-        self.said = reply
-        self.shown: list[list[str]] = []
+    def __init__(self, generator: Generator, paragraphs: str = "") -> None:
+        self.generator, self.paragraphs = generator, paragraphs
 
-    def generate(
-        self,
-        question: str,
-        knowledge: Sequence[tuple[Strip, Passage]],
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
-        self.shown.append([strip.text for strip, _ in knowledge])
-        return Answer(self.said[knowledge[0][0].passage_id] if knowledge else "from memory")
+    def with_critique(self, paragraphs: str) -> Critic:
+        """Itself, with what it is to compare."""
+        return Critic(self.generator, paragraphs)
+
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
+        """The inner one's."""
+        return replace(self.generator.generate(question, knowledge, on_text), model=self.paragraphs)
 
 
-def selected(id: str, text: str, score: float | None) -> tuple[Strip, Passage]:
-    return Strip(id, 0, len(text), text, score, kept=True), Passage(id, text)
+@pytest.fixture
+def critical(pipeline: Pipeline) -> Pipeline:
+    """The pipeline with such a generator."""
+    return pipeline.but(generator=Critic(pipeline.generator))
 
 
-KNOWLEDGE = [
-    selected("a", "The bridge is long.", 0.9),
-    selected("b", "It was built by Tomas Aldwin.", 0.8),
-    selected("a", "It is old.", 0.1),
-    selected("c", "Josef Ruhm built the hut.", 0.7),
-    selected("d", "A fourth.", 0.6),
-]
-
-
-def test_one_candidate_a_passage_and_the_best_supported_is_chosen() -> None:
-    """Each is shown its own strips; the marker of the one that is chosen counts all of the knowledge."""
-    reader = Reader(a="Napoleon did.", b="Tomas Aldwin did [1].", c="Josef Ruhm and Otto did [1].")
-    results: list[str] = []
-    assert Critiqued(reader).generate(WHO, KNOWLEDGE, results.append).text == "Tomas Aldwin did. [2]"
-    assert reader.shown == [["The bridge is long.", "It is old."], [KNOWLEDGE[1][0].text], [KNOWLEDGE[3][0].text]]
-    assert results == ["Tomas Aldwin did. [2]"]
-
-
-def test_what_stands_on_nothing_is_passed_on_without_markers() -> None:
-    """So that it is refused for what it says, and a marker cannot lead to another passage's strip by chance."""
-    assert Critiqued(Reader(d="Napoleon did [1].")).generate(WHO, KNOWLEDGE[4:]).text == "Napoleon did."
-
-
-def test_self_crag_is_crag_but_for_the_answer(pipeline: Pipeline) -> None:
-    """The same passages, grades and strips; the citation is checked as any."""
-    one, other = crag(pipeline, WHO), self_crag(pipeline, WHO)
+def test_self_crag_is_crag_but_for_the_answer(critical: Pipeline) -> None:
+    """The same passages, grades and strips; the critique compares three contexts."""
+    one, other = crag(critical, WHO), self_crag(critical, WHO)
     assert (one.grades, one.strips, one.decision) == (other.grades, other.strips, other.decision)
     assert other.answer is not None
-    assert other.answer.citations[0].quoted
+    assert (other.answer.model, other.answer.citations[0].quoted) == ("three", True)
 
 
-def test_self_rag_answers_from_each_passage_that_rag_reads(pipeline: Pipeline) -> None:
+def test_self_rag_lets_the_generator_compare_each_passage_that_rag_reads(critical: Pipeline) -> None:
     """As many as it is told to, and nothing is graded."""
-    reader = Reader(**{"b": "tomas aldwin [1]", "h#2": "Napoleon [1]"})
     (arm,) = arms(["self-rag:2"], searches=False)
-    trace = arm.ask(pipeline.but(generator=reader), Example("1", WHO, (), frozenset()))
-    assert (arm.name, [len(shown) for shown in reader.shown], trace.decision) == ("self-rag:2", [1, 1], None)
-    assert (trace.answer or Answer("")).text == "tomas aldwin [1]"
+    trace = arm.ask(critical, Example("1", WHO, (), frozenset()))
+    assert (arm.name, len(trace.strips), trace.decision) == ("self-rag:2", 2, None)
+    assert (trace.answer or Answer("")).model == "each"
+
+
+def test_a_generator_without_a_critique_is_refused(pipeline: Pipeline) -> None:
+    """With the one that has one."""
+    with pytest.raises(ConfigError, match="a generator that criticises its answers"):
+        self_crag(pipeline, WHO)

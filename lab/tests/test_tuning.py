@@ -17,7 +17,6 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evidence.policies import Threshold
 from surefoot.types import Action, Grade, Passage, Thresholds
-from surefoot_lab import tuning
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.risk_control import FOLDS, Aim, Judged, curve, fit, part_that_tests
 from surefoot_lab.tuning import preset, questions, thinned
@@ -248,25 +247,3 @@ def test_a_preset_comes_back_as_it_was(tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(preset(written), encoding="utf-8")
     chosen = read({"evaluator": "lexical", "thresholds": {"file": str(tmp_path / "p.toml")}})
     assert Builder(chosen).thresholds == written
-
-
-# Cross-validation
-
-
-def held(queries: Sequence[Judged], folds: int = 4) -> tuning.HeldOut:
-    return tuning.crossed([("a.jsonl", queries)], Aim(), folds)[0].own
-
-
-def test_each_question_is_decided_once_by_thresholds_it_had_no_part_in() -> None:
-    """Also those that the fit on everything proposes with; shares are of all of them."""
-    found = held(drawn(1, 800, rising(8, -0.5)))
-    assert found.decisions.correct.of == 800
-    assert found.unfitted == 0
-    assert found.decisions.correct_with_evidence.share is not None
-    assert found.decisions.correct_with_evidence.share > 0.9
-
-
-def test_a_fold_without_thresholds_is_counted() -> None:
-    """It decides nothing as CORRECT, and stays in the denominator."""
-    found = held(drawn(3, 30, rising(8)))
-    assert (found.unfitted, found.decisions.correct.count, found.decisions.correct.of) == (4, 0, 30)

@@ -17,7 +17,7 @@ TRAIN: Listing = {
     ),
     "t5": (
         "surefoot_lab.cli.train:t5",
-        "Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped.",
+        "Fine-tune a T5 as CRAG's evaluator was.",
     ),
 }
 COMMANDS: Listing = {

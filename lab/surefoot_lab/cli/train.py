@@ -158,17 +158,16 @@ def t5(
     batch: Annotated[int, Option("--batch", min=1, help="Pairs a step.")] = 12,
     rate: Annotated[float, Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
     seed: Annotated[int, Option("--seed")] = 0,
-    every: Annotated[int, Option("--every", min=1, help="Steps between two points to go on from.")] = 200,
     device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
 ) -> None:
-    """Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."""
+    """Fine-tune a T5 as CRAG's evaluator was."""
     try:
         from surefoot_lab.train.t5 import T5Recipe, lessons, train
     except ImportError as error:
         raise MissingExtra("surefoot lab train t5", "transformers") from error
     recipe = T5Recipe(task, epochs, batch, rate, seed=seed)
     with _telling(_of_t5) as tell:
-        done = train(start, lessons(data, label), to, recipe, every=every, device=device, on_step=tell)
+        done = train(start, lessons(data, label), to, recipe, device=device, on_step=tell)
     first, last = done.losses[0], done.losses[-1]
     out.say(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1")
     out.say(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last")

@@ -19,7 +19,6 @@ from surefoot.config.builder import Builder
 from surefoot.run.store import write_text
 from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
-from surefoot.types.errors import UsageError
 from surefoot_lab import pictures, tuning
 from surefoot_lab.cli._numbers import percent
 from surefoot_lab.cli._options import JsonFile
@@ -54,7 +53,6 @@ def tune(
         bool, Option("--thin", help="Take the relevant passages of one question in four out first.")
     ] = False,
     limit: Limit = None,
-    folds: Annotated[int, Option("--folds", help="Cross-validate over so many parts of the questions; 0: do not.")] = 0,
     preset: Annotated[
         Path | None,
         Option("--out", metavar="FILE", help="Write the thresholds here; the setting thresholds.file reads them."),
@@ -65,8 +63,6 @@ def tune(
     settings: Settings = None,
 ) -> None:
     """Fit an evaluator's thresholds to a stated risk, with a bound. Code 1: there are none."""
-    if folds < 0 or folds == 1:
-        raise UsageError(f"--folds takes two or more, not {folds}: one part is fitted on the others")
     aim = Aim(target, discard_target, strip_target, confidence)
     files: Sequence[pairs.LabelledSet] = [pairs.read(path, limit) for path in data]
     if thin:
@@ -75,8 +71,8 @@ def tune(
     with pulling():
         one = Builder(chosen).evaluator
     with counting(one.name) as on_progress:
-        report = replace(tuning.run(one, files, on_progress, aim, folds), config=chosen)
-    write_json(json_file, tuning.as_json(report, {**recorded(limit), "folds": folds}))
+        report = replace(tuning.run(one, files, on_progress, aim), config=chosen)
+    write_json(json_file, tuning.as_json(report, recorded(limit)))
     if picture:
         pictures.risk_coverage(report, picture)
     _show(report)
@@ -92,7 +88,7 @@ def _show(report: TuningReport) -> None:
     rows = [(short(one.file), one.decisions) for one in report.files]
     rows += [("all files", report.decisions)] if len(rows) > 1 else []
     decided = tabled(["file"], ["tested", *_DECIDED], ((name, *_shares(made)) for name, made in rows))
-    for table in (_thresholds(report), decided, *([_crossed(report)] if report.crossed else [])):
+    for table in (_thresholds(report), decided):
         out.print(table)
         out.print()
     out.print(_legend(report), style="dim", soft_wrap=True)
@@ -117,18 +113,6 @@ def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
     if shown is None or shown.risk is None:
         return "0", NONE, NONE, NONE
     return number(shown.of), f"{shown.wrong:,} {wrong}", digits(shown.risk), digits(shown.high)
-
-
-def _crossed(report: TuningReport) -> Table:
-    """Decisions by thresholds that were fitted on other questions."""
-    table = headed(["cross-validated", "thresholds"], ["held out", *_DECIDED])
-    several = len(report.crossed) > 1
-    for row in report.crossed:
-        name = row.file if several and row is report.crossed[-1] else short(row.file)
-        for fitted, held in (("its own", row.own), ("of all", row.shared))[: 1 + several]:
-            missing = f", {held.unfitted} not found" if held.unfitted else ""
-            table.add_row(name, fitted + missing, *_shares(held.decisions))
-    return table
 
 
 def _shares(made: Decisions) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+from scipy.stats import rankdata
 
 from surefoot.evidence.policies import label
 from surefoot.stats import figures
@@ -126,16 +127,11 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
     )
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The rank correlation; ties have their mean rank; None where either is constant."""
-    return pearson(*(_ranks(np.asarray(values, dtype=float)).tolist() for values in (first, second)))
-
-
-def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """The correlation; None where either is constant."""
-    one, other = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    if np.ptp(one) == 0 or np.ptp(other) == 0:
+def correlation(first: Sequence[float], second: Sequence[float], ranks: bool = False) -> float | None:
+    """Pearson's correlation, or with `ranks` Spearman's (ties have their mean rank); None where either is constant."""
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
         return None
+    one, other = (rankdata(first), rankdata(second)) if ranks else (first, second)
     return float(np.corrcoef(one, other)[0, 1])
 
 
@@ -212,8 +208,8 @@ class _Look:
     def _again(self, how: str, pairs: Sequence[Examined]) -> AgainRow:
         return AgainRow(
             how,
-            self.mean(pairs, lambda one: pearson(one.attribution.values, _again(one, how))),
-            self.mean(pairs, lambda one: spearman(one.attribution.values, _again(one, how))),
+            self.mean(pairs, lambda one: correlation(one.attribution.values, _again(one, how))),
+            self.mean(pairs, lambda one: correlation(one.attribution.values, _again(one, how), ranks=True)),
             self.mean(pairs, lambda one: over_as_rare(one, _again(one, how)), self.spread),
         )
 
@@ -234,12 +230,6 @@ def _share(one: Examined, kind: str) -> float | None:
     total = sum(map(abs, one.attribution.values))
     mine = sum(abs(value) for value, name in zip(one.attribution.values, one.kinds, strict=True) if name == kind)
     return mine / total if total else None
-
-
-def _ranks(values: figures.Floats) -> figures.Floats:
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    return np.asarray((ends - (counts - 1) / 2)[place])
 
 
 def _precision(pairs: Sequence[Examined]) -> Precision:

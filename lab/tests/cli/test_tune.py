@@ -114,13 +114,3 @@ def test_a_share_that_is_none_is_told_before_work_begins(
     """In one line."""
     done = surefoot("lab", "tune", data, "none.jsonl", *words)
     assert (done.code, done.out, done.err) == (2, "", message)
-
-
-def test_thresholds_are_cross_validated(surefoot: Any, data: Path, here: Path) -> None:
-    """What they come to on questions that they were not fitted on is shown and written."""
-    done = surefoot("lab", "tune", data, *LAX, "--folds", "2", "--json", "report.json")
-    assert "cross-validated" in done.out
-    assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
-    report = json.loads((here / "report.json").read_text())
-    assert (report["folds"], report["crossed"][0]["own"]["decisions"]["correct"]["of"]) == (2, 80)
-    assert report["environment"]["python"]

@@ -19,7 +19,7 @@ from surefoot_lab.study.examination import SUITE
 from surefoot_lab.study.hypotheses import Hypothesis, StudyConclusion
 from surefoot_lab.study.kinds import as_rare, kinds
 from surefoot_lab.study.sample import Candidate, dealt, drawn
-from surefoot_lab.study.tables import spearman
+from surefoot_lab.study.tables import correlation
 from surefoot_lab.study.verdicts import Finding, _decided, concluded
 
 OWN = Thresholds(0.8, 0.3, 0.3, "own")
@@ -129,10 +129,10 @@ def test_a_name_is_compared_with_a_word_as_rare_of_its_half() -> None:
 
 def test_rank_correlation_is_spearmans() -> None:
     """Ties have their mean rank; a constant has none."""
-    assert spearman([1, 2, 3, 4], [10, 20, 30, 40]) == pytest.approx(1)
-    assert spearman([1, 2, 3], [9, 5, 1]) == pytest.approx(-1)
-    assert spearman([1, 2, 2, 3], [1, 2, 3, 4]) == pytest.approx(0.9486832980505138)
-    assert spearman([1, 1, 1], [1, 2, 3]) is None
+    assert correlation([1, 2, 3, 4], [10, 20, 30, 40], ranks=True) == pytest.approx(1)
+    assert correlation([1, 2, 3], [9, 5, 1], ranks=True) == pytest.approx(-1)
+    assert correlation([1, 2, 2, 3], [1, 2, 3, 4], ranks=True) == pytest.approx(0.9486832980505138)
+    assert correlation([1, 1, 1], [1, 2, 3], ranks=True) is None
 
 
 def test_an_unheard_of_name_takes_both_places() -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,27 +17,12 @@ from surefoot.evaluators.t5 import T5  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
 from surefoot_lab.train.t5 import T5Example, T5Recipe, train  # noqa: E402
-from surefoot_lab.train.training import TrainingProgress  # noqa: E402
 
 HELPS = ["tomas aldwin built the ruvel bridge", "the bridge is of iron", "Josef is the keeper", "the hut of Josef"]
 DOES_NOT = ["who is who", "of the of the", "hut hut hut", "is iron the hut"]
 DATA = [T5Example("who built the bridge", Passage(t, t), 1.0) for t in HELPS]
 DATA += [T5Example("who built the bridge", Passage(t, t), -1.0) for t in DOES_NOT]
 QUICK = T5Recipe(epochs=2, batch=3, rate=1e-3)
-
-
-class Stopped(BaseException):
-    """As hard as a kill: no `except` of the code sees it, and no more than a kill does it run on."""
-
-
-def stop_at(step: int) -> Callable[[TrainingProgress], None]:
-    """Raises after so many steps."""
-
-    def results(progress: TrainingProgress) -> None:
-        if progress.step == step:
-            raise Stopped
-
-    return results
 
 
 @pytest.fixture(scope="module")
@@ -79,20 +62,6 @@ def test_it_learns_eight_pairs_by_heart(base: Path, tmp_path: Path) -> None:
     assert done.losses[-1] < 0.2 < done.losses[0]
 
 
-@pytest.mark.parametrize("step", [1, 2, 4, 6])
-def test_a_run_that_was_stopped_ends_with_the_same_weights(base: Path, tmp_path: Path, step: int) -> None:
-    """Wherever it was stopped: dropout, order and AdamW's moments go on as if nothing had been."""
-    train(str(base), DATA, tmp_path / "whole", QUICK)
-    with pytest.raises(Stopped):
-        train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=stop_at(step))
-    assert not (tmp_path / "again").exists()
-    seen: list[TrainingProgress] = []
-    train(str(base), DATA, tmp_path / "again", QUICK, every=2, on_step=seen.append)
-    assert same(tmp_path / "whole", tmp_path / "again")
-    selected = {1: 0, 2: 2, 4: 4, 6: 6}[step]
-    assert [progress.step for progress in seen] == list(range(selected + 1, 7))
-
-
 def test_the_seed_decides(base: Path, tmp_path: Path) -> None:
     """The same one gives the same weights, in any state of torch's own dice, and leaves that as it was."""
     torch.manual_seed(5)
@@ -104,35 +73,6 @@ def test_the_seed_decides(base: Path, tmp_path: Path) -> None:
     train(str(base), DATA, tmp_path / "three", replace(QUICK, seed=1))
     assert same(tmp_path / "one", tmp_path / "two")
     assert not same(tmp_path / "one", tmp_path / "three")
-
-
-def test_the_rate_falls_to_nothing_in_a_straight_line(base: Path, tmp_path: Path) -> None:
-    """AdamW's first step is as long as its rate; the last of ten is a tenth of it."""
-    weights: list[Any] = [trained_start(base)]
-
-    def keep(progress: TrainingProgress) -> None:
-        saved = torch.load(tmp_path / "t5.training", weights_only=True)
-        weights.append(saved["model"]["transformer.shared.weight"].clone())
-        rates.append(saved["optimiser"]["param_groups"][0]["lr"])
-
-    rates: list[float] = []
-    train(str(base), DATA, tmp_path / "t5", T5Recipe(epochs=5, batch=4), every=1, on_step=keep)
-    assert rates == pytest.approx([1e-4 * (1 - step / 10) for step in range(10)])
-    assert float((weights[1] - weights[0]).abs().max()) == pytest.approx(1e-4, rel=0.1)
-
-
-def trained_start(base: Path) -> Any:
-    return transformers.T5ForConditionalGeneration.from_pretrained(base).state_dict()["shared.weight"]
-
-
-def test_other_settings_do_not_go_on_from_what_was_kept(base: Path, tmp_path: Path) -> None:
-    """The weights would be of neither; other data are refused in the same way."""
-    with pytest.raises(Stopped):
-        train(str(base), DATA, tmp_path / "t5", QUICK, every=1, on_step=stop_at(1))
-    with pytest.raises(UsageError, match=r"t5.training is of a training with other data or settings"):
-        train(str(base), DATA, tmp_path / "t5", replace(QUICK, seed=1))
-    with pytest.raises(UsageError, match=r"t5.training is of a training with other data or settings"):
-        train(str(base), DATA[1:], tmp_path / "t5", QUICK)
 
 
 def test_what_is_there_is_not_overwritten(base: Path, tmp_path: Path) -> None:
@@ -165,8 +105,3 @@ def test_a_number_that_nothing_can_be_trained_with_is_refused(
     """Before anything is opened."""
     with pytest.raises(ConfigError, match=message):
         train(str(base), DATA, tmp_path / "t5", replace(QUICK, **wrong))
-
-
-def written(folder: Path, *rows: Any) -> list[Path]:
-    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return [folder / "pairs.jsonl"]
