@@ -46,9 +46,9 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py; change the code, not this page. -->\n"
 EXITS = """\
-Exit codes: 0 done, also if the answer is a refusal; 1 an answer that is no (`trace --replay`, `gate`, `doctor`, `lab tune`, `lab drift`); 2 a
-mistake of yours; 3 a part that failed; 130 interrupted. An error is a line on standard error. With a bare `--json` it
-is printed on standard output instead: `{"error": "ConfigError", "code": 2, "messages": ["…"]}`.
+Exit codes: 0 done, also if the answer is a refusal; 1 an answer that is no (`trace --replay`, `gate`, `doctor`, `lab
+tune`, `lab drift`); 2 a mistake of yours; 3 a part that failed; 130 interrupted. An error is a line on standard error.
+With a bare `--json` it is printed on standard output instead: `{"error": "ConfigError", "code": 2, "messages": ["…"]}`.
 
 `surefoot --install-completion` teaches your shell the commands and options.
 """

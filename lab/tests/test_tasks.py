@@ -40,7 +40,7 @@ CLAIMS = [
 FACTS = [
     Example(f"f{n}", f"Who built the bridge of valley {n}?", (f"Tomas Aldwin {n}",), frozenset()) for n in range(10)
 ]
-ARMS = arms(("none", "rag:10", "self-rag:10", "crag", "crag+search", "self-crag", "self-crag+search"), searches=True)
+ARMS = arms(("none", "rag:10", "crag", "crag+search"), searches=True)
 EVERY = [*CHOICES, *CLAIMS, *FACTS]
 
 
