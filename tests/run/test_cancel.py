@@ -21,9 +21,8 @@ from surefoot.generators.llm import LLMGenerator
 from surefoot.llms._replies import StreamedReply
 from surefoot.llms.local import _Guarded, _interruptible
 from surefoot.llms.scripted import Scripted
-from surefoot.network import Network, transport
-from surefoot.network.pace import Late, Turns, within
-from surefoot.network.values import Ask
+from surefoot.network import transport
+from surefoot.network.pace import Turns, within
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.run import cancel
@@ -222,22 +221,6 @@ def test_a_connection_is_read_no_further(stop: Stop) -> None:
     stop.set()
     with cancel.heeding(stop), pytest.raises(Cancelled):
         transport._bounded(3)
-
-
-def test_a_request_that_was_cancelled_is_left_to_whoever_else_waits_for_it(stop: Stop) -> None:
-    """Another question may have asked for the same page, and has not been cancelled."""
-    network, ask = Network(), Ask("GET", "http://a.example/", {}, {}, None, 10, False, True, 0.0, 0)
-    flights = []
-
-    def bring() -> None:
-        with network._flight(ask) as (flight, _):
-            flights.append(flight)
-            raise Cancelled("the client left")
-
-    with pytest.raises(Cancelled):
-        bring()
-    with pytest.raises(Late):
-        flights[0].result(0)
 
 
 def test_a_wait_for_another_thread_ends_soon(stop: Stop) -> None:

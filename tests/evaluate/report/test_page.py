@@ -222,7 +222,7 @@ def test_a_link_of_the_viewer_has_no_login(url: str, target: str | None) -> None
     """Neither in what it leads to nor in what it shows; what is no address of the web is no link."""
     source = (files("surefoot") / "web" / "dom.js").read_text(encoding="utf-8")
     body = source[source.index("function address") :].partition("\n}")[0]
-    stubs = "const h = (tag, of, text) => [of.href, text]; const said = (text) => text;"
+    stubs = "const h = (tag, of, text) => [of.href, text]; const isolated = (text) => text;"
     code = f"{stubs} {body} }} console.log(JSON.stringify(address({json.dumps(url)})))"
     done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True, timeout=60)
     assert json.loads(done.stdout) == ([target, target] if target else url)
