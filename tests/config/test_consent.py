@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         {"evaluator": "mine:X"},
         {"policy": {"use": "mine:X"}},
-        {"judge": {"surefoot.judges.claims:Claims": "mine:X"}},
+        {"judge": {"surefoot.judges.factuality:Factuality": "mine:X"}},
         {"judge": {"factuality": {"use": "llm", "metric": "mine:X"}}},
         {"llm": {"use": "mine:X"}},
         {"retriever": {"use": "hybrid", "retrievers": ["bm25", "mine:X"]}},
@@ -43,7 +43,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"searcher": {"use": "pages", "of": "mine:X"}},
         {"searcher": {"use": "chain", "searchers": ["nowhere", {"use": "pages", "of": {"use": "mine:X"}}]}},
         {"judge": {"factuality": "mine:X"}},
-        {"judge": {"claims": "mine:X"}},
         {"judge": {"metrics": ["factuality", "mine:X"]}},
         {"judge": {"context_recall": {"use": "mine:X"}}},
         {"judge": {"llm": {"use": "mine:X"}}},

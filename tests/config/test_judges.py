@@ -11,7 +11,6 @@ from surefoot.config.builder import Builder
 from surefoot.config.sections import JudgeSection
 from surefoot.config.settings import read, setting
 from surefoot.judges._diamond import metrics
-from surefoot.judges.claims import Claims
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
@@ -58,7 +57,6 @@ def test_a_language_model_judges_the_diamond_where_there_is_an_endpoint() -> Non
     assert [judge.metric for judge in judges] == [*metrics()]
     assert all(isinstance(judge, LLMJudge) for judge in judges)
     assert [judge.metric for judge in builder(OPENAI, metrics=["factuality"]).judges()] == ["factuality"]
-    assert [judge.metric for judge in builder(OPENAI).judges(["claims"])] == ["claims"]
 
 
 def test_without_an_endpoint_this_machine_judges(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,14 +89,6 @@ def test_each_metric_can_have_a_judge_of_its_own() -> None:
     assert isinstance(recall, LLMJudge)
     assert isinstance(other, LLMJudge)
     assert (recall.repeats, other.repeats) == (5, 2)
-
-
-def test_claims_are_judged_by_the_same_model() -> None:
-    """It is a judge like the others, and not one of the six."""
-    (judge,) = builder().judges(["claims"])
-    assert isinstance(judge, Claims)
-    assert isinstance(judge.llm, CachedLLM)
-    assert judge.name == "claims:scripted"
 
 
 def test_the_limits_are_those_of_the_section() -> None:

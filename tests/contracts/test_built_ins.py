@@ -27,7 +27,6 @@ from surefoot.generators.self_rag import SelfRAG
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.judges.answer_relevancy import AnswerRelevancy
-from surefoot.judges.claims import Claims
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_recall import ContextRecall
 from surefoot.judges.context_relevancy import ContextRelevancy
@@ -97,7 +96,6 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("judge", "factuality"): lambda index: Factuality(Hashing()),
     ("judge", "grading_note"): lambda index: GradingNote(),
     ("judge", "llm"): lambda index: LLMJudge(Scripted(rating), "grading_note"),
-    ("judge", "claims"): lambda index: Claims(Scripted(rating)),
     ("judge", "verified"): lambda index: Verified(LLMVerifier(Scripted(lambda _: '{"supported": true}'))),
     ("verifier", "lexical"): lambda index: LexicalVerifier(),
     ("verifier", "llm"): lambda index: LLMVerifier(Scripted(lambda _: '{"supported": true}')),
@@ -132,10 +130,9 @@ def judging(messages: Sequence[Message]) -> str:
 
 
 def rating(messages: Sequence[Message]) -> str:
-    """The reply of a model that makes notes, rates, splits answers into claims and holds these against passages."""
-    said = {"note": "The response should be a name.", "claims": ["Tomas Aldwin built it."]}
-    said |= {"explanation": "It says so.", "grading_note_score": "4", "quotes": ["Tomas Aldwin"]}
-    return json.dumps({**said, "1": {"passage": 1, "words": "built in 1911", "verdict": "supported"}})
+    """The reply of a model that makes notes and rates."""
+    rated = {"explanation": "It says so.", "grading_note_score": "4", "quotes": ["Tomas Aldwin"]}
+    return json.dumps({"note": "The response should be a name.", **rated})
 
 
 def static() -> Any:

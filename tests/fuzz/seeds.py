@@ -228,8 +228,6 @@ def _model_replies() -> list[str]:
         json.dumps({**rating, **keys}),
         json.dumps(grade),
         json.dumps({"note": "The response should name the builder."}),
-        json.dumps({"claims": ["Tomas Aldwin built it.", "In 1911."]}),
-        json.dumps({"verdicts": [{"claim": 1, "verdict": "supported", "quote": "built in 1911"}]}),
         json.dumps({"keywords": ["Ruvel Bridge", "builder"], "subject": "Ruvel Bridge", "relation": "builder"}),
         json.dumps({"facts": ["It is of iron."], "supported": True}),
         "```json\n{'claims': ['It is of iron.',],}\n```",

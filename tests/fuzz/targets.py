@@ -234,7 +234,6 @@ def _reply(folder: Path) -> None:
     from surefoot.evidence.citations import grounded
     from surefoot.generators.llm import LLMGenerator as Generator
     from surefoot.judges._diamond import metrics
-    from surefoot.judges.claims import Claims
     from surefoot.judges.grading_note import GradingNote
     from surefoot.judges.llm import LLMJudge
     from surefoot.rewriters.keywords import Keywords
@@ -260,7 +259,6 @@ def _reply(folder: Path) -> None:
     for metric in metrics():
         results.append(LLMJudge(llm, metric, repeats=2).judge(record))
         json.dumps(to_json(results[-1]), allow_nan=False)
-    results.append(Claims(llm).judge(record))
     for rewriter in (Keywords(llm), Stepwise(llm)):
         if not all(isinstance(query, str) for query in rewriter.rewrite(QUESTION, (passage,))):
             raise Broken("a query that is no text")

@@ -76,8 +76,8 @@ def test_a_run_describes_the_metrics_of_others() -> None:
 
 
 def test_a_judge_may_declare_no_metric() -> None:
-    """`llm` judges any, `claims` one of its own; a judge that there is not declares none either."""
-    assert [metric(name) for name in ("llm", "claims", "nobody")] == [None, None, None]
+    """`llm` judges any; a judge that there is not declares none either."""
+    assert [metric(name) for name in ("llm", "nobody")] == [None, None]
     assert metric("surefoot.judges.factuality:Factuality") is metrics()["factuality"]
 
 

@@ -25,7 +25,6 @@ function drill(item, place, depth) {
       section("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
       section("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
       section("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
-      doubts(item.unsupported),
     ),
     h("div", {}, part("Patch of surefoot.toml", depth, patchOf(head.patches[place])), part("Gain", depth, gains(item))),
     h("div", { class: "whole" }, tried(item.title, depth)),

@@ -18,7 +18,7 @@ const named = () => String(head.about.experiment ?? head.about.name ?? head.name
 
 function health(diagnosis) {
   if (!diagnosis) return part("Health", 2, h("p", { class: "missing" }, "This run has no diagnosis yet: its folder has no diagnosis.json."));
-  return part("Health", 2, h("div", { class: "gist" }, markdown(diagnosis.executive_summary_gist)), more("Full summary", markdown(diagnosis.executive_summary)), doubts(diagnosis.unsupported));
+  return part("Health", 2, h("div", { class: "gist" }, markdown(diagnosis.executive_summary_gist)), more("Full summary", markdown(diagnosis.executive_summary)));
 }
 
 function changes(diagnosis) {
@@ -89,7 +89,7 @@ function insightsPart(diagnosis) {
   return part(
     "What each metric says",
     2,
-    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", isolated(one.by)), doubts(one.unsupported)))),
+    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), markdown(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", isolated(one.by))))),
   );
 }
 

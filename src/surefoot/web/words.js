@@ -1,6 +1,6 @@
 // How numbers, names and texts are put.
 
-import { h, isolated, unseen } from "./dom.js";
+import { h, unseen } from "./dom.js";
 
 export const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
 const LONG = 6000;
@@ -102,6 +102,3 @@ function inline(text) {
   }
   return [...nodes, text.slice(last)];
 }
-
-export const doubts = (unsupported) =>
-  unsupported?.length ? h("p", { class: "doubt" }, h("strong", {}, "Not supported by the run: "), unsupported.map((one, n) => [n ? "; " : "", isolated(one)])) : null;
