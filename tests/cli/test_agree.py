@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from evaluations import written
-from surefoot.run.store import to_json
-from surefoot.types import Score
 
 Surefoot = Callable[..., Any]
 
@@ -38,7 +36,7 @@ def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, her
     done = surefoot("agree", run, ratings(here))
     assert (done.code, done.err) == (0, "")
     assert max(map(len, done.out.splitlines())) <= 80
-    for said in ("Kendall τ-b", "Spearman ρ", "NMAE", "weighted κ", "with the judge", "20/30"):
+    for said in ("Kendall τ-b", "NMAE", "with the judge", "20/30"):
         assert said in done.out
     assert "No ratings, so that a value v counts as 1 + 4·v: j." in done.out
 
@@ -56,18 +54,11 @@ def test_the_longest_names_keep_to_eighty_columns(surefoot: Surefoot, here: Path
 
 def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> None:
     """Labels of another file's shape, by name."""
-    rows = [{"id": f"r{n}", "human": {"correct": value > 0.45}} for n, value in enumerate(VALUES)]
-    done = surefoot("agree", run, labels(here, *rows), "--label", "human.correct", "--metric", "factuality")
+    rows = [{"id": f"r{n}", "correct": value > 0.45} for n, value in enumerate(VALUES)]
+    done = surefoot("agree", run, labels(here, *rows), "--label", "correct", "--metric", "factuality")
     assert done.code == 0
     assert "ROC-AUC 1.000" in " ".join(done.out.split())
     assert "NMAE" not in done.out
-
-
-def test_preferences_need_no_means(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """There is no mean to correct by them."""
-    done = surefoot("agree", run, labels(here, {"better": "r1", "worse": "r0", "metric": "factuality"}))
-    assert "pairwise" in done.out
-    assert "with the judge" not in done.out
 
 
 def test_agreement_is_told_by_tag(surefoot: Surefoot, run: Path, here: Path) -> None:
@@ -88,18 +79,8 @@ def test_a_figure_that_is_not_defined_says_why(surefoot: Surefoot, run: Path, he
     """In words under the table."""
     rows = [{"id": f"r{n}", "metric": "factuality", "rating": 3} for n in range(5)]
     said = " ".join(surefoot("agree", run, labels(here, *rows)).out.split())
-    assert "factuality j: no Kendall τ-b, Spearman ρ: all are tied" in said
+    assert "factuality j: no Kendall τ-b: all are tied" in said
     assert "intervals are too narrow: factuality j (5)" in said
-
-
-def test_scores_may_be_a_file_of_several_judges(surefoot: Surefoot, here: Path) -> None:
-    """Bare lines; each judge has its figures."""
-    scores = [Score(f"r{n}", "factuality", value, judge=judge) for n, value in enumerate(VALUES) for judge in "ab"]
-    (here / "scores.jsonl").write_text("".join(json.dumps(to_json(score)) + "\n" for score in scores))
-    found = json.loads(surefoot("agree", "scores.jsonl", ratings(here), "--json").out)
-    assert [one["judge"] for one in found["agreements"]] == ["a", "b"]
-    assert [one["judge"] for one in found["means"]] == ["a", "b"]
-    assert found["without_scores"] == {}
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from typer import Argument, Option
 
 from surefoot.cli._console import headed, out, plain, print_json, tabled
 from surefoot.cli._numbers import between, figure, number, share
-from surefoot.evaluate.records.folder import opened, scores_of
+from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.agreement import Agreement, agreed, missing
 from surefoot.evaluate.score.correction import Correction, corrections
-from surefoot.evaluate.score.labels import Label, labelled
+from surefoot.evaluate.score.labels import labelled
 from surefoot.stats.groups import FEW
 from surefoot.types.errors import UsageError
 
@@ -23,20 +23,17 @@ NAMED = 3
 
 _MEASURES = {
     "tau_b": "Kendall τ-b",
-    "spearman": "Spearman ρ",
     "nmae": "NMAE",
-    "kappa": "weighted κ",
     "auc": "ROC-AUC",
-    "pairwise": "pairwise",
 }
 
 
 def agree(
-    scores: Annotated[Path, Argument(metavar="SCORES", help="Folder of an evaluation, or a file of scores.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="Folder of an evaluation.")],
     labels: Annotated[Path, Argument(metavar="LABELS", help="The labels of people: JSON lines, or .csv.")],
     metric: Annotated[str, Option("--metric", help="The metric of labels that name none.")] = "",
     label: Annotated[
-        str, Option("--label", metavar="A.B", help="Field of the label in a line; else label, rating or value.")
+        str, Option("--label", metavar="FIELD", help="Field of the label in a line; else label, rating or value.")
     ] = "",
     scale: Annotated[
         str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
@@ -46,16 +43,14 @@ def agree(
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
-    """Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."""
-    run = opened(scores) if scores.is_dir() else None
-    judged = run.scores if run else scores_of(scores)
-    people = labelled(labels, metric, label, _scale(scale))
-    groups, tags = run.groups if run else {}, {one.id: one.tags for one in run.records} if run else {}
-    found = agreed(judged, people, groups, tags, by or [])
+    """Hold a judge against people: rank correlation, error or AUC, and corrected means."""
+    evaluation, people = opened(run), labelled(labels, metric, label, _scale(scale))
+    tags = {one.id: one.tags for one in evaluation.records}
+    found = agreed(evaluation.scores, people, evaluation.groups, tags, by or [])
     if not found:
-        raise UsageError(f"no label of {labels} is of a record and metric that {scores} has a score for")
-    means = corrections(judged, [one for one in people if isinstance(one, Label)], groups)
-    lost = missing(judged, people)
+        raise UsageError(f"no label of {labels} is of a record and metric that {run} has a score for")
+    means = corrections(evaluation.scores, people, evaluation.groups)
+    lost = missing(evaluation.scores, people)
     if as_json:
         print_json({"agreements": found, "means": means, "without_scores": lost})
         return
@@ -111,8 +106,6 @@ def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator
     unrated = sorted({one.judge or one.metric for one in found if not one.rated and "nmae" in one.figures})
     if unrated:
         yield plain(f"No ratings, so that a value v counts as 1 + 4·v: {', '.join(unrated)}.")
-    if any(one.labels == "preferences" for one in found):
-        yield "pairwise: how often the better one has the higher score; equal scores count half."
     if means:
         yield "λ: how far the judge is relied on. Labels have to be of records drawn by lot."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from surefoot.evaluate.records.files import read
-from surefoot.evaluate.records.folder import opened, scores_of
+from surefoot.evaluate.records.folder import opened
 from surefoot.run.store import Run, to_json
 from surefoot.types import Passage, Record, Score
 from surefoot.types.errors import TraceFault, UsageError
@@ -70,19 +70,6 @@ def test_its_records_are_read_alike_by_whoever_evaluates_them_again(tmp_path: Pa
         run.add(record.id, record)
     run.path.write_bytes(run.path.read_bytes() + b'{"key": "c')
     assert read(tmp_path).records == opened(tmp_path).records == (replace(RECORDS[1], note="one sentence"), RECORDS[0])
-
-
-def test_a_last_line_without_its_end_is_read(tmp_path: Path) -> None:
-    """Where it is whole."""
-    (tmp_path / "scores.jsonl").write_text(json.dumps(to_json(Score("a", "m", 0.4))))
-    assert scores_of(tmp_path / "scores.jsonl") == (Score("a", "m", 0.4),)
-
-
-def test_bare_scores_of_several_judges_are_all_read(tmp_path: Path) -> None:
-    """Without a key, record, metric and judge are it; blank lines are none."""
-    scores = Score("a", "m", 0.4, judge="one"), Score("a", "m", 0.6, judge="two")
-    (tmp_path / "s.jsonl").write_text("\n\n".join(json.dumps(to_json(score)) for score in scores) + "\n")
-    assert scores_of(tmp_path / "s.jsonl") == scores
 
 
 @pytest.mark.parametrize("name", ["run.json", "records.jsonl", "scores.jsonl"])

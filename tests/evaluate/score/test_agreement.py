@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.evaluate.score.agreement import Agreement, agreed, kappa, missing, spearman, tau_b
-from surefoot.evaluate.score.labels import Label, Preference
+from surefoot.evaluate.score.agreement import Agreement, agreed, missing, tau_b
+from surefoot.evaluate.score.labels import Label
 from surefoot.types import Score
 
 
@@ -38,9 +38,9 @@ def figures(one: Agreement) -> dict[str, float | None]:
 
 
 def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:
-    """τ, ρ and κ are 1, the error is 0."""
+    """τ is 1, the error is 0."""
     found = only(*agreed(rated(1, 2, 3, 5, 5), said(1, 2, 3, 5, 5)))
-    assert figures(found) == pytest.approx({"tau_b": 1, "spearman": 1, "nmae": 0, "kappa": 1})
+    assert figures(found) == pytest.approx({"tau_b": 1, "nmae": 0})
     assert (found.rated, found.labels, found.of, found.groups) == (True, "ratings", 5, 5)
 
 
@@ -65,7 +65,7 @@ def test_every_figure_has_an_interval_over_groups() -> None:
     groups = {f"r{n}": f"g{n % 10}" for n in range(80)}
     alone, grouped = only(*agreed(rated(*judge), said(*people))), only(*agreed(rated(*judge), said(*people), groups))
     assert (alone.groups, grouped.groups) == (80, 10)
-    for name in ("tau_b", "spearman", "nmae", "kappa"):
+    for name in ("tau_b", "nmae"):
         one, two = alone.figures[name], grouped.figures[name]
         assert one.value == two.value
         assert one.low is not None
@@ -73,20 +73,6 @@ def test_every_figure_has_an_interval_over_groups() -> None:
         assert two.low is not None
         assert two.high is not None
         assert two.low < one.low < one.high < two.high
-
-
-def test_preferences_are_agreed_with_pair_by_pair() -> None:
-    """One right, one wrong, one equal: half."""
-    scores = valued(0.9, 0.1, 0.5, 0.5, 0.7)
-    pairs = [Preference("m", "r0", "r1"), Preference("m", "r1", "r4"), Preference("m", "r2", "r3")]
-    found = only(*agreed(scores, pairs))
-    assert (found.labels, figures(found)) == ("preferences", {"pairwise": 0.5})
-
-
-def test_preferences_between_the_same_two_are_one_group() -> None:
-    """Whichever of them was preferred."""
-    pairs = [Preference("m", "r0", "r1"), Preference("m", "r1", "r0"), Preference("m", "r2", "r3")]
-    assert only(*agreed(valued(0.9, 0.1, 0.5, 0.4), pairs)).groups == 2
 
 
 def test_agreement_is_also_told_by_tag() -> None:
@@ -111,8 +97,8 @@ def test_what_the_judge_left_unscored_is_counted() -> None:
 
 def test_labels_without_a_score_are_counted() -> None:
     """Of records and of metrics that nobody judged."""
-    labels = [*said(1, 2, 3), Label("r0", "f", 1.0), Preference("m", "r0", "r9")]
-    assert missing(rated(1, 2), labels) == {"m": 2, "f": 1}
+    labels = [*said(1, 2, 3), Label("r0", "f", 1.0)]
+    assert missing(rated(1, 2), labels) == {"m": 1, "f": 1}
     assert only(*agreed(rated(1, 2), labels)).of == 2
 
 
@@ -137,11 +123,9 @@ RATINGS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=2, 
 def test_agreement_lies_between_its_ends_and_is_mutual(pairs: list[tuple[int, int]]) -> None:
     """In [-1, 1], whoever of the two is called the judge; turned round, a ranking agrees as much the other way."""
     one, two = np.array(pairs, dtype=float).T
-    for measure in (tau_b, spearman, kappa):
-        there, back = measure(one, two).value, measure(two, one).value
-        assert there == (back if back is None else pytest.approx(back))
-        assert there is None or -1 - 1e-9 <= there <= 1 + 1e-9
-    for rank in (tau_b, spearman):
-        there, turned = rank(one, two).value, rank(-one, two).value
-        assert (there is None) is (turned is None)
-        assert there is None or turned == pytest.approx(-there)
+    there, back, turned = tau_b(one, two).value, tau_b(two, one).value, tau_b(-one, two).value
+    if there is None:
+        assert back is turned is None
+        return
+    assert -1 - 1e-9 <= there <= 1 + 1e-9
+    assert (back, turned) == pytest.approx((there, -there))

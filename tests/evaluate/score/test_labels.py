@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate.score.labels import Label, Preference, labelled
+from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.types.errors import UsageError
 
 
-def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) -> list[Label | Preference]:
+def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) -> list[Label]:
     (folder / name).write_text("\n".join(lines) + "\n")
     return list(labelled(folder / name, **options))
 
@@ -42,28 +42,10 @@ def test_ones_alone_are_ratings(tmp_path: Path) -> None:
     assert read(tmp_path, '{"id": "a", "rating": 1}', metric="m") == [Label("a", "m", 0.0)]
 
 
-def test_a_label_may_stand_deep_in_its_line(tmp_path: Path) -> None:
-    """A line that lacks it is no label."""
-    lines = '{"id": "a", "human": {"faithful": true}}', '{"id": "b", "human": {}}', '{"id": "c", "human": 3}'
-    assert read(tmp_path, *lines, metric="m", label="human.faithful") == [Label("a", "m", 1.0, binary=True)]
-
-
 def test_group_and_tags_are_kept(tmp_path: Path) -> None:
     """Domain and system are tags also where they stand by themselves."""
     line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law", "tags": {"lang": "en"}}'
     assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7", tags={"domain": "law", "lang": "en"})]
-
-
-def test_the_group_may_stand_elsewhere(tmp_path: Path) -> None:
-    """Such as the question, which several systems answered."""
-    found = read(tmp_path, '{"id": "a", "rating": 5, "q": {"id": 3}}', metric="m", group="q.id")
-    assert found == [Label("a", "m", 1.0, group="3")]
-
-
-def test_better_and_worse_are_a_preference(tmp_path: Path) -> None:
-    """Two records of which a person prefers one."""
-    line = '{"better": "a", "worse": "b", "metric": "m", "system": "x"}'
-    assert read(tmp_path, line) == [Preference("m", "a", "b", tags={"system": "x"})]
 
 
 def test_a_table_is_read_like_lines(tmp_path: Path) -> None:
@@ -81,7 +63,7 @@ def test_a_table_is_read_like_lines(tmp_path: Path) -> None:
         ('{"id": "a", "rating": NaN, "metric": "m"}', "line 1 is damaged: NaN is no number"),
         ('{"id": "a", "rating": 3}', "names no metric; give it with --metric"),
         ('{"rating": 3, "metric": "m"}', "has no id"),
-        ('{"id": "a"}', "no line has label or rating or value, nor better and worse"),
+        ('{"id": "a"}', "no line has label or rating or value"),
     ],
 )
 def test_what_is_no_label_is_refused(tmp_path: Path, line: str, said: str) -> None:

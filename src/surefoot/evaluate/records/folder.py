@@ -42,27 +42,26 @@ def opened(path: str | Path) -> Evaluated:
     none, TraceFault where it is damaged."""
     folder = Path(path)
     about = described(folder, "an evaluation")
-    return Evaluated(about, records_of(folder / "records.jsonl"), scores_of(folder / "scores.jsonl"))
+    return Evaluated(about, records_of(folder / "records.jsonl"), _scores_of(folder / "scores.jsonl"))
 
 
 def records_of(path: Path) -> tuple[Record, ...]:
     """The records in a file, bare or under keys; the last of each id, in the place of the first. Raises UsageError
     where the file cannot be read, TraceFault where it is damaged."""
-    return tuple({record.id: record for _, record in _values(path, Record)}.values())
+    return tuple({record.id: record for record in _values(path, Record)}.values())
 
 
-def scores_of(path: str | Path) -> tuple[Score, ...]:
-    """The scores in a file, a line each, bare or under keys as in `scores.jsonl`; the last of each key. Raises
-    UsageError where the file cannot be read, TraceFault where it is damaged."""
+def _scores_of(path: Path) -> tuple[Score, ...]:
+    """The scores in a file; the last of each record and metric. Raises TraceFault where it is damaged."""
     scores = {}
-    for key, score in _values(Path(path), Score):
+    for score in _values(path, Score):
         if score.value is not None and not 0 <= score.value <= 1:
             raise TraceFault(f"{path}: {score.value:g} is no value of {score.metric}; one lies between 0 and 1")
-        scores[key or f"{score.record_id}\t{score.metric}\t{score.judge}"] = score
+        scores[score.record_id, score.metric] = score
     return tuple(sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge)))
 
 
-def _values(path: Path, kind: type[T]) -> Iterator[tuple[str, T]]:
-    """The key of each line, empty where it is bare, and the value in it."""
+def _values(path: Path, kind: type[T]) -> Iterator[T]:
+    """The value of each line, bare or under a key."""
     for where, row in rows(path):
-        yield str(row.get("key", "")), from_json(kind, row.get("value") if "key" in row else row, where)
+        yield from_json(kind, row.get("value") if "key" in row else row, where)

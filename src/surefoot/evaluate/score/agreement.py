@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -9,13 +10,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.evaluate.score.labels import Label, Preference
+from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.summaries import rates, value
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc
 from surefoot.stats.groups import count, numbered
 from surefoot.types import Score
 
-Labelled: TypeAlias = Literal["ratings", "yes and no", "preferences"]
+Labelled: TypeAlias = Literal["ratings", "yes and no"]
 Groups: TypeAlias = Mapping[str, str]
 """By record id."""
 Tags: TypeAlias = Mapping[str, Mapping[str, str]]
@@ -44,22 +45,21 @@ class Agreement:
     rated: bool
     """The judge rates from 1 to 5; else its value v counts as a rating of 1 + 4·v."""
     of: int
-    """Records, or preferences, that have a label and a score."""
+    """Records that have a label and a score."""
     groups: int
     unscored: int
     """Labelled records that the judge left without a score; they are in no figure."""
     figures: dict[str, Figure]
     """Each with its interval from a bootstrap over groups.
 
-    Of ratings: `tau_b` (Kendall), `spearman`, `nmae` (mean absolute error over 4, of ratings from 1 to 5; 0 is best),
-    `kappa` (quadratic weights). Of yes and no: `auc`, `tau_b`, `spearman`. Of preferences: `pairwise`, the share in
-    which the judge gives the better one the higher score; equal scores count one half.
+    Of ratings: `tau_b` (Kendall) and `nmae` (mean absolute error over 4, of ratings from 1 to 5; 0 is best). Of yes and
+    no: `auc` and `tau_b`.
     """
 
 
 def agreed(
     scores: Iterable[Score],
-    labels: Iterable[Label | Preference],
+    labels: Iterable[Label],
     groups: Groups | None = None,
     tags: Tags | None = None,
     by: Sequence[str] = (),
@@ -71,32 +71,19 @@ def agreed(
     all where they are even.
     """
     table = _table(scores)
-    located = [_located(one, groups or {}, tags or {}) for one in labels]
-    graded = _joined([one for one in located if isinstance(one, Label)])
-    found = []
+    graded = _joined([_located(one, groups or {}, tags or {}) for one in labels])
+    found: list[Agreement] = []
     for (metric, judge), mine in table.items():
         ratings = [one for one in graded if one.metric == metric and one.record_id in mine]
-        pairs = [
-            one
-            for one in located
-            if isinstance(one, Preference) and one.metric == metric and {one.better, one.worse} <= mine.keys()
-        ]
-        for tag in _tags([*ratings, *pairs], by):
-            if among := [one for one in ratings if _has(one, tag)]:
-                found.append(_graded((metric, judge, tag), among, mine))
-            if chosen := [one for one in pairs if _has(one, tag)]:
-                found.append(_preferred((metric, judge, tag), chosen, mine))
+        tagged = {tag: [one for one in ratings if _has(one, tag)] for tag in _tags(ratings, by)}
+        found += [_graded((metric, judge, tag), among, mine) for tag, among in tagged.items() if among]
     return tuple(found)
 
 
-def missing(scores: Iterable[Score], labels: Iterable[Label | Preference]) -> dict[str, int]:
+def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
     """The number of labels, by metric, that no judge was asked about."""
-    judged_pairs = {(score.metric, score.record_id) for score in scores}
-    lost: dict[str, int] = {}
-    for one in labels:
-        ids = (one.record_id,) if isinstance(one, Label) else (one.better, one.worse)
-        lost[one.metric] = lost.get(one.metric, 0) + any((one.metric, name) not in judged_pairs for name in ids)
-    return {metric: count for metric, count in lost.items() if count}
+    judged = {(score.metric, score.record_id) for score in scores}
+    return dict(Counter(one.metric for one in labels if (one.metric, one.record_id) not in judged))
 
 
 def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[JudgedRecord]]]:
@@ -132,31 +119,6 @@ def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = No
     return Statistic(weighted, _numbers(numbers, one)[order], "all are tied")
 
 
-def spearman(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
-    """Spearman's ρ: the correlation of the ranks, tied ones at their middle."""
-    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-
-    def weighted(weights: Floats) -> Floats:
-        return _correlation(_ranks(one, weights), _ranks(two, weights), weights)
-
-    return Statistic(weighted, _numbers(numbers, one), "all are tied")
-
-
-def kappa(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
-    """Cohen's κ with quadratic weights: 1 less the mean squared distance over that of unrelated pairs; on categories
-    the textbook's, and defined between them too."""
-    one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-
-    def weighted(weights: Floats) -> Floats:
-        whole = weights.sum(axis=1)
-        means = weights @ one / whole, weights @ two / whole
-        squares = weights @ one**2 / whole + weights @ two**2 / whole
-        chance = squares - 2 * means[0] * means[1]
-        return 1 - _over(weights @ (one - two) ** 2 / whole, chance)
-
-    return Statistic(weighted, _numbers(numbers, one), "all are the same")
-
-
 def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
     """The mean distance of two shares of a scale: of ratings from 1 to 5, their mean absolute error over 4."""
     return mean(np.abs(np.asarray(first, dtype=float) - np.asarray(second, dtype=float)), numbers)
@@ -170,10 +132,9 @@ def _table(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, Score]]:
     return table
 
 
-def _located(one: Label | Preference, groups: Groups, tags: Tags) -> Label | Preference:
-    """The label, with what is known of its record: of a preference, of the first by name, so that every preference
-    between the same two is in one group."""
-    name = one.record_id if isinstance(one, Label) else min(one.better, one.worse)
+def _located(one: Label, groups: Groups, tags: Tags) -> Label:
+    """The label, with what is known of its record."""
+    name = one.record_id
     group = one.group or groups.get(name) or f"\0{name}"
     return replace(one, group=group, tags={**tags.get(name, {}), **one.tags})
 
@@ -193,12 +154,12 @@ def _joined(labels: Sequence[Label]) -> list[Label]:
     return joined
 
 
-def _tags(labels: Sequence[Label | Preference], by: Sequence[str]) -> list[str]:
+def _tags(labels: Sequence[Label], by: Sequence[str]) -> list[str]:
     named = sorted({f"{name}={one.tags[name]}" for one in labels for name in by if name in one.tags})
     return ["", *sorted(named, key=lambda tag: by.index(tag.partition("=")[0]))]
 
 
-def _has(one: Label | Preference, tag: str) -> bool:
+def _has(one: Label, tag: str) -> bool:
     name, _, stated = tag.partition("=")
     return not tag or one.tags.get(name) == stated
 
@@ -211,61 +172,26 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
 
 
 def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
+    """`about`: metric, judge and tag."""
     found = _beside(labels, scores)
     stated, judged = [one.label.share for one in found], [one.share for one in found]
     binary = any(one.binary for one in labels)
     numbers = numbered((one.label.record_id for one in found), {one.record_id: one.group for one in labels})
-    measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "spearman": spearman, "nmae": nmae, "kappa": kappa}
+    measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "nmae": nmae}
     if binary:
-        measures = {"auc": roc_auc, "tau_b": tau_b, "spearman": spearman}
-    figures = {name: measure(judged, stated, numbers) for name, measure in measures.items()} if found else {}
-    kind: Labelled = "yes and no" if binary else "ratings"
-    return _agreement(about, kind, figures, numbers, len(labels), scores)
-
-
-def _preferred(about: tuple[str, str, str], pairs: Sequence[Preference], scores: Mapping[str, Score]) -> Agreement:
-    values = [(one.group, value(scores[one.better]), value(scores[one.worse])) for one in pairs]
-    there = [(group, better, worse) for group, better, worse in values if better is not None and worse is not None]
-    right = [0.5 + (better > worse) / 2 - (better < worse) / 2 for _, better, worse in there]
-    numbers = numbered((str(n) for n in range(len(there))), {str(n): group for n, (group, _, _) in enumerate(there)})
-    figures = {"pairwise": mean(right, numbers)} if there else {}
-    return _agreement(about, "preferences", figures, numbers, len(pairs), scores)
-
-
-def _agreement(
-    about: tuple[str, str, str],
-    labels: Labelled,
-    statistics: Mapping[str, Statistic],
-    numbers: Ints,
-    of: int,
-    scores: Mapping[str, Score],
-) -> Agreement:
-    """`about`: metric, judge and tag."""
+        measures = {"auc": roc_auc, "tau_b": tau_b}
+    statistics = {name: measure(judged, stated, numbers) for name, measure in measures.items()} if found else {}
     counts = resampled(count(numbers))
     figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
-    there, groups = len(numbers), count(numbers) if len(numbers) else 0
-    return Agreement(*about, labels, rates(scores.values()), there, groups, of - there, figures)
+    kind: Labelled = "yes and no" if binary else "ratings"
+    groups = count(numbers) if found else 0
+    return Agreement(*about, kind, rates(scores.values()), len(found), groups, len(labels) - len(found), figures)
 
 
 def _sorted(values: Floats) -> tuple[Ints, Ints]:
     """The order of the values, and where in it each distinct one begins."""
     order = np.argsort(values, kind="stable")
     return order, np.unique(values[order], return_index=True)[1]
-
-
-def _ranks(values: Floats, weights: Floats) -> Floats:
-    """The middle rank of each item, less one half, where each stands there as often as it weighs."""
-    order, starts = _sorted(values)
-    tied = np.add.reduceat(weights[:, order], starts, axis=1)
-    middles = np.cumsum(tied, axis=1) - tied / 2
-    return np.asarray(middles[:, np.unique(values, return_inverse=True)[1]])
-
-
-def _correlation(first: Floats, second: Floats, weights: Floats) -> Floats:
-    whole = weights.sum(axis=1, keepdims=True)
-    one, two = (ranks - (weights * ranks).sum(axis=1, keepdims=True) / whole for ranks in (first, second))
-    spread = (weights * one**2).sum(axis=1) * (weights * two**2).sum(axis=1)
-    return _over((weights * one * two).sum(axis=1), np.sqrt(spread))
 
 
 def _over(part: Floats, whole: Floats) -> Floats:

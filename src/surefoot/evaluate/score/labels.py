@@ -1,4 +1,4 @@
-"""People's labels of records: ratings, yes or no, or which of two is better."""
+"""People's labels of records: ratings, or yes and no."""
 
 from __future__ import annotations
 
@@ -29,37 +29,22 @@ class Label:
     tags: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """A person's choice between two records."""
-
-    metric: str
-    better: str
-    """Its id."""
-    worse: str
-    group: str = ""
-    tags: dict[str, str] = field(default_factory=dict)
-
-
 def labelled(
-    path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5), group: str = "group"
-) -> tuple[Label | Preference, ...]:
+    path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5)
+) -> tuple[Label, ...]:
     """The labels of a file: JSON lines, or .csv with a heading.
 
-    A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names, through objects by
-    dots. `true` and `false` say yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the
-    scale begins higher. Other numbers lie on the scale. A line with `better` and `worse`, two ids, is a preference. The
-    line's own metric comes before `metric`; `group` names the field of the record's group; `tags`, or `domain` and
-    `system`, are kept. Lines without a label are passed over.
+    A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names. `true` and `false` say
+    yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the scale begins higher. Other
+    numbers lie on the scale. The line's own metric comes before `metric`; `group`, `tags`, `domain` and `system` are
+    kept. Lines without a label are passed over.
 
     Raises UsageError, naming the line, for a label that is none.
     """
-    found = list(_rows(Path(path)))
     names = [label] if label else NAMES
-    labels = [(where, row, raw) for where, row in found if (raw := _found(row, names)) is not None]
-    pairs = [(where, row) for where, row in found if "better" in row and "worse" in row]
-    if not labels and not pairs:
-        raise UsageError(f"{path} has no label: no line has {' or '.join(names)}, nor better and worse; see --label")
+    labels = [(where, row, raw) for where, row in _rows(Path(path)) if (raw := _found(row, names)) is not None]
+    if not labels:
+        raise UsageError(f"{path} has no label: no line has {' or '.join(names)}; see --label")
     binary = _binary(labels, metric, scale)
 
     def rated(where: str, row: dict[str, Any], raw: Any) -> Label:
@@ -70,14 +55,10 @@ def labelled(
                 f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale"
             )
         share = (number - low) / (high - low)
-        return Label(_text(where, row, "id"), named, share, named in binary, _group(row, group), _tags(row))
+        group = row.get("group")
+        return Label(_id(where, row), named, share, named in binary, "" if group is None else str(group), _tags(row))
 
-    def preferred(where: str, row: dict[str, Any]) -> Preference:
-        better, worse = _text(where, row, "better"), _text(where, row, "worse")
-        return Preference(_metric(where, row, metric), better, worse, _group(row, group), _tags(row))
-
-    preferences = [preferred(*one) for one in pairs]
-    return (*(rated(*one) for one in labels), *preferences)
+    return tuple(rated(*one) for one in labels)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -103,13 +84,7 @@ def _cell(text: Any) -> Any:
 
 def _found(row: dict[str, Any], names: Sequence[str]) -> Any:
     """The value under the first of the names that is there; None: none of them is."""
-    for name in names:
-        inner: Any = row
-        for part in name.split("."):
-            inner = inner.get(part) if isinstance(inner, dict) else None
-        if inner is not None:
-            return inner
-    return None
+    return next((row[name] for name in names if row.get(name) is not None), None)
 
 
 def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scale: tuple[float, float]) -> set[str]:
@@ -127,16 +102,11 @@ def _metric(where: str, row: dict[str, Any], metric: str) -> str:
     raise UsageError(f"{where} names no metric; give it with --metric")
 
 
-def _group(row: dict[str, Any], name: str) -> str:
-    raw = _found(row, [name])
-    return "" if raw is None else str(raw)
-
-
-def _text(where: str, row: dict[str, Any], name: str) -> str:
-    raw = row.get(name, row.get("record_id") if name == "id" else None)
+def _id(where: str, row: dict[str, Any]) -> str:
+    raw = row.get("id", row.get("record_id"))
     if isinstance(raw, str | int) and str(raw):
         return str(raw)
-    raise UsageError(f"{where} has no {name}, which names a record")
+    raise UsageError(f"{where} has no id, which names a record")
 
 
 def _number(where: str, raw: Any) -> float:
