@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from effort import is_proportional
 from surefoot.evaluate.problems import DataProblem
 from surefoot.evaluate.records.files import LoadedRecords, read, write
-from surefoot.evaluate.records.source import values
 from surefoot.evaluate.records.traces import record as of_trace
 from surefoot.generators.llm import prompt
 from surefoot.run import manifest
@@ -89,13 +87,11 @@ def test_fields_are_known_by_the_names_that_others_give_them(tmp_path: Path, row
 
 
 def test_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
-    """Not by its name: JSON lines, a list, a list under a name, columns of two kinds, and tables."""
+    """Not by its name: JSON lines, a list under a name, and tables."""
     rows = [{"id": "a", "question": "Q", "answer": "A"}, {"id": "b", "question": "R", "answer": "B"}]
-    columns = {name: [row[name] for row in rows] for name in rows[0]}
     forms = {
         "JSON lines": "\n".join(map(json.dumps, rows)),
         "a JSON list": json.dumps({"version": 1, "data": rows}, indent=2),
-        "JSON columns": json.dumps(columns),
         "CSV": "id,question,answer\na,Q,A\nb,R,B\n",
         "CSV with semicolons": "id;question;answer\r\na;Q;A\r\nb;R;B\r\n",
         "TSV": "id\tquestion\tanswer\na\tQ\tA\nb\tR\tB\n",
@@ -110,15 +106,6 @@ def test_the_format_is_told_by_what_is_in_the_file(tmp_path: Path) -> None:
         )
 
 
-def test_columns_as_pandas_writes_them_are_read(tmp_path: Path) -> None:
-    """By index, and split into columns and data; what is NaN was not kept."""
-    path = tmp_path / "x.json"
-    path.write_text('{"question": {"0": "Q", "1": "R"}, "answer": {"0": "A", "1": NaN}}', encoding="utf-8")
-    assert [record.answer for record in read(path).records] == ["A", None]
-    path.write_text('{"columns": ["question", "answer"], "index": [0], "data": [["Q", "A"]]}', encoding="utf-8")
-    assert read(path).records[0].answer == "A"
-
-
 def test_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: Path) -> None:
     """Contexts and references; an answer in brackets stays as it is."""
     path = tmp_path / "x.csv"
@@ -128,14 +115,6 @@ def test_a_table_may_hold_lists_as_json_or_as_python_writes_them(tmp_path: Path)
     assert [passage.text for passage in first.contexts or ()] == ["a", "b"]
     assert (first.answer, first.truths) == ("[1]", ("x", "y"))
     assert [passage.text for passage in second.contexts or ()] == ["plain"]
-
-
-def test_contexts_as_an_object_of_lists_are_turned_round(tmp_path: Path) -> None:
-    """As `datasets` stores a list of objects; and HotpotQA's pairs of a title and sentences."""
-    hub = {"question": "Q", "context": {"title": ["T", "U"], "sentences": [["a.", " b."], ["c"]]}}
-    pairs = {"question": "Q", "context": [["T", ["a.", " b."]], ["U", ["c"]]]}
-    for record in read(lines(tmp_path / "x.jsonl", hub, pairs)).records:
-        assert [(p.title, p.text) for p in record.contexts or ()] == [("T", "a. b."), ("U", "c")]
 
 
 def test_of_messages_the_last_of_each_side_counts(tmp_path: Path) -> None:
@@ -320,22 +299,6 @@ def test_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) -> No
     }
 
 
-def test_metrics_that_cannot_be_judged_are_named_with_how_many(tmp_path: Path) -> None:
-    """What is empty is there and is judged; what was not recorded is not."""
-    rows = [FULL, {"id": "b", "question": "Q", "answer": "", "contexts": []}, {"id": "c", "question": "Q"}]
-    loaded = read(lines(tmp_path / "x.jsonl", *rows))
-    assert loaded.unjudged == {
-        "answer_relevancy": 1,
-        "context_relevancy": 1,
-        "context_adherence": 1,
-        "factuality": 2,
-        "context_recall": 2,
-        "grading_note": 1,
-        **dict.fromkeys(("f1", "bleu", "rouge_1", "rouge_2"), 2),
-    }
-    assert read(lines(tmp_path / "y.jsonl", FULL)).unjudged == {}
-
-
 def test_two_answers_without_a_reference_are_answer_and_reference(tmp_path: Path) -> None:
     """As in files of predictions beside gold answers; it is said."""
     loaded = read(lines(tmp_path / "x.jsonl", {"question": "Q", "answer": "T", "prediction": "A"}))
@@ -343,21 +306,13 @@ def test_two_answers_without_a_reference_are_answer_and_reference(tmp_path: Path
     assert count(loaded, "records whose column 'answer' is taken for the reference") == 1
 
 
-def test_columns_can_be_named_by_hand(tmp_path: Path) -> None:
-    """A wrong field or column is said with what there is."""
-    path = lines(tmp_path / "x.jsonl", {"frage": "Q", "antwort": "A"})
-    (record,) = read(path, columns={"question": "frage", "answer": "antwort"}).records
-    assert (record.question, record.answer) == ("Q", "A")
-    with pytest.raises(UsageError, match="no field 'frage'; there are: id, question"):
-        read(path, columns={"frage": "question"})
-    with pytest.raises(UsageError, match="no column 'fräge'; there are: frage, antwort"):
-        read(path, columns={"question": "fräge"})
-
-
-def test_wrong_columns_are_an_error_that_names_them(tmp_path: Path) -> None:
-    """And says how to name them."""
-    with pytest.raises(UsageError, match=r"it has: frage, antwort; say which is which, as in question=COLUMN"):
+def test_a_file_without_records_a_row_is_an_error(tmp_path: Path) -> None:
+    """Unknown columns are named; columns as pandas writes them have to be turned into rows."""
+    with pytest.raises(UsageError, match=r"it has: frage, antwort; rename its columns \(fields: id, question"):
         read(lines(tmp_path / "x.jsonl", {"frage": "Q", "antwort": "A"}))
+    for cells in ({"0": "Q", "1": "R"}, ["Q", "R"]):
+        with pytest.raises(UsageError, match=r"holds columns, .* as JSON lines"):
+            read(lines(tmp_path / "x.json", {"question": cells, "answer": cells}))
 
 
 def test_a_line_that_is_no_record_is_an_error_that_names_it(tmp_path: Path) -> None:
@@ -374,18 +329,6 @@ def test_a_line_that_is_no_record_is_an_error_that_names_it(tmp_path: Path) -> N
     path.write_text('[{"question": "Q"},\n {"question" "R"}]', encoding="utf-8")
     with pytest.raises(UsageError, match=r"x.jsonl, line 2 is not JSON"):
         read(path)
-
-
-@pytest.mark.slow
-def test_a_file_of_many_small_values_is_read_in_linear_time() -> None:
-    """Each was copied with all that follows, and its line counted from the first."""
-
-    def found(many: int) -> list[tuple[int, object]]:
-        return values("[\n1]" + " 1\n" * many, "x.json")
-
-    assert is_proportional(found, 20_000, 16)
-    assert found(20_000)[:3] == [(1, [1]), (2, 1), (3, 1)]
-    assert (len(found(20_000)), found(20_000)[-1]) == (20_001, (20_001, 1))
 
 
 @pytest.mark.parametrize("before", ["", "[\n"])
@@ -409,22 +352,12 @@ def test_encodings_are_told_and_counted(tmp_path: Path) -> None:
         assert count(loaded, "the file is not UTF-8; it was read as cp1252") == problems
 
 
-@pytest.mark.parametrize(
-    ("start", "what"),
-    [
-        (b"PAR1", "Parquet.*to_json"),
-        (b"ARROW1", "Arrow.*to_json"),
-        (b"\x1f\x8b", "gunzip"),
-        (b"PK\x03\x04", "save its table as CSV"),
-        (b"SQLite format 3\0", "database"),
-        (b"\x00\x01", "is binary"),
-    ],
-)
-def test_what_is_not_read_says_how_to_convert_it(tmp_path: Path, start: bytes, what: str) -> None:
+@pytest.mark.parametrize("start", [b"PAR1", b"\x1f\x8b", b"PK\x03\x04", b"SQLite format 3\0", b"\x00\x01"])
+def test_what_is_not_read_says_how_to_convert_it(tmp_path: Path, start: bytes) -> None:
     """By what is in the file."""
     path = tmp_path / "x.jsonl"
     path.write_bytes(start + b"\0\0\0")
-    with pytest.raises(UsageError, match=what):
+    with pytest.raises(UsageError, match=r"write it as JSON lines or as CSV first: .*to_json"):
         read(path)
 
 

@@ -6,7 +6,7 @@ The format is told by what is in the file; each has a module beside this one.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,8 @@ from typing import Any
 from surefoot.config import trust
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.problems import DataProblem, Problems
-from surefoot.evaluate.records import rows, source, spans, tables, traces
+from surefoot.evaluate.records import rows, source, spans, traces
 from surefoot.evaluate.records.folder import records_of
-from surefoot.evaluate.score import lexical
-from surefoot.judges._diamond import lacking, metrics
 from surefoot.run import manifest
 from surefoot.run.store import runs, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
@@ -49,28 +47,20 @@ class LoadedRecords:
     problems: tuple[DataProblem, ...]
     """Missing, repaired or left out parts, each counted."""
 
-    @property
-    def unjudged(self) -> dict[str, int]:
-        """The number of records that a metric does not apply to, by metric; a metric that applies to all is left
-        out."""
-        known = {**metrics(), **lexical.METRICS}
-        counts = {name: sum(bool(lacking(one, record)) for record in self.records) for name, one in known.items()}
-        return {name: count for name, count in counts.items() if count}
 
-
-def read(path: str | Path, golds: str | Path | None = None, columns: Mapping[str, str] | None = None) -> LoadedRecords:
+def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
     """The records of a file or of a run's folder, whatever its format.
 
     `golds` is a file of questions with answers (`datasets.questions.load`) that completes records without a reference:
     by id, else by the words of the question. A run's folder names its own, taken if unchanged and below the working
-    directory. `columns` says which column is which field, where the names do not.
+    directory.
 
     No row is left out: a row that is no record raises UsageError, naming the line; what a record lacks is counted. A
     second record of an id gets "#2" behind it, one without an id its number, and records that ask the same form a
     group.
     """
     problems, place = Problems(), Path(path)
-    name, records = _found(place, columns or {}, problems)
+    name, records = _found(place, problems)
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
     _remark(records, problems)
@@ -82,48 +72,45 @@ def write(records: Iterable[Record], path: str | Path) -> None:
     write_text(Path(path), "".join(f"{spelled(to_json(record))}\n" for record in records))
 
 
-def _found(path: Path, columns: Mapping[str, str], problems: Problems) -> _Found:
+def _found(path: Path, problems: Problems) -> _Found:
     """The records of a file or of a run's folder. Raises UsageError."""
     if path.is_dir():
-        return _folder(path, columns, problems)
+        return _folder(path, problems)
     text = source.text(path, problems)
     if not text.strip():
         raise UsageError(f"{path} is empty")
     if text.lstrip()[0] not in "{[":
-        name, table_rows = tables.rows(text, path.name, problems)
-        return name, rows.records(table_rows, path.name, columns, problems)
-    return _json(source.values(text, path.name), path.name, columns, problems)
+        name, table_rows = source.table(text, path.name, problems)
+        return name, rows.records(table_rows, path.name, problems)
+    return _json(source.values(text, path.name), path.name, problems)
 
 
-def _folder(folder: Path, columns: Mapping[str, str], problems: Problems) -> _Found:
+def _folder(folder: Path, problems: Problems) -> _Found:
     if (folder / "scores.jsonl").exists() and (folder / "records.jsonl").exists():
         return "records of Surefoot", list(records_of(folder / "records.jsonl"))
     if (folder / "records.jsonl").exists():
-        return _found(folder / "records.jsonl", columns, problems)
+        return _found(folder / "records.jsonl", problems)
     inner = runs(folder)
     if len(inner) == 1 and (inner[0] / "traces.jsonl").exists():
         return "a run of Surefoot", traces.run(inner[0], problems)
     if len(inner) > 1:
         raise UsageError(f"{folder} holds several runs; give one of them: {', '.join(map(str, inner))}")
-    if (folder / "dataset_info.json").exists() or (folder / "dataset_dict.json").exists():
-        raise UsageError(f"{folder} is a data set that `datasets` saved; {source.ARROW_HINT}")
     raise UsageError(f"{folder} holds no records: neither records.jsonl nor run.json with traces.jsonl")
 
 
-def _json(values: list[tuple[int, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> _Found:
+def _json(values: list[tuple[int, Any]], name: str, problems: Problems) -> _Found:
     _, first = values[0]
     if traces.is_record(first):
         return "records of Surefoot", traces.records(values, name)
     if traces.is_trace(first):
         return "traces of Surefoot", traces.of_values(values, name)
-    listed = tables.listed(first) if len(values) == 1 else None
+    items = source.listed(first) if len(values) == 1 else None
     each = [(f"{name}, line {number}", value) for number, value in values]
-    if listed:
-        each = [(f"{name}, item {number}", value) for number, value in enumerate(listed[1], start=1)]
+    if items is not None:
+        each = [(f"{name}, item {number}", value) for number, value in enumerate(items, start=1)]
     if each and spans.recognised(each[0][1]):
         return "OpenTelemetry spans", spans.records(each, problems)
-    form = listed[0] if listed else "JSON lines"
-    return form, rows.records(each, name, columns, problems)
+    return "JSON lines" if items is None else "a JSON list", rows.records(each, name, problems)
 
 
 def _golds(place: Path, problems: Problems) -> str | None:

@@ -17,7 +17,6 @@ MOST = 10_000
 """Contexts of a record. Nobody shows a model as many; a file of empty ones would become a hundred times as large."""
 
 _TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
-_WORDS = (*_TEXT, "sentences")
 _TITLE = ("title", "name", "heading")
 _URL = ("url", "source", "link", "file_path", "file_name")
 _ID = ("id", "_id", "doc_id", "document_id", "docid", "passage_id", "chunk_id", "pid")
@@ -28,12 +27,6 @@ def passages(value: Any) -> tuple[Passage, ...]:
     """A passage for each context, in order. A text alone is one; text, title, id and address of objects are looked up
     by the usual names, also in their `metadata`. Ids are distinct: "c1", "c2", … where there is none, and the second of
     an id has "#2" behind it. Raises UsageError for more than MOST."""
-    if (
-        isinstance(value, Mapping)
-        and isinstance(_first(value, _WORDS), list)
-        and not isinstance(value.get("title"), str)
-    ):
-        value = transposed({name: cells for name, cells in value.items() if isinstance(cells, list)})
     items = value if isinstance(value, list | tuple) else [value]
     if len(items) > MOST:
         raise UsageError(f"a record has {len(items):,} contexts, and at most {MOST:,} are read; is it one record?")
@@ -50,15 +43,7 @@ def distinct(found: Sequence[Passage]) -> tuple[Passage, ...]:
     return tuple(apart)
 
 
-def transposed(columns: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
-    """The rows of an object of lists, as `datasets` and pandas write a list of objects."""
-    length = max(map(len, columns.values()))
-    return [{name: cells[i] for name, cells in columns.items() if i < len(cells)} for i in range(length)]
-
-
 def _passage(item: Any, name: str) -> Passage:
-    if isinstance(item, list | tuple) and len(item) == 2 and isinstance(item[0], str):
-        return Passage(name, _joined(item[1]), title=item[0])  # HotpotQA: the title, and its sentences
     if not isinstance(item, Mapping):
         return Passage(name, _joined(item))
     metadata = item.get("metadata")
@@ -68,7 +53,7 @@ def _passage(item: Any, name: str) -> Passage:
     score = _first(looked, _SCORE)
     return Passage(
         str(_first(looked, _ID) or name),
-        _joined(_first(looked, _WORDS)),
+        _joined(_first(looked, _TEXT)),
         title=_joined(_first(looked, _TITLE)),
         url=_joined(_first(looked, _URL)) or None,
         score=float(score) if isinstance(score, float) and isfinite(score) else None,
@@ -80,8 +65,7 @@ def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _joined(value: Any) -> str:
-    """A text; of a list its parts, with spaces between where they bring none; of anything else, its JSON."""
+    """A text; of a list its parts, with spaces between; of anything else, its JSON."""
     if isinstance(value, list | tuple):
-        parts = [_joined(part) for part in value]
-        return ("" if any(part != part.strip() for part in parts) else " ").join(parts)
+        return " ".join(map(_joined, value))
     return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Rows with named columns, of JSON or of a table, as records, whatever their columns are called."""
+"""Rows with named columns, of JSON or of a table, as records, by the names that others give the columns."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.messages import Who, plain_text
 from surefoot.evaluate.records.passages import passages
+from surefoot.evaluate.records.source import CONVERT
 from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
@@ -45,24 +46,26 @@ TAGS = ("domain", "system", "dataset", "split", "language", "category", "difficu
 """Columns that results are told apart by."""
 TAKEN_FOR_THE_REFERENCE = (
     "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
-    "say which is which with columns where that is wrong"
+    "rename it where that is wrong"
 )
 
 
-def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, str], problems: Problems) -> list[Record]:
-    """A record for each row, given with its place; `columns` says by hand which column is which field. Raises
-    UsageError for what is no row, and where no column is known."""
+def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems) -> list[Record]:
+    """A record for each row, given with its place. Raises UsageError for what is no row, and where no column is
+    known."""
     flat = [(place, _flat(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
     there = Counter(column for _, row in flat for column in row)
-    named = assigned(list(there), columns)
+    named = assigned(list(there))
     if not {"question", "answer", "contexts"} & set(named):
         raise UsageError(
-            f"{name} has no column for a question, contexts or an answer; it has: {_shown(there)}; say which is "
-            f"which, as in question=COLUMN (fields: {', '.join(NAMES)})"
+            f"{name} has no column for a question, contexts or an answer; it has: {_shown(there)}; rename its columns "
+            f"(fields: {', '.join(NAMES)})"
         )
-    if plain(named.get("truths", "")) == "answer" and "truths" not in columns:
+    if any(_is_column(row.get(named.get(field, ""))) for _, row in flat[:1] for field in ("question", "answer")):
+        raise UsageError(f"{name} holds columns, and not a record a row; {CONVERT}")
+    if plain(named.get("truths", "")) == "answer":
         problems.add(TAKEN_FOR_THE_REFERENCE, name, len(flat))
     for column, count in there.items():
         if column not in named.values() and plain(column) not in (*TAGS, "tags"):
@@ -73,29 +76,25 @@ def records(rows: Sequence[tuple[str, Any]], name: str, columns: Mapping[str, st
     ]
 
 
-def field_of(column: str) -> str:
-    """The field of a record that a column of this name is; empty: none that is known."""
-    return next((field for field, names in NAMES.items() if plain(column) in names), "")
+def assigned(columns: Collection[str]) -> dict[str, str]:
+    """The column of each field of a record that has one, the same for the whole file.
 
-
-def assigned(columns: Collection[str], fields: Mapping[str, str]) -> dict[str, str]:
-    """The column of each field of a record that has one; `given` names columns by hand.
-
-    A field has one column for the whole file. Where nothing else can be the reference and there are two answers,
-    "answer" is the reference, as in files of predictions beside gold answers. Raises UsageError for an unknown field or
-    column.
+    Where nothing else can be the reference and there are two answers, "answer" is the reference, as in files of
+    predictions beside gold answers.
     """
-    for field, column in fields.items():
-        if field not in NAMES:
-            raise UsageError(f"a record has no field '{field}'; there are: {', '.join(NAMES)}")
-        if column not in columns:
-            raise UsageError(f"there is no column '{column}'; there are: {', '.join(columns)}")
-    known = {plain(column): column for column in reversed(list(columns)) if column not in fields.values()}
+    known = {plain(column): column for column in reversed(list(columns))}
     chosen = {field: next((known[name] for name in names if name in known), "") for field, names in NAMES.items()}
     second = known.get("answer", "")
     if not chosen["truths"] and second and chosen["answer"] != second:
         chosen["truths"] = second
-    return {field: column for field, column in (chosen | dict(fields)).items() if column}
+    return {field: column for field, column in chosen.items() if column}
+
+
+def _is_column(value: Any) -> bool:
+    """True for the cells of several rows: texts in a list, or by index, as pandas writes them."""
+    if isinstance(value, dict):
+        return bool(value) and all(str(key).isdigit() for key in value)
+    return isinstance(value, list) and bool(value) and all(isinstance(cell, str) for cell in value)
 
 
 def plain(column: str) -> str:

@@ -1,6 +1,6 @@
 """Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record for each trace.
 
-It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs print them, and those
+It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs write them, and those
 of Phoenix, nested or with dotted names. Contexts are the documents of the outermost retrievers, in order of time; those
 of a reranker replace what was retrieved before it. Question and answer are input and output of the outermost chain or
 agent, else the retriever's query and the last words of a language model.
@@ -25,7 +25,7 @@ _NAMES = {
     "RETRIEVER": "retrieval",
     "LLM": "chat text_completion generate_content completion",
     "AGENT": "invoke_agent agent",
-    "CHAIN": "invoke_workflow workflow task",
+    "CHAIN": "invoke_workflow",
 }
 _OPERATIONS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """OpenInference's kinds by their names in other conventions."""
@@ -36,12 +36,12 @@ _DOCUMENTS = {
 _WRAPPED = ("CHAIN", "AGENT", "")
 """Kinds of spans that may stand around a whole request."""
 _SAID: dict[Who, tuple[str, ...]] = {
-    "user": ("input.value", "gen_ai.retrieval.query.text", "traceloop.entity.input", "gen_ai.input.messages"),
-    "assistant": ("output.value", "traceloop.entity.output", "gen_ai.output.messages"),
+    "user": ("input.value", "gen_ai.retrieval.query.text", "gen_ai.input.messages"),
+    "assistant": ("output.value", "gen_ai.output.messages"),
 }
 _MESSAGES: dict[Who, tuple[str, ...]] = {
-    "user": ("llm.input_messages", "gen_ai.input.messages", "gen_ai.prompt"),
-    "assistant": ("llm.output_messages", "gen_ai.output.messages", "gen_ai.completion"),
+    "user": ("llm.input_messages", "gen_ai.input.messages"),
+    "assistant": ("llm.output_messages", "gen_ai.output.messages"),
 }
 """Attributes of a language model's span that hold messages, whole or numbered."""
 _FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
@@ -200,8 +200,8 @@ def _raw(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
         yield value, str(_pairs(_inner(value, "resource", "attributes")).get("service.name", ""))
     for batch in _objects(batches):
         service = str(_pairs(_inner(batch, "resource", "attributes")).get("service.name", ""))
-        scopes = batch.get("scopeSpans") or batch.get("scope_spans") or batch.get("instrumentationLibrarySpans")
-        yield from ((span, service) for scope in _objects(scopes) for span in _objects(scope.get("spans")))
+        scopes = _objects(batch.get("scopeSpans"))
+        yield from ((span, service) for scope in scopes for span in _objects(scope.get("spans")))
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
@@ -214,9 +214,9 @@ def _span(raw: Mapping[str, Any], service: str) -> _Span:
     code = status.get("code", status.get("status_code")) if isinstance(status, Mapping) else status
     return _Span(
         trace=_trace_of(raw),
-        id=str(_look(raw, "spanId", "span_id", "context.span_id") or id(raw)),
-        parent=str(_look(raw, "parentSpanId", "parent_span_id", "parent_id") or ""),
-        start=_when(_look(raw, "startTimeUnixNano", "start_time_unix_nano", "start_time")),
+        id=str(_look(raw, "spanId", "context.span_id") or id(raw)),
+        parent=str(_look(raw, "parentSpanId", "parent_id") or ""),
+        start=_when(_look(raw, "startTimeUnixNano", "start_time")),
         kind=_kind(attributes, raw),
         attributes=attributes,
         failed=str(code or raw.get("status_code") or "").upper() in _FAILED,
@@ -228,20 +228,13 @@ def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
     said_so = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
     if said_so and said_so != "UNKNOWN" and not said_so.startswith("SPAN_KIND"):
         return said_so
-    others = (attributes.get(name) for name in ("gen_ai.operation.name", "traceloop.span.kind", "llm.request.type"))
-    if known := next((_OPERATIONS[str(other)] for other in others if str(other) in _OPERATIONS), ""):
-        return known
-    by_what_it_holds = (("retrieval.documents.", "RETRIEVER"), ("gen_ai.completion", "LLM"), ("llm.output_", "LLM"))
-    return next((kind for start, kind in by_what_it_holds if any(name.startswith(start) for name in attributes)), "")
+    return _OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
 
 
 def _attributes(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes by dotted name, with those of the span's events, where older conventions keep what was said."""
-    found: dict[str, Any] = {}
-    for event in _objects(raw.get("events")):
-        found |= _pairs(event.get("attributes"))
+    """Attributes by dotted name, from an object or from columns of dotted names."""
     dotted = {str(name): cell for name, cell in raw.items() if str(name).startswith("attributes.")}
-    found |= {name.removeprefix("attributes."): cell for name, cell in _flat(dotted).items()}
+    found = {name.removeprefix("attributes."): cell for name, cell in _flat(dotted).items()}
     return found | _pairs(raw.get("attributes"))
 
 
@@ -258,10 +251,9 @@ def _any(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     name, inner = next(iter(value.items()))
-    kind = name.replace("_", "").lower()
-    if kind == "arrayvalue":
+    if name == "arrayValue":
         return [_any(each) for each in _objects(_inner(value, name, "values"))]
-    if kind == "kvlistvalue":
+    if name == "kvlistValue":
         return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, name, "values"))}
     return inner
 
@@ -287,12 +279,12 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _batches(value: Mapping[str, Any]) -> list[Any] | None:
-    batches = value.get("resourceSpans", value.get("resource_spans"))
+    batches = value.get("resourceSpans")
     return batches if isinstance(batches, list) else None
 
 
 def _trace_of(value: Mapping[str, Any]) -> str:
-    return str(_look(value, "traceId", "trace_id", "context.trace_id") or "").removeprefix("0x")
+    return str(_look(value, "traceId", "context.trace_id") or "").removeprefix("0x")
 
 
 def _look(value: Mapping[str, Any], *names: str) -> Any:
