@@ -18,9 +18,6 @@ from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.types import Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
 
-CODE = "Set it:\n\n```sh\nset -x\n  indented\n```"
-TABLE = "| name | what it does |\n| --- | --- |\n| a | first |\n| longer | second |"
-
 
 def drawn(what: RenderableType, width: int = 100, terminal: bool = False) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
@@ -39,28 +36,9 @@ STRIP = Strip("a", 0, 22, BRIDGE.text, 1.0, kept=True)
 QUOTED = Citation(1, STRIP, "Tomas Aldwin", quoted=True)
 
 
-def test_code_is_shown_indented_and_without_its_fences() -> None:
-    """With its own indentation, to be copied."""
-    assert drawn(readable(CODE)) == "Set it:\n\n    set -x\n      indented"
-
-
-def test_a_table_is_shown_in_columns() -> None:
-    """Under its header; one of very many columns as it is written."""
-    assert drawn(readable(TABLE)).splitlines() == ["name    what it does", "a       first", "longer  second"]
-    wide = "| " + " | ".join("abcdefghijklmnop") + " |"
-    assert drawn(readable(wide)) == wide
-
-
-def test_the_term_of_a_definition_stands_above_its_meaning() -> None:
-    """Which is indented, and without its colon."""
-    assert drawn(readable("umask\n: The mask of new files.\n  It is octal.")) == (
-        "umask\n    The mask of new files.\n    It is octal."
-    )
-
-
-def test_a_list_keeps_its_lines() -> None:
+def test_a_text_keeps_its_lines() -> None:
     """Nothing is read as Markdown that a terminal would draw otherwise, nor as Rich's own markup."""
-    text = "- [b]first[/b] :smile:\n  goes on\n- **second**"
+    text = "- [b]first[/b] :smile:\n  goes on\n- **second**\n\n| a | b |"
     assert drawn(readable(text)) == text
 
 
@@ -116,19 +94,6 @@ def test_of_one_long_sentence_the_part_around_the_words_is_shown() -> None:
     assert shown.startswith("… word")
     assert "here" in shown
     assert shown.endswith("word …")
-
-
-def test_a_row_is_shown_with_the_header_of_its_table() -> None:
-    """Or nobody knows what its cells are."""
-    at = TABLE.index("second")
-    assert drawn(readable(TABLE, (), (at - 11, len(TABLE)))) == "name    what it does\nlonger  second"
-
-
-def test_a_part_of_a_meaning_is_shown_with_its_term() -> None:
-    """Or nobody knows what it means."""
-    text = f"umask\n: {'It is a mask. ' * 30}It is octal."
-    at = text.index("It is octal")
-    assert drawn(readable(text, (), excerpt(text, (at, at + 11)))).startswith("umask\n    … It is")
 
 
 def test_a_citation_says_that_it_is_quoted_and_from_where() -> None:

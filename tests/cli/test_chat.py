@@ -20,10 +20,10 @@ THEN = "and in 1911?"
 def talk(indexed: Callable[..., Any]) -> Callable[..., Any]:
     """A conversation of these lines on standard input."""
 
-    def said(*lines: str, words: tuple[str, ...] = ()) -> Any:
+    def run(*lines: str, words: tuple[str, ...] = ()) -> Any:
         return indexed("chat", *words, typed="".join(f"{line}\n" for line in lines))
 
-    return said
+    return run
 
 
 def test_each_line_of_standard_input_is_a_question(talk: Callable[..., Any]) -> None:
@@ -51,15 +51,13 @@ def test_a_question_that_goes_on_from_nothing_is_asked_back(talk: Callable[..., 
 
 def test_commands_are_no_questions(talk: Callable[..., Any], here: Path) -> None:
     """One that makes no sense is said so, and the conversation goes on; behind /quit nothing is read."""
-    done = talk(FIRST, "/passages x", "/passages 0", "/trace", "/trace kept.json", FIRST, "/help", "/quit", FIRST)
+    done = talk(FIRST, "/trace", "/trace last.json", "/help", "/quit", FIRST)
     assert done.code == 0
-    assert read_trace(here / "kept.json").question == FIRST
+    assert read_trace(here / "last.json").question == FIRST
     assert done.err.splitlines() == [
-        "surefoot: say how many passages, as in: /passages 5",
         "surefoot: ask something, then name a file, as in: /trace answer.json",
     ]
-    assert done.out.count("Retrieved") == 2
-    assert done.out.count("Passages") == 1
+    assert done.out.count("Retrieved") == 1
     assert "/quit ends" in done.out
 
 
@@ -92,13 +90,3 @@ def test_ctrl_c_stops_an_answer_and_not_the_conversation(
     done = talk(FIRST, FIRST)
     assert (done.code, done.err) == (0, "stopped\n")
     assert "Tomas Aldwin built it. [1]" in done.out
-
-
-def test_the_history_is_kept_for_its_owner_alone(here: Path) -> None:
-    """In the folder of the state, for the next conversation."""
-    readline = pytest.importorskip("readline")
-    with chat._history():
-        readline.add_history("What is a hut?")
-    assert chat.history().is_relative_to(here)
-    assert "What is a hut?" in chat.history().read_text()
-    assert chat.history().stat().st_mode & 0o077 == 0

@@ -12,11 +12,10 @@ import pytest
 
 from surefoot.config import doctor
 from surefoot.models import registry
-from surefoot.types.errors import MissingExtra
 
 
 def lines(text: str) -> dict[str, str]:
-    """What doctor says, by what it looked at."""
+    """The findings of doctor by check."""
     return dict(line[2:].split(": ", 1) for line in text.splitlines())
 
 
@@ -91,7 +90,7 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
     monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.html", raising=False)
     done = surefoot("doctor")
     assert done.code == 1
-    assert lines(done.out)["loaders"].startswith("cannot read .htm .html .xhtml (")
+    assert lines(done.out)["loaders"].startswith("cannot read .htm (")
     assert "trafilatura" in lines(done.out)["loaders"]
     assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
 
@@ -107,21 +106,8 @@ main()
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert lines(done.stdout)["loaders"].startswith("cannot read .eml .epub .htm .html .xhtml (")
+    assert lines(done.stdout)["loaders"].startswith("cannot read .eml (")
     assert lines(done.stdout)["loaders"].endswith("run: pip install lxml_html_clean")
-
-
-def test_doctor_names_the_extra_that_reads_more_without_calling_it_a_fault(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody needs every format."""
-
-    def found(role: str, name: str) -> None:
-        if name == "pdf":
-            raise MissingExtra("loader 'pdf'", "formats")
-
-    monkeypatch.setattr(doctor.components, "find", found)
-    assert doctor._loaders().endswith("; for .pdf run: pip install 'surefoot[formats]'")
 
 
 def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,33 +154,6 @@ def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Call
     assert "model " not in indexed("doctor").out.replace("language model", "")
     assert "model smollm2-135m-instruct-q4_1" in lines(indexed("doctor", "--set", "llm.use=local").out)
     assert "model minilm-int8" in lines(indexed("doctor", "--set", "embedder.use=minilm").out)
-
-
-@pytest.mark.parametrize(
-    "searcher",
-    [
-        ("searcher.use=wikipedia",),
-        ("searcher.use=pages", "searcher.of=wikipedia"),
-        ("searcher.use=chain", 'searcher.searchers=["ddgs", {use = "pages", of = {use = "wikipedia"}}]'),
-    ],
-    ids=lambda words: words[0],
-)
-def test_doctor_wants_a_contact_where_wikipedia_is_asked(
-    indexed: Callable[..., Any], searcher: tuple[str, ...]
-) -> None:
-    """Also where it is one of several; the line says which key mends it."""
-    words = [word for setting in searcher for word in ("--set", setting)]
-    without = indexed("doctor", *words)
-    assert without.code == 1
-    assert "set [network] contact" in lines(without.out)["contact"]
-    assert lines(indexed("doctor", *words, "--set", "network.contact=me@x.org").out)["contact"] == "me@x.org"
-
-
-def test_doctor_wants_no_contact_where_wikipedia_is_not_asked(indexed: Callable[..., Any]) -> None:
-    """A wiki of one's own needs none."""
-    assert "contact" not in lines(indexed("doctor").out)
-    own = ("--set", "searcher.use=wikipedia", "--set", "searcher.base_url=http://127.0.0.1:9/api.php")
-    assert "contact" not in lines(indexed("doctor", *own).out)
 
 
 def test_models_are_listed_with_their_state(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,17 +1,15 @@
-"""How a trace looks: what is claimed at its foot, and that any trace can be drawn."""
+"""How a trace looks: its sections, and that any trace can be drawn."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
-from typing import Any
 
 import pytest
 from rich.console import Console, RenderableType
 
 from surefoot.cli._answer_view import place
-from surefoot.cli._trace_view import retrieved, stayed, steps, whole
-from surefoot.config.settings import read
+from surefoot.cli._trace_view import retrieved, steps, whole
 from surefoot.types import Action, Answer, Citation, Conflict, Critique, Draft, Grade, Passage, Step, Strip, Trace
 
 
@@ -23,42 +21,6 @@ def drawn(what: RenderableType, width: int = 80) -> str:
 
 def _of(passages: list[Passage], grades: list[Grade]) -> Trace:
     return Trace("1", "Who?", passages=tuple(passages), grades=tuple(grades))
-
-
-@pytest.mark.parametrize(
-    ("sections", "here"),
-    [
-        ({}, True),
-        ({"retriever": "bm25"}, True),
-        ({"embedder": "minilm"}, True),
-        ({"searcher": {"use": "folder", "path": "x.db"}}, True),
-        ({"searcher": "tavily"}, False),
-        ({"retriever": "pgvector"}, False),
-        ({"evaluator": "acme"}, False),
-        ({"embedder": "acme"}, False),
-        ({"llm": {"use": "openai", "model": "x"}}, False),
-        ({"llm": {"use": "openai", "base_url": "https://api.example.org/v1"}}, False),
-        ({"llm": {"use": "openai", "base_url": "https://localhost.example.org/v1"}}, False),
-        ({"llm": {"use": "openai", "base_url": "http://127.0.0.1:11434/v1"}}, True),
-        ({"llm": {"use": "openai", "base_url": "http://[::1]:8080/v1"}}, True),
-        ({"llm": "acme"}, False),
-        ({"evaluator": {"use": "cascade", "evaluators": ["minilm", "acme"]}}, False),
-        ({"evaluator": {"use": "cascade", "evaluators": 3}}, False),
-        ({"evaluator": {"use": "cascade", "evaluators": [["minilm"], {"use": {}}]}}, False),
-        ({"llm": {"use": "openai", "base_url": 3}}, False),
-        ({"llm": {"use": "openai", "base_url": "http://["}}, False),
-    ],
-)
-def test_nothing_is_said_to_have_stayed_unless_it_must_have(sections: dict[str, Any], here: bool) -> None:
-    """A component that is not known to send nothing out may send something out."""
-    config = read({}, sections)
-    assert stayed(config) is here
-    assert ("nothing left this machine" in drawn(whole(Trace("1", "Who?", config=config)))) is here
-
-
-def test_a_pipeline_built_by_hand_makes_no_claim() -> None:
-    """Nothing is known of its parts."""
-    assert not stayed({})
 
 
 def test_a_question_that_failed_is_drawn_with_its_error() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from surefoot.cli import _console as console
 from surefoot.config import consent
 from surefoot.config.settings import DEFAULTS
 from surefoot.run.store import Run, read_trace, write_trace
@@ -43,11 +41,10 @@ sys.addaudithook(_watch)
 
 
 @pytest.fixture(autouse=True)
-def nothing_agreed(tmp_path: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_agreed(here: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A module of this folder that leaves a mark, and nobody has agreed to it; the console script's own path."""
     (here / "mine.py").write_text(MINE)
     monkeypatch.delenv(consent.ALLOWED, raising=False)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(here))])
     yield
     sys.modules.pop("mine", None)
@@ -178,27 +175,11 @@ def test_modules_are_not_looked_for_here_untold(recorded: Callable[..., list[Any
     assert str(here) not in sys.path
 
 
-def test_trust_says_what_it_imports(recorded: Callable[..., list[Any]], here: Path) -> None:
-    """And from where, before it does; also from the working directory, which the console script's path lacks."""
-    for done in recorded({"evaluator": {"use": "mine:Mine"}}, "--trust")[:4]:
-        assert f"is trusted to name mine:Mine, from {here / 'mine.py'}" in done.err
-        assert done.code == 0
-    assert (here / "imported").exists()
-
-
-def test_trust_does_not_say_that_it_imports_what_it_refuses(recorded: Callable[..., list[Any]]) -> None:
-    """The standard library holds no components, whoever is trusted."""
-    done = recorded({"evaluator": {"use": "subprocess:Popen"}}, "--trust")[0]
-    assert done.code == 2
-    assert "importing" not in done.err
-    assert "it was not imported" in done.err
-
-
 # Code that the user's own configuration names
 
 
-def test_a_configuration_that_names_code_needs_a_word_first(surefoot: Any, here: Path) -> None:
-    """Where nobody can be asked, the error says how to give it; nothing was imported."""
+def test_a_configuration_that_names_code_needs_consent(surefoot: Any, here: Path) -> None:
+    """The error says how to give it; nothing was imported."""
     (here / "surefoot.toml").write_text('evaluator = "mine:Mine"\n')
     for command in (["explain", QUESTION, "x"], ["lab", "evaluator", "missing.jsonl"], ["ask", QUESTION]):
         done = surefoot(*command)
@@ -217,26 +198,3 @@ def test_what_is_named_on_the_command_line_is_agreed_to(surefoot: Any, here: Pat
     )
     assert "mine:Mine" not in (done := surefoot("lab", "evaluator", "pairs.jsonl", "--evaluator", "mine:Mine")).err
     assert done.code == 0
-
-
-class _Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(("said", "code"), [("y\n", 0), ("n\n", 2), ("\n", 2)])
-def test_on_a_terminal_it_is_asked_about_once(
-    said: str, code: int, surefoot: Any, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With what would be imported, and from where; a yes is remembered, a no is not."""
-    (here / "surefoot.toml").write_text('evaluator = "mine:Mine"\n')
-    monkeypatch.setattr(sys, "stdin", _Terminal(said))
-    monkeypatch.setattr(console.err, "_force_terminal", True)
-    explain = ["explain", QUESTION, "The Ruvel Bridge."]
-    done = surefoot(*explain)
-    assert done.code == code
-    assert f"mine:Mine, from {here / 'mine.py'}" in done.err
-    assert "Import and run it, now and later? [y/N]" in done.err
-    assert (here / "imported").exists() == (code == 0)
-    monkeypatch.setattr(console.err, "_force_terminal", False)
-    assert surefoot(*explain).code == code

@@ -14,8 +14,6 @@ import pytest
 
 from shelf import Shelf, asked
 from surefoot import load
-from surefoot.config.settings import read
-from surefoot.config.trust import Own, rebuilt
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.answer_policy import AnswerPolicy
@@ -92,14 +90,6 @@ def test_such_a_configuration_builds_nothing_without_the_object() -> None:
         load(trace.config)
     again = load(trace.config, parts={"retriever": Shelf()}).run(QUESTION)
     assert (again.config, again.answer) == (trace.config, trace.answer)
-
-
-def test_a_trusted_record_of_an_object_builds_nothing_either() -> None:
-    """It is not imported and built without its arguments in the object's place."""
-    trace = load(CHEAP, parts={"retriever": Given((BRIDGE,))}).run(QUESTION)
-    found = rebuilt(trace.config, Own(read({}), trusted=True))
-    with pytest.raises(ConfigError, match="the retriever was an object"):
-        load(found.config)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Set by --trust: code that configurations and records name is imported without a question."""
+"""Set by --trust: code that a configuration file names is imported."""
 
 _MODELS: Listing = {
     "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
@@ -96,9 +96,7 @@ def _root(
     version: Annotated[
         bool, Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
     ] = False,
-    trust: Annotated[
-        bool, Option("--trust", help="Import code that a configuration, or what is recorded, names; unasked.")
-    ] = False,
+    trust: Annotated[bool, Option("--trust", help="Import code that the configuration file names.")] = False,
 ) -> None:
     trusting.set(trust)
 

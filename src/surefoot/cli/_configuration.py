@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-import typer
 from typer import Option
 
 from surefoot.cli import trusting
 from surefoot.cli._console import err
-from surefoot.config import consent
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.text.json_values import parsed
-from surefoot.types.errors import FieldFault, UnagreedCode
+from surefoot.types.errors import FieldFault
 from surefoot.types.metadata import Filter, written
 
 ConfigFile = Annotated[
@@ -57,42 +54,24 @@ def filtering(texts: list[str] | None) -> Filter:
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
-    """`config.read`. A file that names code is asked about once in a folder, where there is a terminal to ask on."""
-    try:
-        found = read(config, *overrides, trusted=trusting.get())
-    except UnagreedCode as error:
-        if not (sys.stdin.isatty() and err.is_terminal and _agree(error)):
-            raise
-        found = read(config, *overrides)
-    return found
+    """`config.read`, with code that the file names where --trust agrees to it."""
+    return read(config, *overrides, trusted=trusting.get())
 
 
 def as_recorded(recorded: Mapping[str, Any], origin: str, sets: list[str] | None) -> Config:
-    """The configuration of a trace or a run; what it may not say is the user's own. Then each --set."""
+    """The configuration of a trace or a run, the user's own where a record has no say; then each --set."""
     found = rebuilt(recorded, owned(sets))
-    say(found, origin)
+    report_ignored(found, origin)
     return found.config
 
 
 def owned(sets: list[str] | None) -> Own:
-    """The user's own word on a record: surefoot.toml, each --set, and --trust."""
-    return Own(agreed(None), settings(sets or []), trusting.get())
+    """The user's own configuration beside a record: surefoot.toml, and each --set."""
+    return Own(agreed(None), settings(sets or []))
 
 
-def say(found: Rebuilt, origin: str) -> None:
-    """Say which code of a record is trusted, before any is imported, and which settings were not taken."""
-    for name in found.imports:
-        err.say(f"{origin} is trusted to name {name}, from {consent.origin(name)}")
+def report_ignored(found: Rebuilt, origin: str) -> None:
+    """Print which settings of a record were not taken."""
     if found.left:
         notice = f"not taken from {origin}: {', '.join(found.left)}; files, machines and keys are yours to name"
         err.say(f"{notice}: --set {found.left[0]}=…, or surefoot.toml", "dim")
-
-
-def _agree(error: UnagreedCode) -> bool:
-    err.print("The configuration names code that was never used in this folder:")
-    for name in error.names:
-        err.say(f"{name}, from {consent.origin(name)}")
-    answer = typer.confirm("Import and run it, now and later?", err=True)
-    if answer:
-        consent.remember(error.names)
-    return answer

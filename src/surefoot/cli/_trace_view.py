@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
-from typing import Any
-from urllib.parse import urlsplit
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -33,17 +31,6 @@ from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Tr
 
 BAR = 12
 """Width of a full bar, in characters."""
-
-HERE = {
-    "embedder": ("static", "minilm", "hashing"),
-    "retriever": ("bm25", "dense", "hybrid"),
-    "evaluator": ("minilm", "lexical", "cosine", "llm", "cascade", "t5"),
-    "refiner": ("strips",),
-    "rewriter": ("templates", "verbatim", "keywords", "stepwise", "llm"),
-    "searcher": ("nowhere", "folder"),
-    "generator": ("llm", "extractive"),
-}
-"""Components that send nothing out; one that is not named here, such as a plugged-in one, might."""
 
 
 class Screen:
@@ -250,35 +237,12 @@ def _drafts(answer: Answer) -> list[RenderableType]:
 
 def _footer(trace: Trace) -> RenderableType:
     seconds = sum(step.seconds for step in trace.steps)
-    parts = [
+    parts = (
         f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms",
         f"{sum(step.graded for step in trace.steps)} pairs graded",
         _plural(sum(step.calls for step in trace.steps), "model call"),
-    ]
-    if stayed(trace.config):
-        parts.append("nothing left this machine")
-    return Text(" · ".join(parts), style="dim")
-
-
-def stayed(config: dict[str, dict[str, Any]]) -> bool:
-    """True where no component of the pipeline can have sent anything of the question out."""
-    if any(config.get(role, {}).get("use") not in names for role, names in HERE.items()):
-        return False
-    parts = config["evaluator"].get("evaluators", [])
-    named = (
-        [part.get("use") if isinstance(part, dict) else part for part in parts] if isinstance(parts, list) else [None]
     )
-    if any(name not in HERE["evaluator"] for name in named):
-        return False
-    llm = config.get("llm", {})
-    return llm.get("use") in ("local", "scripted") or _here(str(llm.get("base_url", "")))
-
-
-def _here(url: str) -> bool:
-    try:
-        return urlsplit(url).hostname in ("127.0.0.1", "::1", "localhost")
-    except ValueError:
-        return False
+    return Text(" · ".join(parts), style="dim")
 
 
 def _bar(share: float, colour: str) -> Text:

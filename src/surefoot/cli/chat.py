@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from io import TextIOWrapper
-from pathlib import Path
 from typing import Annotated, Any
 
-from platformdirs import user_state_path
 from rich.text import Text
 from typer import Option
 
@@ -30,9 +27,7 @@ from surefoot.types import Trace
 from surefoot.types.errors import QuestionError, UsageError
 
 PROMPT = "? "
-REMEMBERED = 1000
-"""Lines of the history."""
-HELP = "/passages N shows the N best passages whole, /trace FILE keeps the last trace, /quit ends, as Ctrl-D does"
+HELP = "/trace FILE writes the last trace, /quit ends, as Ctrl-D does"
 
 
 def chat(
@@ -97,13 +92,7 @@ class Talk:
             self.turns = [(self.last.asked, self.last.answer.text if self.last.answer else "")]
             screen.finish(self.last)
 
-    def show(self, number: str) -> None:
-        """Show so many passages of each answer from now on."""
-        if not number.isascii() or not number.isdigit() or len(number) > 3:
-            raise _Misused("say how many passages, as in: /passages 5")
-        self.passages = int(number)
-
-    def keep(self, file: str) -> None:
+    def write(self, file: str) -> None:
         """Write the last trace into a file."""
         if not file or self.last is None:
             raise _Misused("ask something, then name a file, as in: /trace answer.json")
@@ -111,10 +100,10 @@ class Talk:
             write_trace(self.last, file)
         except OSError as error:
             raise _Misused(f"{file} cannot be written: {error.strerror}") from error
-        out.say(f"kept in {file}", "dim")
+        out.say(f"written to {file}", "dim")
 
     def help(self, _: str) -> None:
-        """Say which commands there are."""
+        """Print the commands."""
         out.say(HELP)
 
 
@@ -122,7 +111,7 @@ class _Misused(UsageError):
     """A command of the conversation that makes no sense."""
 
 
-_COMMANDS: dict[str, Any] = {"/passages": Talk.show, "/trace": Talk.keep, "/help": Talk.help}
+_COMMANDS: dict[str, Any] = {"/trace": Talk.write, "/help": Talk.help}
 
 
 def _lines() -> Iterator[str]:
@@ -135,39 +124,14 @@ def _lines() -> Iterator[str]:
                 out.print(Text(f"{PROMPT}{plain(typed)}", style="bold"), soft_wrap=True)
             yield typed
         return
+    with suppress(ImportError):  # Windows has none; elsewhere it lets lines be edited and recalled
+        import_module("readline")
     out.say(HELP, "dim")
-    with _history():
-        while True:
-            try:
-                yield input(PROMPT)
-            except KeyboardInterrupt:
-                out.print()
-            except EOFError:
-                out.print()
-                return
-
-
-@contextmanager
-def _history() -> Iterator[None]:
-    """Lines can be edited and recalled, also those of earlier conversations, where Python has readline."""
-    try:
-        readline: Any = import_module("readline")
-    except ImportError:  # Windows
-        yield
-        return
-    place = history()
-    with suppress(OSError):
-        readline.read_history_file(place)
-    readline.set_history_length(REMEMBERED)
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o600))  # what was asked is nobody else's business
-            readline.write_history_file(place)
-
-
-def history() -> Path:
-    """The file of the questions that were asked at a terminal."""
-    return user_state_path("surefoot") / "questions"
+    while True:
+        try:
+            yield input(PROMPT)
+        except KeyboardInterrupt:
+            out.print()
+        except EOFError:
+            out.print()
+            return

@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from surefoot.cli import _explanation as explanation
 from surefoot.cli._answer_view import factors
-from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, owned, say
+from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured, owned, report_ignored
 from surefoot.cli._console import bar, err, out, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.evaluate.report.words import shown, worded
@@ -124,7 +124,7 @@ def _of_trace(
 
 
 def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None) -> None:
-    each = worded(folder, ids, owned(settings), partial(say, origin=str(folder)))
+    each = worded(folder, ids, owned(settings), partial(report_ignored, origin=str(folder)))
     with pulling(), bar(MofNCompleteColumn()) as progress:
         for found in progress.track(each, total=len(ids), description="explaining"):
             if found.attribution is None:

@@ -52,8 +52,8 @@ def load(
     `load(parts={"retriever": Mine()})`; each takes the place of what its section says, and with a retriever of
     your own no index is needed. The configuration then names their classes, and says that it cannot build them.
 
-    Raises ConfigError, IndexFault or MissingExtra; UnagreedCode, which is a ConfigError, for a file that names code
-    that was never agreed to in this folder.
+    Raises ConfigError, IndexFault or MissingExtra; UnagreedCode, which is a ConfigError, for a file that names
+    code without SUREFOOT_TRUST=1.
     """
     config, own = read(source, sections), dict(parts or {})
     for role, part in own.items():

@@ -1,29 +1,21 @@
-"""Code that a configuration file names, and whether its user has agreed to import it in this folder.
+"""Code that a configuration file names.
 
 `surefoot.toml` comes along with whatever was unpacked or cloned, and `use = "module:Class"` in it is code that runs. So
-it is asked about once a folder; the names that were agreed to are kept outside of it, where what is unpacked does not
-reach.
+it is imported only where its user agrees, by `--trust` or the environment.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_state_path
-
 from surefoot import components
-from surefoot.run.store import write_bytes
-from surefoot.text.json_values import parsed
 from surefoot.types.errors import ConfigError, UnagreedCode
 
 ALLOWED = "SUREFOOT_TRUST"
-"""The environment variable that agrees to all that configuration files name, where nobody can be asked."""
+"""The environment variable that agrees to all code that configuration files name."""
 
 DEEPEST = 16
 """Tables within tables of a configuration; those that there are need four."""
@@ -59,57 +51,10 @@ def code(config: Mapping[str, Any]) -> list[str]:
     return sorted(word for word in words if ":" in word and not word.startswith("surefoot."))
 
 
-def origin(name: str) -> str:
-    """From where `module:Class` would be imported, found without importing anything of it."""
-    package = name.partition(":")[0].partition(".")[0]
-    try:
-        found: ModuleSpec | None = find_spec(package) or PathFinder.find_spec(package, [os.getcwd()])
-    except (ImportError, ValueError):
-        found = None
-    if found is None:
-        return "nowhere: there is no such module here"
-    return found.origin or ", ".join(found.submodule_search_locations or ())
-
-
 def require(names: Iterable[str], file: Path) -> None:
-    """Raise UnagreedCode where the file names code that was not agreed to in this folder."""
-    if os.environ.get(ALLOWED, "").lower() not in ("", "0", "false"):
-        return
-    if new := sorted({*names} - {*_read().get(_here(), [])}):
+    """Raise UnagreedCode where the file names code and the environment does not agree to it."""
+    if (found := sorted(names)) and os.environ.get(ALLOWED, "").lower() in ("", "0", "false"):
         raise UnagreedCode(
-            f"{file} names code that was never agreed to in {_here()}: {', '.join(new)}; look at it, then agree with "
-            f"surefoot --trust in front of the command, or {ALLOWED}=1 where nobody can be asked",
-            tuple(new),
+            f"{file} names code: {', '.join(found)}; look at it, then agree with surefoot --trust in front of the "
+            f"command, or {ALLOWED}=1"
         )
-
-
-def remember(names: Iterable[str]) -> None:
-    """Agree to these names in this folder, from now on."""
-    agreed = _read()
-    agreed[_here()] = sorted({*agreed.get(_here(), []), *names})
-    place = memory()
-    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_bytes(place, json.dumps(agreed, indent=1).encode() + b"\n", mode=0o600)  # who can write it can have code run
-
-
-def memory() -> Path:
-    """The file of what was agreed to: names by folder. It may be read, and lines taken out."""
-    return user_state_path("surefoot") / "trusted.json"
-
-
-def _here() -> str:
-    return os.path.realpath(os.getcwd())
-
-
-def _read() -> dict[str, list[str]]:
-    place = memory()
-    try:
-        found = parsed(place.read_bytes())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{place} cannot be read: {error}; delete it to be asked anew") from error
-    lists = [*found.values()] if isinstance(found, dict) else [None]
-    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
-        raise ConfigError(f"{place} is damaged; delete it to be asked anew")
-    return dict(found)

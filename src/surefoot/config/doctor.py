@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,16 +15,15 @@ from surefoot.config.settings import Config
 from surefoot.documents import loaders
 from surefoot.index.storage import making
 from surefoot.models import registry
-from surefoot.types.errors import ConfigError, MissingExtra, SurefootError
+from surefoot.types.errors import ConfigError, MissingExtra, SurefootError, on_one_line
 
 ENOUGH_DISK = 500_000_000
 """Bytes: the models, and an index of 100,000 passages."""
-_NO_CONTACT = "none, and Wikipedia asks for one; set [network] contact to an address that reaches you"
 
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """One thing looked at."""
+    """One check."""
 
     name: str
     ok: bool
@@ -46,7 +45,6 @@ def examine(config: Config, deep: bool = False) -> list[Checkup]:
         _try("disk", _disk),
         _try("index", lambda: _index(builder, deep)),
         _try("language model", lambda: _llm(builder)),
-        *_contact(config),
         _try("pipeline", lambda: f"builds: {type(builder.pipeline()).__name__}"),
     ]
 
@@ -72,26 +70,18 @@ def _sqlite() -> str:
 
 def _loaders() -> str:
     """Import each loader's library now, rather than when the first file of its format turns up."""
-    broken: dict[str, list[str]] = {}
-    more: dict[str, list[str]] = {}
+    remedies: list[str] = []
     for suffix, name in sorted(loaders.formats().items()):
         try:
             components.find("loader", name)
         except MissingExtra as error:
-            more.setdefault(str(error).rpartition("; ")[2], []).append(suffix)
+            remedies.append(f"for {suffix} {str(error).rpartition('; ')[2]}")
         except ConfigError as error:
-            broken.setdefault(" ".join(str(error.__cause__ or error).split()), []).append(suffix)
-    if broken:
-        faults = (f"cannot read {' '.join(kinds)} ({why}); run: {_install(why)}" for why, kinds in broken.items())
-        raise SurefootError("; ".join(faults))
-    return "; ".join(
-        [f"can read {loaders.supported()}", *(f"for {' '.join(kinds)} {way}" for way, kinds in more.items())]
-    )
-
-
-def _install(why: str) -> str:
-    """The line that mends an import. Older versions of pip leave out what trafilatura asks of lxml by an extra."""
-    return f"pip install {'lxml_html_clean' if 'lxml_html_clean' in why else 'surefoot'}"
+            why = error.__cause__ or error
+            # Older versions of pip leave out what trafilatura asks of lxml by an extra.
+            package = "lxml_html_clean" if "lxml_html_clean" in str(why) else "surefoot"
+            raise SurefootError(f"cannot read {suffix} ({on_one_line(why)}); run: pip install {package}") from error
+    return "; ".join([f"can read {loaders.supported()}", *remedies])
 
 
 def _models(config: Config, deep: bool) -> Iterator[Checkup]:
@@ -154,18 +144,3 @@ def _llm(builder: Builder) -> str:
     if probe := getattr(llm, "probe", None):
         return f"{llm.name} answers; models there: {', '.join(probe()) or 'none named'}"
     return f"{llm.name}, in this process"
-
-
-def _contact(config: Config) -> Iterator[Checkup]:
-    """Where Wikipedia is asked: its rules want an address in the User-Agent that reaches whoever runs the program."""
-    contact = str(config["network"].get("contact", ""))
-    if _asks_wikipedia(config["searcher"]):
-        yield Checkup("contact", bool(contact), contact or _NO_CONTACT)
-
-
-def _asks_wikipedia(part: object) -> bool:
-    """True for Wikipedia's own searcher, and for one that is made of it."""
-    if isinstance(part, Mapping):
-        own = part.get("use") == "wikipedia" and not part.get("base_url")
-        return own or _asks_wikipedia([part.get("of"), part.get("searchers")])
-    return any(map(_asks_wikipedia, part)) if isinstance(part, list | tuple) else part == "wikipedia"

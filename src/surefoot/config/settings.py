@@ -54,8 +54,8 @@ def read(
 ) -> Config:
     """The complete configuration: the defaults, then the file or dictionary, then each of the overrides.
 
-    Raises one ConfigError for all that is wrong with it. A file that names code raises UnagreedCode where that was not
-    agreed to, unless it is `trusted`; a dictionary and the overrides are the caller's own.
+    Raises one ConfigError for all that is wrong with it. A file that names code raises UnagreedCode unless it is
+    `trusted`; a dictionary and the overrides are the caller's own.
     """
     written = source if isinstance(source, Mapping) else read_file(source)
     layers = [written, *overrides]

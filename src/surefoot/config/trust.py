@@ -73,8 +73,6 @@ class Own:
     """Complete, as `config.read` gives it."""
     settings: Sequence[Mapping[str, Any]] = ()
     """Overrides of what was recorded."""
-    trusted: bool = False
-    """The record may have code imported, as `--trust` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,22 +83,18 @@ class Rebuilt:
     left: tuple[str, ...]
     """Settings of the record that were not taken, such as "llm.base_url", and that `Own.settings` do not give; the
     user's own stand there, or none."""
-    imports: tuple[str, ...]
-    """Code that is imported because the user trusts the record."""
 
 
 def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
     """Join a recorded configuration with the user's own.
 
-    Raises ConfigError where it names a component that is neither Surefoot's nor in the user's own configuration, and
-    `own` does not trust it.
+    Raises ConfigError where it names a component that is neither Surefoot's nor in the user's own configuration.
     """
     sections = {name: _keys(of) for name, of in _keys(recorded).items() if name in DEFAULTS}
-    imports = tuple(dict.fromkeys(name for part in sections.items() for name in _foreign(*part, own.config)))
-    if imports and not own.trusted:
+    if foreign := dict.fromkeys(name for part in sections.items() for name in _foreign(*part, own.config)):
         raise ConfigError(
-            f"what is recorded names {', '.join(imports)}, and a record may have nothing imported; if you know whom it "
-            "is from, and have looked at it: surefoot --trust in front of the command"
+            f"what is recorded names {', '.join(foreign)}, and a record may have nothing imported; if you know that "
+            "code, name it in a surefoot.toml of your own"
         )
     left = [name for name in recorded if name not in DEFAULTS]
     taken: dict[str, Any] = {name: own.config[name] for name in YOURS}
@@ -110,8 +104,8 @@ def rebuilt(recorded: Mapping[str, Any], own: Own) -> Rebuilt:
             left += [f"{name}.{key}" for key, value in values.items() if value != mine.get(key)]
         else:
             taken[name] = _section(name, name, values, mine, left)
-    given_here = {f"{section}.{key}" for layer in own.settings for section, of in layer.items() for key in of}
-    return Rebuilt(read(taken, *own.settings), tuple(key for key in left if key not in given_here), imports)
+    overridden = {f"{section}.{key}" for layer in own.settings for section, of in layer.items() for key in of}
+    return Rebuilt(read(taken, *own.settings), tuple(key for key in left if key not in overridden))
 
 
 def place(name: str, option: str) -> Path:

@@ -40,12 +40,7 @@ class ConfigError(UsageError):
 
 
 class UnagreedCode(ConfigError):
-    """A configuration file names code that its user never agreed to."""
-
-    def __init__(self, message: str, names: tuple[str, ...]) -> None:
-        super().__init__(message)
-        self.names = names
-        """Each `module:Class` of it."""
+    """A configuration file names code that its user has not agreed to import."""
 
 
 class QuestionError(UsageError):
