@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out, paragraphs
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up, paragraphs
 from surefoot.text.subject import subject_of
 
 WEB = "https://example.org/wiki"
@@ -16,8 +16,9 @@ def page(title: str, lead: str = "Something.", via: str = DIRECT, ambiguous: boo
 def test_a_page_that_fits_what_is_asked_is_good() -> None:
     """By the kind in its title or its opening words; a page of that name alone is not."""
     about = subject_of("Who was the director of Boundary?")
-    assert not good([page("Boundary", "A boundary is a line.")], about)
-    assert good([page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)], about)
+    line, film = page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)
+    assert looked_up(about, lambda _: [line], lambda _: [film]) == [film, line]
+    assert looked_up(about, lambda _: [film], lambda _: [line]) == [film]
 
 
 def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() -> None:
@@ -30,7 +31,11 @@ def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() ->
         page("Boundary (novel)", via=SUFFIX),
         page("Boundary (novel)", via=AMBIGUOUS),
     ]
-    assert [found.title for found in best(pages, about)] == ["Boundary (novel)", "Boundary", "Border fences"]
+    assert [found.title for found in looked_up(about, lambda _: pages)] == [
+        "Boundary (novel)",
+        "Boundary",
+        "Border fences",
+    ]
 
 
 def test_what_speaks_of_the_relation_comes_before_the_rest_and_after_the_beginning() -> None:

@@ -12,7 +12,7 @@ from faults import PLANTED
 from surefoot.contracts import verify
 from surefoot.network import Network
 from surefoot.searchers.tavily import Tavily
-from surefoot.types.errors import ConfigError, SearchError, Throttled
+from surefoot.types.errors import SearchError, Throttled
 
 KEY = f"tvly-dev-{PLANTED}-k3yK3yKey"
 REPLY: dict[str, Any] = {
@@ -71,28 +71,6 @@ def test_it_asks_as_tavily_documents_it(provider: Any, tavily: Tavily) -> None:
         "max_results": 20,
         "include_raw_content": False,
     }
-
-
-def test_chunks_are_asked_for_with_the_advanced_depth(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is where Tavily takes them."""
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    provider.says(REPLY)
-    Tavily(Network(), depth="advanced", chunks=2, base_url=provider.url).search("Ruvel Bridge", 3)
-    assert provider.asked[0].json["chunks_per_source"] == 2
-    for wrong in ({"chunks": 2}, {"chunks": 4, "depth": "advanced"}):
-        with pytest.raises(ConfigError, match="chunks are 1 to 3, and only with depth = 'advanced'"):
-            Tavily(Network(), **wrong)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("tokens", "found"), [(1, 1), (13, 1), (21, 2), (500, 2)])
-def test_a_context_has_so_many_tokens_at_most(
-    provider: Any, monkeypatch: pytest.MonkeyPatch, tokens: int, found: int
-) -> None:
-    """Best first, whole passages, and one at least: here of 13 and 8 tokens."""
-    monkeypatch.setenv("TAVILY_API_KEY", KEY)
-    provider.says(REPLY)
-    short = Tavily(Network(), context_tokens=tokens, base_url=provider.url)
-    assert len(short.search("Ruvel Bridge", 9)) == found
 
 
 def test_raw_content_brings_the_pages_behind_the_snippets(provider: Any, monkeypatch: pytest.MonkeyPatch) -> None:

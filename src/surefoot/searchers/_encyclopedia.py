@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from urllib.parse import quote
@@ -44,12 +44,18 @@ class Page:
     """True: it is a disambiguation page."""
 
 
-def good(pages: Sequence[Page], about: Subject) -> bool:
-    """True where one of the pages fits the question."""
-    return any(_single(page, about) and fit(page.title, page.lead, about) for page in pages)
+def looked_up(about: Subject, *stages: Callable[[list[Page]], Iterable[Page]]) -> list[Page]:
+    """The pages that the stages find, best first, each once. Each stage gets the pages so far, and none is asked once
+    a page fits the question."""
+    pages: list[Page] = []
+    for stage in stages:
+        if any(_single(page, about) and fit(page.title, page.lead, about) for page in pages):
+            break
+        pages += stage(pages)
+    return _best(pages, about)
 
 
-def best(pages: Sequence[Page], about: Subject) -> list[Page]:
+def _best(pages: Sequence[Page], about: Subject) -> list[Page]:
     """The pages about one thing, each once; the entity's own first, by how well they fit."""
 
     def order(page: Page) -> tuple[bool, bool, bool, bool, int]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import accumulate, zip_longest
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.run.cost import length
 from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
@@ -19,7 +18,6 @@ from surefoot.types.errors import ConfigError
 DEPTHS = ("basic", "advanced")
 """Depths of Tavily's search; "advanced" costs two of its credits instead of one."""
 
-_CHUNKS = (1, 2, 3)
 _MOST_RESULTS = 20  # of one search; more is an error there
 _LONGEST_QUERY = 400  # characters; a longer one is an error there
 _REMEDIES = {
@@ -34,12 +32,9 @@ _REMEDIES = {
 class Tavily:
     """Asks Tavily; needs a key.
 
-    `depth` is "basic" or "advanced". `chunks`, 1 to 3, is the number of pieces of a page that make its snippet; Tavily
-    takes it with "advanced" only. `raw_content` adds the pages' whole text, cut into passages, after the snippets.
-    `context_tokens` cuts what was found, best first, where its texts have so many tokens together, about, as the
-    search for a context in Tavily's own client does; None: they are not cut. Passages have Tavily's score.
-    `key_env` names the environment variable that holds the key, which goes to `base_url` alone. Raises
-    ConfigError where there is no key.
+    `depth` is "basic" or "advanced". `raw_content` adds the pages' whole text, cut into passages, after the snippets.
+    Passages have Tavily's score. `key_env` names the environment variable that holds the key, which goes to `base_url`
+    alone. Raises ConfigError where there is no key.
     """
 
     name: ClassVar[str] = "tavily"
@@ -49,21 +44,11 @@ class Tavily:
         network: Network,
         depth: str = "basic",
         raw_content: bool = False,
-        chunks: int | None = None,
-        context_tokens: int | None = None,
         key_env: str = "TAVILY_API_KEY",
         base_url: str = "https://api.tavily.com",
     ) -> None:
         if depth not in DEPTHS:
             raise ConfigError(f"tavily has no depth '{depth}'; there are: {', '.join(DEPTHS)}")
-        if chunks is not None and (depth != "advanced" or chunks not in _CHUNKS):
-            raise ConfigError(
-                f"tavily's chunks are 1 to 3, and only with depth = 'advanced', not {chunks} with '{depth}'"
-            )
-        if context_tokens is not None and context_tokens < 1:
-            raise ConfigError(f"tavily's context_tokens must be a whole number from 1 up, not {context_tokens}")
-        self._chunks = {} if chunks is None else {"chunks_per_source": chunks}
-        self._context_tokens = context_tokens
         self._network = network
         self._depth = depth
         self._raw = raw_content
@@ -88,8 +73,7 @@ class Tavily:
             raise refused("Tavily", reply, remedies, quota=(429, 432, 433), secret=self._key)
         rows = answered("Tavily", reply, "results").get("results", [])
         scores = {field(row, "url"): _score(row) for row in reversed(rows)}
-        found = tuple(replace(passage, score=scores.get(passage.url or "")) for passage in passages(_found(rows), k))
-        return found if self._context_tokens is None else _fitting(found, self._context_tokens)
+        return tuple(replace(passage, score=scores.get(passage.url or "")) for passage in passages(_found(rows), k))
 
     def _request(self, query: str, k: int) -> dict[str, Any]:
         return {
@@ -97,7 +81,6 @@ class Tavily:
             "search_depth": self._depth,
             "max_results": min(k, _MOST_RESULTS),
             "include_raw_content": "text" if self._raw else False,
-            **self._chunks,
         }
 
 
@@ -107,12 +90,6 @@ def _score(row: Any) -> float | None:
     if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
         return None
     return float(score)
-
-
-def _fitting(found: Sequence[Passage], most: int) -> tuple[Passage, ...]:
-    """The first of these that have at most so many tokens together; the first one always."""
-    used = list(accumulate(length(passage.text) for passage in found))
-    return tuple(passage for n, passage in enumerate(found) if n == 0 or used[n] <= most)
 
 
 def _found(rows: list[Any]) -> Iterator[Found]:

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
-from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up
 from surefoot.searchers._web import field, finds, passages, refused, sendable
 from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import WORD, words
@@ -83,14 +83,13 @@ class Wikipedia:
 
     def _found(self, about: Subject) -> list[Page]:
         """Pages that may be meant, best first, each once."""
-        named = self._named(about)
-        if not good(named, about):
-            named += self._linked(about, [page for page in named if page.ambiguous])
-        if not good(named, about):
-            named += self._extended(about)
-        if not good(named, about):
-            named += self._mentioning(about)
-        return best(named, about)
+        return looked_up(
+            about,
+            lambda _: self._named(about),
+            lambda pages: self._linked(about, [page for page in pages if page.ambiguous]),
+            lambda _: self._extended(about),
+            lambda _: self._mentioning(about),
+        )
 
     def _named(self, about: Subject) -> list[Page]:
         """By title, and by title and kind, in one request."""

@@ -21,7 +21,7 @@ from surefoot.documents.reading import Article, Request
 from surefoot.index.readers import READERS
 from surefoot.network.pace import left
 from surefoot.run import meter
-from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, best, good, laid_out
+from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up
 from surefoot.searchers._web import external, sendable
 from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import bare, content_words, fold
@@ -84,14 +84,13 @@ class Zim:
     def _found(self, about: Subject, articles: _Articles) -> list[Page]:
         """Pages that may be meant, best first, each once."""
         suggested = self._suggested(about.entity)
-        pages = self._named(about, suggested, articles)
-        if not good(pages, about):
-            pages += self._linked(about, [page for page in pages if page.ambiguous], articles)
-        if not good(pages, about):
-            pages += self._extended(about, suggested, articles)
-        if not good(pages, about):
-            pages += self._mentioning(about, articles)
-        chosen = best(pages, about)
+        chosen = looked_up(
+            about,
+            lambda _: self._named(about, suggested, articles),
+            lambda pages: self._linked(about, [page for page in pages if page.ambiguous], articles),
+            lambda _: self._extended(about, suggested, articles),
+            lambda _: self._mentioning(about, articles),
+        )
         if not chosen and articles.unread:
             raise SearchError(self._incomplete(articles.unread))
         if not chosen and not self._archive.has_fulltext_index:
