@@ -183,15 +183,6 @@ def test_each_of_three_is_asked_where_the_one_before_is_unsure() -> None:
     assert spent.escalated == 3
 
 
-def test_each_but_the_last_of_three_may_have_a_band() -> None:
-    """On its own scale; the name tells them, so that thresholds fitted for others do not pass."""
-    third = dear(a=Action.CORRECT, b=Action.CORRECT)
-    made = Cascade([cheap(a=0.5, b=0.5), middle(a=1.0, b=2.0), third], [[0.4, 0.6], [1.5, 3.0]])
-    made.grade([("Who?", Passage(id, "text")) for id in "ab"])
-    assert third.asked == ["b"]
-    assert made.name == "cascade:cheap+cascade:middle+dear@1.5..3.0@0.4..0.6"
-
-
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_cascade_is_made_of_two_or_more(number: int) -> None:
     """One alone has nobody to ask."""

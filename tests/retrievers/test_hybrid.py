@@ -86,26 +86,6 @@ def test_a_retriever_that_cannot_filter_is_refused_by_name():
         both.retrieve("?", 5, Filter.of({"a": True}))
 
 
-def test_each_retriever_is_asked_for_its_own_depth():
-    """By its name, fifty where it has none; for more where more are asked for."""
-    asked = {}
-
-    class Counting(Listed):
-        def __init__(self, name):
-            super().__init__("ab")
-            self.name = name
-
-        def retrieve(self, question, k):
-            asked[self.name] = k
-            return super().retrieve(question, k)
-
-    retrievers = [Counting("bm25"), Counting("dense"), Counting("third")]
-    Hybrid(retrievers, depth={"bm25": 100, "dense": 7}).retrieve("?", 10)
-    assert asked == {"bm25": 100, "dense": 10, "third": 50}
-    Hybrid(retrievers, depth=20).retrieve("?", 10)
-    assert set(asked.values()) == {20}
-
-
 class Telling:
     """Retrieves these texts, in order."""
 

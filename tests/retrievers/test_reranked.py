@@ -86,7 +86,7 @@ def configured(library: Path, **retriever: object) -> Builder:
 
 def test_a_configuration_makes_one_of_a_retriever_and_an_evaluator(library: Path) -> None:
     """Each a name or a table with its own options, those of `hybrid` within it too."""
-    inner = {"use": "hybrid", "retrievers": ["bm25"], "depth": {"bm25": 20}}
+    inner = {"use": "hybrid", "retrievers": ["bm25"], "depth": 20}
     for of in ("bm25", inner):
         built = configured(library, of=of, reranker={"use": "lexical"}, depth=20).pipeline()
         found = built.run("Who built the Ruvel Bridge?")

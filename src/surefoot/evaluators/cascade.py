@@ -8,42 +8,33 @@ from dataclasses import replace
 
 from surefoot.evidence.policies import labelled
 from surefoot.run import meter
-from surefoot.types import Action, Grade, Thresholds
+from surefoot.types import Action, Grade
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Evaluator, Pair, returns_spans
-
-Band = tuple[float, float]
 
 
 class Cascade:
     """The first of two or more evaluators grades every pair; each later one decides where the one before is unsure.
 
     `band`: scores [low, high) of the first that go to the second; None: from its τ− to its τ+, which are the pairs that
-    it calls AMBIGUOUS. With more than two, `band` is a list of such pairs, one for each evaluator but the last, each on
-    that evaluator's own scale.
+    it calls AMBIGUOUS. Each evaluator between the first and the last hands on what it calls AMBIGUOUS.
 
-    All scores of the cascade stay on the first's scale, under its thresholds: a pair keeps its first score as far as
-    the label of whoever decided lets it, and else takes the nearest score that has this label. So CORRECT is τ+ or
-    more, AMBIGUOUS lies between, and INCORRECT lies below τ− and below the strip threshold. Such a grade says who
-    decided and what the first had said, and keeps the first's probability where its score stands. It has no label: that
-    is for thresholds to give, so that it agrees with the decision also under others than the first's.
-
-    Outside the band a grade is the first's, untouched. Where a later one fails, for a pair or altogether, the grade of
-    the one before it stands, and the step says so.
+    All scores stay on the first's scale: a pair keeps its first score if that has the label of the evaluator that
+    decided, else it takes the nearest score that has. Its reason names the evaluator that decided. It has no label:
+    thresholds give that, so that it agrees with the decision under any. Where a later evaluator fails, for a pair or
+    altogether, the grade of the one before stands, and the step says so.
 
     Cost: the first's for every pair, and each later one's for those that reach it. `graded` in the trace counts them
     all, and `escalated` those of the later ones.
     """
 
-    def __init__(
-        self, evaluators: Sequence[Evaluator], band: Sequence[float] | Sequence[Sequence[float]] | None = None
-    ) -> None:
+    def __init__(self, evaluators: Sequence[Evaluator], band: Sequence[float] | None = None) -> None:
         if len(evaluators) < 2:
             raise ConfigError(f"a cascade has two evaluators or more, the cheapest one first, not {len(evaluators)}")
         self.first, second, *later = evaluators
-        own, (mine, *others) = self.first.thresholds, _bands(evaluators, band)
-        self.second: Evaluator = Cascade([second, *later], others) if later else second
-        self.low, self.high = mine
+        own = self.first.thresholds
+        self.second: Evaluator = Cascade([second, *later]) if later else second
+        self.low, self.high = (own.lower, own.upper) if band is None else _band(band)
         self.name: str = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
         self.thresholds = replace(own, evaluator=self.name)
         self.returns_spans = any(map(returns_spans, evaluators))
@@ -100,26 +91,7 @@ class Cascade:
         return min(score, math.nextafter(min(own.lower, own.strip), -math.inf))
 
 
-def _bands(evaluators: Sequence[Evaluator], band: Sequence[float] | Sequence[Sequence[float]] | None) -> list[Band]:
-    """The band of each evaluator but the last."""
-    unsure = evaluators[:-1]
-    if band is None:
-        return [_own(each.thresholds) for each in unsure]
-    several = any(isinstance(end, Sequence) and not isinstance(end, str) for end in band)
-    bands: list[object] = [*band] if several else [band]
-    if len(bands) != len(unsure):
-        raise ConfigError(
-            f"a cascade of {len(evaluators)} evaluators has {len(unsure)} bands, one for each but the last, "
-            f"not {len(bands)}; leave band out for those between each one's own thresholds"
-        )
-    return [_band(band) for band in bands]
-
-
-def _own(thresholds: Thresholds) -> Band:
-    return thresholds.lower, thresholds.upper
-
-
-def _band(band: object) -> Band:
+def _band(band: object) -> tuple[float, float]:
     if (
         not isinstance(band, Sequence)
         or len(band) != 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.run import cancel, meter
-from surefoot.text.replies import numbered
+from surefoot.text.replies import numbered, object_form
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import WORD
 from surefoot.types import Action, Grade, Message, Passage, Thresholds, protocols
@@ -32,16 +32,13 @@ INCORRECT: it is of no use for this question.
 Give each passage a rationale of at most 15 words, then the grade that follows from it, then how sure you are of the \
 grade, from 0 to 1."""
 
-_VERDICT: dict[str, Any] = {
-    "type": "object",
-    "properties": {
+_VERDICT = object_form(
+    {
         "rationale": {"type": "string", "pattern": f'^[^"\\\\]{{1,{LONGEST_RATIONALE}}}$'},
         "grade": {"type": "string", "enum": [action.name for action in Action]},
         "confidence": {"type": "number", "enum": [tenths / 10 for tenths in range(11)]},
-    },
-    "required": ["rationale", "grade", "confidence"],
-    "additionalProperties": False,
-}
+    }
+)
 """One passage's grade. Bounds of lengths and numbers are refused by some endpoints and ignored by others, so the
 confidence is an enumeration, and what keeps a small model from never ending its rationale is a pattern."""
 
@@ -59,18 +56,15 @@ class LLMVerdict:
 class LLMEvaluator:
     """A language model's grade, confidence and rationale for each passage, many to a call; score in [0, 1].
 
-    The model judges in labels, and the score only puts these on one scale (see `score`). Its confidence is its own
-    opinion of itself, not a frequency, so `probability` stays None, and the thresholds hold for any model: they lie
-    between the labels and are fitted on nothing.
+    The model judges in labels, which `score` puts on one scale. Its confidence is no frequency, so `probability` stays
+    None; the thresholds lie between the labels and hold for any model.
 
-    The passages of one question go into one call, up to `per_call` of them and `max_characters` in all; what does not
-    fit goes into further calls. A passage longer than `max_characters` is read in windows, and the best of them is its
-    grade. Each passage is shown once, whatever its place among the pairs, but a model may judge it differently beside
-    others: with `per_call` = 1 it cannot. `max_tokens` is the room of a reply for each passage; a model that thinks
-    aloud needs more.
+    A call has the passages of one question, up to `per_call` and `max_characters` in all; a longer passage is read in
+    windows, of which the best counts. A model may judge a passage differently beside others: with `per_call` = 1 it
+    cannot. `max_tokens` is the room of a reply for each passage; a model that thinks aloud needs more.
 
-    Cost: one call for every `per_call` passages of a question, and one more for those that the reply left out or
-    spoiled. A passage that still has no readable grade stays without one. Raises what the model raises.
+    Cost: one call for every `per_call` passages, and one more for those that the reply left out or spoiled. A passage
+    that still has no readable grade stays without one. Raises what the model raises.
     """
 
     thresholds: Thresholds = Thresholds(
@@ -157,13 +151,7 @@ def schema(passages: int) -> dict[str, Any]:
 
     An object, because a grammar then writes the numbers itself: a small model can neither skip nor repeat one.
     """
-    numbers = [str(n) for n in range(1, passages + 1)]
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(numbers, _VERDICT),
-        "required": numbers,
-        "additionalProperties": False,
-    }
+    return object_form(dict.fromkeys(map(str, range(1, passages + 1)), _VERDICT))
 
 
 def verdicts(reply: str) -> dict[int, LLMVerdict]:

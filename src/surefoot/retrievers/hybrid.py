@@ -31,8 +31,7 @@ class Hybrid:
 
     Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh
     all alike and set the constant to 60; with 10, first places count for more). A passage is left out where one before
-    it says all that it says. Costs one retrieval of `depth` passages from each: a number, or a table of numbers by the
-    retriever's name, 50 for one that is not in it.
+    it says all that it says. Costs one retrieval of `depth` passages from each.
     """
 
     name = "hybrid"
@@ -41,25 +40,23 @@ class Hybrid:
         self,
         retrievers: Sequence[Retriever],
         weights: Mapping[str, float] = WEIGHTS,
-        depth: int | Mapping[str, int] = DEPTH,
+        depth: int = DEPTH,
         constant: int = CONSTANT,
     ) -> None:
-        names = [getattr(retriever, "name", "") for retriever in retrievers]
-        depths = _depths(depth, names)
-        self._retrievers = tuple(
-            (retriever, weights.get(name, 1.0), depths.get(name, DEPTH))
-            for retriever, name in zip(retrievers, names, strict=True)
-        )
+        if depth < 1:
+            raise ConfigError(f"depth must be 1 or more, not {depth}")
+        self._retrievers = tuple((each, weights.get(getattr(each, "name", ""), 1.0)) for each in retrievers)
+        self._depth = depth
         self._constant = constant
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers
         cannot filter."""
-        finds = [(self._filtered(each, filter), weight, depth) for each, weight, depth in self._retrievers]
+        finds = [(self._filtered(each, filter), weight) for each, weight in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
-        for find, weight, depth in finds:
-            for rank, passage in enumerate(find(question, max(k, depth)), start=1):
+        for find, weight in finds:
+            for rank, passage in enumerate(find(question, max(k, self._depth)), start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
         best = (found[id] for id in sorted(scores, key=lambda id: (-scores[id], id)))
@@ -79,14 +76,3 @@ def _new(passages: Iterable[Passage]) -> Iterator[Passage]:
         if not any(covered(passage, other) for other in before):
             before.append(passage)
             yield passage
-
-
-def _depths(depth: int | Mapping[str, int], names: Sequence[str]) -> Mapping[str, int]:
-    """The depth of each retriever that has its own. Raises ConfigError for one that is no number or of no retriever."""
-    depths = depth if isinstance(depth, Mapping) else dict.fromkeys(names, depth)
-    for name, most in depths.items():
-        if name not in names:
-            raise ConfigError(f"depth names {name!r}; the retrievers are: {', '.join(names)}")
-        if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-            raise ConfigError(f"depth must be a whole number from 1 up, not {most!r}")
-    return depths

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from surefoot.rewriters.templates import instead
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage, protocols
 from surefoot.types.errors import ComponentError
@@ -36,12 +35,7 @@ _EXAMPLES = [
     ("In which town does the Oslava flow into the Jihlava?", (), ("Oslava", "Jihlava confluence", "town")),
 ]
 _FIELDS = ("first", "second", "third")
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {name: {"type": "string", "pattern": f'^[^"\\\\]{{0,{LONGEST}}}$'} for name in _FIELDS},
-    "required": list(_FIELDS),
-    "additionalProperties": False,
-}
+SCHEMA = object_form({name: {"type": "string", "pattern": f'^[^"\\\\]{{0,{LONGEST}}}$'} for name in _FIELDS})
 """Three fields, of which those that are not needed stay empty: bounds of lists are refused by some endpoints."""
 
 
