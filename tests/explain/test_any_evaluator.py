@@ -67,17 +67,6 @@ def test_the_score_is_shared_out_without_a_rest(made, method: str, request: pyte
     assert any(found.values)
 
 
-@pytest.mark.parametrize("made", [lexical, t5, cross_encoder, minilm, llm])
-def test_in_batches_the_values_are_the_same(  # type: ignore[no-untyped-def]
-    made, request: pytest.FixtureRequest
-) -> None:
-    """As one by one: what int8 kernels or padding would change must not depend on who else is in the call."""
-    evaluator = made(request)
-    together = explain(evaluator, "Who built it?", PASSAGE, method="regression", most=60)
-    alone = explain(evaluator, "Who built it?", PASSAGE, method="regression", most=60, batch=1)
-    assert alone.values == pytest.approx(together.values, abs=1e-5)
-
-
 def test_a_language_model_owes_its_grade_to_the_word_it_looked_for(request: pytest.FixtureRequest) -> None:
     """The rest to the question, without which nothing is graded; what it has graded is remembered, as in a pipeline."""
     found = explain(CachedEvaluator(llm(request)), "Who built it?", Passage("p", "Aldwin did it."))

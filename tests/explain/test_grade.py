@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from surefoot.evaluators.lexical import Lexical
 from surefoot.explain.grade import ScoreFunction, explain, instead, taken_apart, ties
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError
@@ -48,7 +47,7 @@ def values(found) -> dict[tuple[str, str], float]:  # type: ignore[no-untyped-de
 def test_planted_values_are_recovered() -> None:
     """What a word is worth alone is its own; what two are worth together, half of it each."""
     planted = Planted({"iron": 2.0, "old": -1.0}, {("built", "iron"): 1.0})
-    found = explain(planted, "Who built", Passage("p", "an old iron hut"), ungraded=0.0)
+    found = explain(planted, "Who built", Passage("p", "an old iron hut"))
     assert found.method == "exact"
     assert values(found) == pytest.approx(
         {
@@ -75,13 +74,6 @@ def test_planted_values_are_recovered_from_samples() -> None:
     assert found.values == pytest.approx(truth, abs=1e-6)
     assert found.reached
     assert found.notes == ()
-
-
-@pytest.mark.parametrize("size", [1, 7])
-def test_batches_change_nothing(size: int) -> None:
-    """Values of an evaluator that is asked text by text are those of one that is asked for all at once."""
-    whole = explain(Lexical(), QUESTION, PASSAGE, most=200)
-    assert explain(Lexical(), QUESTION, PASSAGE, most=200, batch=size) == whole
 
 
 def test_units_are_words_where_they_stand() -> None:
@@ -123,12 +115,11 @@ def test_something_may_stand_where_words_were(baseline, question, text) -> None:
 
 
 def test_what_cannot_be_graded_counts_as_is_declared() -> None:
-    """As the score of a pair that says nothing, or as the caller says; the result says it too."""
+    """As the score of a pair that says nothing; the result says it too."""
     planted, passage = Planted({"iron": 2.0, "it": -3.0}), Passage("p", "iron")
     found = explain(planted, "Who", passage)
     assert found.base == -3.0
     assert found.notes == ("3 of the texts could not be graded (the passage is empty); each counts as -3",)
-    assert explain(planted, "Who", passage, ungraded=0.5).base == 0.5
 
 
 def test_nothing_is_made_up_for_a_pair_without_a_score() -> None:
@@ -140,7 +131,7 @@ def test_nothing_is_made_up_for_a_pair_without_a_score() -> None:
 
     with pytest.raises(ComponentError, match="cannot grade this passage: the passage is empty"):
         explain(Planted({}), "Who", Passage("p", " "))
-    with pytest.raises(ComponentError, match="say what these count as"):
+    with pytest.raises(ComponentError, match="no score to start from"):
         explain(Picky({}), "Who", Passage("p", "iron"))
     with pytest.raises(ConfigError, match="has a word to explain"):
         explain(Always(), "", Passage("p", ""))

@@ -92,21 +92,14 @@ def _units(side: Side, text: str, entities: bool) -> Iterator[Unit]:
 class ScoreFunction:
     """The game of the words: the value of a coalition is the evaluator's score of its words.
 
-    A text that cannot be graded, such as an empty one, counts as `ungraded`; None: as the score of a question and a
-    passage that say nothing ("what", "it"). `notes` tells how many. Texts are graded by length, so that batches need
-    little padding. Raises ComponentError where the pair itself has no score.
+    A text that cannot be graded, such as an empty one, counts as a question and a passage that say nothing ("what",
+    "it"); `notes` has their number. Texts are graded by length, so that batches need little padding. Raises
+    ComponentError where the pair itself has no score.
     """
 
-    def __init__(
-        self,
-        evaluator: Evaluator,
-        words: Words,
-        baseline: Baseline,
-        ungraded: float | None = None,
-        batch: int = ASKED,
-    ) -> None:
-        self._evaluator, self._words, self._baseline, self._ungraded = evaluator, words, baseline, ungraded
-        self._batch = batch
+    def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline) -> None:
+        self._evaluator, self._words, self._baseline = evaluator, words, baseline
+        self._nothing: float | None = None
         self._without: dict[str, int] = {}
         if self.graded([(words.question, words.passage)])[0] is None:
             raise ComponentError(f"{evaluator.name} cannot grade this passage: {next(iter(self._without))}")
@@ -120,8 +113,8 @@ class ScoreFunction:
         """The score of each pair, in order; None where it cannot be graded, for a reason that `notes` tells."""
         order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1].text))
         scores: list[float | None] = [None] * len(pairs)
-        for at in range(0, len(order), self._batch):
-            part = order[at : at + self._batch]
+        for at in range(0, len(order), ASKED):
+            part = order[at : at + ASKED]
             for n, score in zip(part, self._graded([pairs[n] for n in part]), strict=True):
                 scores[n] = score
         return scores
@@ -138,16 +131,16 @@ class ScoreFunction:
 
     def nothing(self) -> float:
         """The score of a text that cannot be graded."""
-        if self._ungraded is None:
+        if self._nothing is None:
             blank = replace(self._words.passage, title="", text=NEUTRAL["text"])
             grade = finite(self._evaluator.grade([(NEUTRAL["question"], blank)])[0])
             if grade.score is None:
                 raise ComponentError(
                     f"{self._evaluator.name} grades neither an empty passage nor one that says nothing "
-                    f"({grade.reason}); say what these count as"
+                    f"({grade.reason}), so there is no score to start from"
                 )
-            self._ungraded = grade.score
-        return self._ungraded
+            self._nothing = grade.score
+        return self._nothing
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -169,19 +162,16 @@ def explain(
     tolerance: float = 0.1,
     most: int = 4000,
     seed: int = 0,
-    ungraded: float | None = None,
-    batch: int = ASKED,
 ) -> Attribution:
     """The Shapley values of the words of question, title and text in the evaluator's raw score.
 
-    `tolerance`, `most` and `method` are those of `shapley.shares`; `batch` texts make a call. Cost: one graded
-    pair an evaluation. Raises ComponentError where the pair has no score,
-    ConfigError where there is no word.
+    `tolerance`, `most` and `method` are those of `shapley.shares`. Cost: one graded pair an evaluation. Raises
+    ComponentError where the pair has no score, ConfigError where there is no word.
     """
     words = taken_apart(question, passage, entities=entities)
     if not words.units:
         raise ConfigError("neither the question nor the passage has a word to explain")
-    score = ScoreFunction(evaluator, words, baseline, ungraded, batch)
+    score = ScoreFunction(evaluator, words, baseline)
     game, count = Counted(score), len(words.units)
     found = shares(game, count, method=method, tolerance=tolerance, most=most, seed=seed)
     return Attribution(

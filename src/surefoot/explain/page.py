@@ -78,37 +78,10 @@ def _words(found: Attribution, side: str) -> str:
 def _action(found: ActionExplanation, trace: Trace) -> Iterator[str]:
     yield f"<h2>{found.action.value.upper()}</h2>"
     yield _lines([found.because, *margins(found)])
-    if found.best is not None and found.above_upper is not None and found.above_lower is not None:
-        yield _scale(found, found.best, found.best - found.above_upper, found.best - found.above_lower)
     yield "<h2>What would have flipped it</h2>"
     yield _lines(flips_action(found))
     if found.without:
         yield _passages(found, trace)
-
-
-def _scale(found: ActionExplanation, best: float, upper: float, lower: float) -> str:
-    """All scores and both thresholds on a line."""
-    others = [one.score for one in found.without if one.score is not None]
-    low, high = min([*others, best, lower]), max([*others, best, upper])
-    span = high - low or 1.0
-
-    def x(score: float) -> float:
-        return 60 + (score - low) / span * 600
-
-    def line(at: float, top: int, bottom: int, kind: str) -> str:
-        return f'<line class="{kind}" x1="{at:.1f}" y1="{top}" x2="{at:.1f}" y2="{bottom}"/>'
-
-    def text(at: float, y: int, words: str) -> str:
-        return f'<text x="{at:.1f}" y="{y}" text-anchor="middle">{clean(words)}</text>'
-
-    marks = [line(x(score), 34, 46, "other") for score in others]
-    marks += [line(x(best), 28, 52, "best"), text(x(best), 72, f"best {best:.3g}")]
-    for name, value in (("τ+", upper), ("τ−", lower)):
-        marks += [line(x(value), 22, 58, "threshold"), text(x(value), 16, f"{name} {value:.3g}")]
-    label = f"Scores from {low:.3g} to {high:.3g}: the best is {best:.3g}, τ+ {upper:.3g}, τ− {lower:.3g}."
-    axis = '<line class="axis" x1="60" y1="40" x2="660" y2="40"/>'
-    head = f'<svg viewBox="0 0 720 80" width="720" height="80" role="img" aria-label="{label}">'
-    return "\n".join([head, axis, *marks, "</svg>"])
 
 
 def _passages(found: ActionExplanation, trace: Trace) -> str:
