@@ -48,9 +48,11 @@ def llm(request: pytest.FixtureRequest) -> Iterator[LLM]:
     if request.param == "local":
         yield local
         return
-    with local.serve() as endpoint, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TEST_KEY", endpoint.key)
-        yield OpenAI(local.name, endpoint.base_url, "TEST_KEY")
+    server = local._load("127.0.0.1", 0, "a-key")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TEST_KEY", "a-key")
+        yield OpenAI(local.name, f"{server.listening_address}/v1", "TEST_KEY")
+    del server
 
 
 def test_the_pieces_joined_are_the_text(llm: LLM) -> None:

@@ -97,21 +97,10 @@ class OpenAIEmbedder:
 
 def _rows(sent: Any, count: int) -> Matrix | None:
     """The vectors in the order of the texts; None: they are not whole, not of one length, or not of numbers."""
-    data = sent.get("data") if isinstance(sent, dict) else None
-    if not isinstance(data, list) or len(data) != count or not all(isinstance(one, dict) for one in data):
+    try:
+        placed = {one.get("index", n): one["embedding"] for n, one in enumerate(sent["data"])}
+        rows = np.array([placed[n] for n in range(count)])
+    except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    placed = {one.get("index", n): one.get("embedding") for n, one in enumerate(data) if _whole(one.get("index", n))}
-    if placed.keys() != {*range(count)} or not all(isinstance(row, list) and row for row in placed.values()):
-        return None
-    rows = [placed[n] for n in range(count)]
-    if len({len(row) for row in rows}) > 1 or not all(_number(value) for row in rows for value in row):
-        return None
-    return np.array(rows, np.float32)
-
-
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
+    numbers = rows.ndim == 2 and rows.size > 0 and rows.dtype.kind in "if" and bool((np.abs(rows) <= _LARGEST).all())
+    return rows.astype(np.float32) if numbers and len(sent["data"]) == count else None

@@ -7,11 +7,9 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -34,24 +32,14 @@ _PATIENCE = 1.0
 """Seconds that an interrupted answer has to end; it may still be reading its prompt, and then ends later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The address at which a served model is reached, and the key that it asks for."""
-
-    base_url: str
-    key: str = field(repr=False)
-
-
 class Local:
     """A GGUF model run in this process; the first call fetches it, if need be, and loads it for good.
 
     `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads` None: all cores of
     this process but one. `context` is the most tokens of a prompt and its answer together. `network` None: the model is
-    fetched without restrictions. `adapter`: a `.gguf` file with a LoRA adapter that was trained for the model. Several
-    threads may call at once; llama.cpp answers one after the other.
-
-    `thoughts`: tokens that it may think for before its answer, within the context; they are no part of the text, and
-    are counted in its tokens. 0: it does not think; None: as its name says (`_abilities.TABLE`).
+    fetched without restrictions. `adapter`: a `.gguf` file with a LoRA adapter. Several threads may call at once;
+    llama.cpp answers one after the other. `thoughts`: tokens for thoughts before the answer, within the context; 0:
+    none; None: as the model's name says (`_abilities.TABLE`).
     """
 
     def __init__(
@@ -107,17 +95,6 @@ class Local:
         counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
         meter.count(calls=1, **counted)
         return completion
-
-    @contextmanager
-    def serve(self, port: int = 0) -> Iterator[Endpoint]:
-        """Serve the model as an OpenAI-compatible endpoint on 127.0.0.1 while the context is open; port 0 picks a free
-        one. It is loaded anew, so `complete` works beside it. Callers must send the key, which is new each time."""
-        key = secrets.token_urlsafe(32)
-        server = self._load("127.0.0.1", port, key)
-        try:
-            yield Endpoint(f"{server.listening_address}/v1", key)
-        finally:
-            del server
 
     def _server(self) -> Server:
         with self._lock:

@@ -373,11 +373,12 @@ def test_the_true_protocol_is_that_of_llama_cpps_own_server(tmp_path: Path, monk
         registry.path(local.name)
     except ModelError as error:
         pytest.skip(str(error))
-    with local.serve() as served:
-        monkeypatch.setenv("TEST_KEY", served.key)
-        llm = {"use": "openai", "model": local.name, "base_url": served.base_url, "key_env": "TEST_KEY"}
-        judge = {"use": "llm", "cache": "", "timeout": 600.0, "in_flight": 1, "max_tokens": 200}
-        builder = Builder(read({"llm": llm, "judge": judge}))
-        kept = run(builder.judges([METRIC, "grading_note"]), [record(1)], tmp_path / "run")
+    monkeypatch.setenv("TEST_KEY", "a-key")
+    served = local._load("127.0.0.1", 0, "a-key")
+    base_url = f"{served.listening_address}/v1"
+    llm = {"use": "openai", "model": local.name, "base_url": base_url, "key_env": "TEST_KEY"}
+    judge = {"use": "llm", "cache": "", "timeout": 600.0, "in_flight": 1, "max_tokens": 200}
+    builder = Builder(read({"llm": llm, "judge": judge}))
+    kept = run(builder.judges([METRIC, "grading_note"]), [record(1)], tmp_path / "run")
     assert [one.rating in range(1, 6) for one in kept.values()] == [True, True], kept
     assert all(one.reason and one.tokens for one in kept.values())
