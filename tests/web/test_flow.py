@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import sample_run
 from fuzz.seeds import pdf
 from server.process import serving
 from surefoot.cli.demo import _indexed
@@ -28,6 +29,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     place = tmp_path_factory.mktemp("flow")
     with as_file(files("surefoot") / "demo") as folder:
         _indexed(folder, place)
+    sample_run.write(place / "runs" / "night 17", 20)
     config = '[index]\npath = "library.db"\n[searcher]\nuse = "folder"\npath = "outside.db"\n[network]\ncache = ""\n'
     with serving(place, config) as (_, client):
         yield str(client.base_url)
@@ -93,3 +95,8 @@ def test_from_a_question_to_the_file_that_is_handed_on(
         alone.goto(shared.as_uri())
         alone.wait_for_selector(".turn .passages")
         look("a shared answer", alone)
+
+        for view in ("documents", "evaluations", "nowhere/at/all"):
+            tab.evaluate("name => { location.hash = '#/' + name }", view)
+            tab.wait_for_selector("table.documents" if view == "documents" else ".view, .hero")
+            look(view)

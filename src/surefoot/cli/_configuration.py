@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Annotated, Any
 
 from typer import Option
@@ -12,7 +13,7 @@ from surefoot.cli._console import err
 from surefoot.config.settings import Config, read, settings
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.text.json_values import parsed
-from surefoot.types.errors import FieldFault
+from surefoot.types.errors import FieldFault, MissingExtra
 from surefoot.types.metadata import Filter, written
 
 ConfigFile = Annotated[
@@ -40,6 +41,16 @@ def configured(config: str | None, sets: list[str] | None, index: str | None, co
     """The configuration of a command: file, then --index and --collection, then each --set."""
     named = {key: name for key, name in (("path", index), ("collection", collection)) if name}
     return agreed(config, *([{"index": named}] if named else []), *settings(sets or []))
+
+
+def with_extra(module: str, command: str, extra: str) -> Any:
+    """The module of a command whose libraries an extra installs. Raises MissingExtra."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        if (error.name or "").startswith("surefoot"):
+            raise
+        raise MissingExtra(command, extra) from error
 
 
 def filtering(texts: list[str] | None) -> Filter:

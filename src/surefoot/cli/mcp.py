@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from typer import Option
 
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, with_extra
 from surefoot.cli.serve import serve
 from surefoot.config.options import assemble
-from surefoot.types.errors import MissingExtra, UsageError
+from surefoot.types.errors import UsageError
 
 
 def mcp(
@@ -27,7 +27,7 @@ def mcp(
 
     Over standard input and output: clients start it themselves, and docs/server.md has what to tell them.
     """
-    protocol = _protocol()
+    protocol = with_extra("surefoot.server.mcp", "surefoot mcp", "mcp")
     if directory:
         try:
             os.chdir(directory)
@@ -38,13 +38,3 @@ def mcp(
         return
     whole = configured(config, settings, index)
     protocol.run(assemble("[server]", protocol.ServerSettings, whole["server"], {}), whole)
-
-
-def _protocol() -> Any:
-    try:
-        from surefoot.server import mcp
-    except ImportError as error:
-        if (error.name or "").startswith("surefoot"):
-            raise
-        raise MissingExtra("surefoot mcp", "mcp") from error
-    return mcp

@@ -10,10 +10,9 @@ from typing import Annotated, Any
 from rich.markup import escape
 from typer import Argument, Option
 
-from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured, with_extra
 from surefoot.cli._console import headed, out, plain
 from surefoot.config.options import assemble
-from surefoot.types.errors import MissingExtra
 
 
 def serve(
@@ -78,10 +77,4 @@ def _settings(
 
 
 def _server() -> Any:
-    try:
-        from surefoot.server import running
-    except ImportError as error:
-        if (error.name or "").startswith("surefoot"):
-            raise
-        raise MissingExtra("surefoot serve", "server") from error
-    return running
+    return with_extra("surefoot.server.running", "surefoot serve", "server")

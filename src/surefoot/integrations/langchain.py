@@ -7,7 +7,7 @@ reason. An evaluator that fails is a ComponentError here too, never an empty lis
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from surefoot.config import correction
 from surefoot.evidence.ranking import order
@@ -22,7 +22,7 @@ try:
     from langchain_core.documents import Document as Document
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.tools import BaseTool, ToolException
-    from pydantic import BaseModel, Field, InstanceOf
+    from pydantic import Field, InstanceOf
 except ModuleNotFoundError as error:
     raise MissingExtra("surefoot.integrations", "langchain") from error
 
@@ -134,17 +134,8 @@ class SurefootCompressor(BaseDocumentCompressor):
         return kept_documents(documents, sound((self.pipeline or correction).correct(query, passages(documents))))
 
 
-class QuestionInput(BaseModel):
-    """A question that documents may answer."""
-
-    question: str = Field(description="The question, complete in itself: no earlier message is known.")
-
-
-class TextsInput(BaseModel):
-    """A question, and texts that may answer it."""
-
-    question: str = Field(description="The question, complete in itself: no earlier message is known.")
-    texts: list[str] = Field(description=f"From 1 to {MOST_TEXTS} texts.")
+QuestionText = Annotated[str, "The question, complete in itself: no earlier message is known."]
+Texts = Annotated[list[str], f"From 1 to {MOST_TEXTS} texts."]
 
 
 class SurefootAskTool(BaseTool):
@@ -160,19 +151,18 @@ class SurefootAskTool(BaseTool):
         "answer is checked against them; where they do not answer it, it is refused. Ask before you guess, and cite "
         "what it cites."
     )
-    args_schema: Any = QuestionInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: bool | str | Callable[[ToolException], str] | None = True
     pipeline: InstanceOf[Pipeline]
 
-    def _run(self, question: str) -> tuple[str, Trace]:
+    def _run(self, question: QuestionText) -> tuple[str, Trace]:
         try:
             trace = self.pipeline.run(question)
         except SurefootError as error:
             raise _tool_error(error) from error
         return in_words(trace), trace
 
-    async def _arun(self, question: str) -> tuple[str, Trace]:
+    async def _arun(self, question: QuestionText) -> tuple[str, Trace]:
         try:
             trace = await self.pipeline.arun(question)
         except SurefootError as error:
@@ -186,12 +176,11 @@ class SurefootGradeTool(BaseTool):
 
     name: str = "grade_texts"
     description: str = "Judge which of the given texts hold the answer to a question. Nothing is searched."
-    args_schema: Any = TextsInput
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: bool | str | Callable[[ToolException], str] | None = True
     pipeline: InstanceOf[Pipeline] | None = None
 
-    def _run(self, question: str, texts: list[str]) -> tuple[str, tuple[Grade, ...]]:
+    def _run(self, question: QuestionText, texts: Texts) -> tuple[str, tuple[Grade, ...]]:
         if not 1 <= len(texts) <= MOST_TEXTS:
             raise ToolException(f"texts must be a list of 1 to {MOST_TEXTS} texts")
         try:

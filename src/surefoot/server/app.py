@@ -29,8 +29,8 @@ from surefoot.server import (
 )
 from surefoot.server.access import AccessMiddleware
 from surefoot.server.collections import Collections
-from surefoot.server.conversations import Conversations
 from surefoot.server.feedback import Feedback
+from surefoot.server.history import Conversations, Traces
 from surefoot.server.jobs import Jobs
 from surefoot.server.keys import Keys
 from surefoot.server.metrics import Metrics
@@ -38,7 +38,6 @@ from surefoot.server.problems import LOG, ProblemBody, answer_problem
 from surefoot.server.request_bodies import BodyLimits
 from surefoot.server.service import Service
 from surefoot.server.settings import ServerSettings
-from surefoot.server.traces import Traces
 from surefoot.server.workers import Workers
 from surefoot.types.errors import SurefootError
 

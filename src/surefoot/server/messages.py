@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from surefoot.server.conversations import Turn
+from surefoot.server.history import Turn
 from surefoot.server.problems import Problem, invalid
 from surefoot.server.questions import MOST_TURNS
 from surefoot.server.request_bodies import CompatibleBody

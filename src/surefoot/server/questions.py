@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from surefoot.config.searching import searching
 from surefoot.run.store import to_json
-from surefoot.server.conversations import ID, Turn
+from surefoot.server.history import ID, Turn
 from surefoot.server.problems import problem_of
 from surefoot.server.replies import EVENTS, awaited, reply, stream, wants_events
 from surefoot.server.request_bodies import Body, JsonRoute

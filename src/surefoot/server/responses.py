@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from sse_starlette import ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
-from surefoot.server.conversations import Turn
+from surefoot.server.history import Turn
 from surefoot.server.messages import (
     SOURCES,
     Content,

@@ -10,14 +10,13 @@ from fastapi import Depends, Request
 
 from surefoot.index.search import Index
 from surefoot.server.collections import Collections
-from surefoot.server.conversations import Conversations
 from surefoot.server.feedback import Feedback
+from surefoot.server.history import Conversations, Traces
 from surefoot.server.jobs import Jobs
 from surefoot.server.keys import COLLECTION, Key
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import missing
 from surefoot.server.settings import ServerSettings
-from surefoot.server.traces import Traces
 from surefoot.server.workers import Workers
 from surefoot.types import Trace
 

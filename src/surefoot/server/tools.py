@@ -35,7 +35,7 @@ _TITLE = 200
 
 
 class Question(Body):
-    """A question to documents."""
+    """A question that documents may answer."""
 
     question: str
     """Complete in itself: no earlier message is known."""
@@ -43,10 +43,6 @@ class Question(Body):
     """The collection of documents to ask; null: the usual one."""
     filter: dict[str, Any] = Field(default_factory=dict)
     """Only documents whose fields are so, such as {"product": "x", "year": {">=": 2024}}."""
-
-
-class AskInput(Question):
-    """A question that documents may answer."""
 
 
 class RetrieveInput(Question):
@@ -172,7 +168,7 @@ class Tool:
     """True: it may ask other machines."""
 
 
-async def _ask(caller: Caller, inputs: AskInput, progress: Progress) -> ToolResult:
+async def _ask(caller: Caller, inputs: Question, progress: Progress) -> ToolResult:
     trace = await _answered(caller, _question(caller, inputs), progress)
     answer = trace.answer or Answer("", refused=True)
     own = {passage.id: passage for passage in trace.passages}
@@ -258,7 +254,7 @@ TOOLS: Mapping[str, Tool] = {
         "Answer a question from the user's own documents. Passages are found and graded, and each sentence of the "
         "answer is checked against them; where they do not answer it, it is refused. Answers quickly where nothing is "
         "there, so ask before you guess. Cite what it cites.",
-        AskInput,
+        Question,
         AskResult,
         _ask,
         outside=True,
