@@ -152,12 +152,12 @@ def test_an_answer_that_the_other_side_has_too_is_in_no_conflict() -> None:
     assert found(ALDWIN, RUHN, evidence("c", "Aldwin built it.", "Aldwin", "external")) == ()
 
 
-@pytest.mark.parametrize(("probability", "told"), [(0.49, 0), (0.5, 1)])
-def test_what_is_pointed_at_in_doubt_is_not_said(probability: float, told: int) -> None:
+@pytest.mark.parametrize(("probability", "count"), [(0.49, 0), (0.5, 1)])
+def test_what_is_pointed_at_in_doubt_is_not_said(probability: float, count: int) -> None:
     """Where the evaluator thinks it likelier that there is no answer."""
     (a, grade), (b, other) = ALDWIN, RUHN
-    kept = [Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True) for p in (a, b)]
-    assert len(conflicts([a, b], [replace(grade, probability=probability), other], kept)) == told
+    strips = [Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True) for p in (a, b)]
+    assert len(conflicts([a, b], [replace(grade, probability=probability), other], strips)) == count
 
 
 def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
@@ -168,68 +168,13 @@ def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
     assert conflicts([a, b], [grade, other], [whole, half]) == ()
 
 
-def test_the_same_sentence_with_another_number_is_a_conflict() -> None:
-    """Without an evaluator that points; the sentences are shown, since a bare number tells nothing."""
-    one = evidence("a", "Fog hides it. The Ruvel Bridge of iron was built in 1911[2] by Aldwin.")
-    other = evidence("b", "The iron Ruvel Bridge, built in 1921 by Aldwin.", source="external")
-    (conflict,) = found(one, other)
-    assert conflict.local_says == "The Ruvel Bridge of iron was built in 1911[2] by Aldwin."
-    assert conflict.external_says == other[0].text
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("In 1911 the town of Tresk had 4,000 inhabitants.", "In 1921 the town of Tresk had 5,000 inhabitants."),
-        ("The Ruvel Bridge of iron was built by Aldwin.", "The Ruvel Bridge of iron was built in 1911 by Aldwin."),
-        ("Josef Ruhn was born in Tresk in 1911.", "The Ruvel Bridge was opened in 1921."),
-        ("Born in 1911.", "Born in 1921."),
-    ],
-)
-def test_numbers_of_other_things_are_no_conflict(one: str, other: str) -> None:
-    """Another year's census, a number that one lacks, another statement, and too little to tell."""
-    assert found(evidence("a", one), evidence("b", other, source="external")) == ()
-
-
 def titled(title: str, text: str, answer: str = "", source: str = "corpus") -> tuple[Passage, Grade]:
     passage, grade = evidence(title, text, answer, source)
     return replace(passage, id=f"{source} {title}", title=title), replace(grade, passage_id=f"{source} {title}")
 
 
-HUT = "The Larrow Hut was opened by Mira Olsen for walkers."
-
-
 @pytest.mark.parametrize(
-    "other",
-    [
-        "The Larrow Hut was not opened by Mira Olsen for walkers.",
-        "The Larrow Hut was never opened by Mira Olsen for walkers.",
-        "The Larrow Hut was opened by Josef Tarle for walkers.",
-    ],
-)
-def test_the_same_sentence_with_a_negation_or_another_name_is_a_conflict(other: str) -> None:
-    """Also where the evaluator points at nothing."""
-    assert found(evidence("l", HUT), evidence("e", other, source="external")) == (Conflict("l", HUT, "e", other),)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        HUT,
-        "The Larrow Hut was opened by Mira Olsen.",
-        "The Larrow Hut was opened by M. Olsen for walkers.",
-        "The Larrow Hut was opened by a baker for walkers.",
-        "Sorvay Lighthouse was opened by Mira Olsen for walkers.",
-        "It was not.",
-    ],
-)
-def test_a_sentence_that_differs_otherwise_is_no_conflict(other: str) -> None:
-    """The same one, a shorter one, one with initials, with no name, about another subject, or too short to tell."""
-    assert found(evidence("l", HUT), evidence("e", other, source="external")) == ()
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "count"),
     [
         ("Larrow Hut", "Larrow Hut", 1),
         ("Larrow Hut", "The Larrow Hut: opening hours", 1),
@@ -239,10 +184,10 @@ def test_a_sentence_that_differs_otherwise_is_no_conflict(other: str) -> None:
         ("John Blake", "John Blake (bishop)", 0),
     ],
 )
-def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, told: int) -> None:
+def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, count: int) -> None:
     """Of two namesakes each may have another answer."""
     pairs = titled(one, "Born in Torvath.", "Torvath"), titled(other, "Born in Ambrel.", "Ambrel", "external")
-    assert len(found(*pairs)) == told
+    assert len(found(*pairs)) == count
 
 
 PAGE = Passage(

@@ -364,15 +364,17 @@ def test_a_round_that_brings_nothing_is_the_last() -> None:
 
 def test_local_and_external_evidence_that_differ_are_shown() -> None:
     """As a conflict in the trace; the answer is not averaged, and not changed."""
-    local = replace(HALF, text="The Ruvel Bridge of iron was opened by the mayor in 1911.")
-    other = replace(
-        OUTSIDE,
-        title="Ruvel Bridge, almanac",
-        text="The Ruvel Bridge of iron was opened by the mayor in 1921. Aldwin built it.",
-    )
-    (conflict,) = pipeline(local, searcher=Shelf(other)).run(QUESTION).conflicts
-    assert (conflict.local, conflict.external) == ("half", "out")
-    assert ("1911" in conflict.local_says, "1921" in conflict.external_says) == (True, True)
+
+    class Pointing(Known):
+        def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
+            every = zip(super().grade(pairs), pairs, strict=True)
+            return tuple(replace(grade, span=(p.text.find("19"), p.text.find("19") + 4)) for grade, (_, p) in every)
+
+    local = replace(HALF, text="The Ruvel Bridge of iron was opened in 1911.")
+    other = replace(OUTSIDE, title="Ruvel Bridge, almanac", text="Aldwin opened the bridge of iron in 1921.")
+    (conflict,) = pipeline(local, evaluator=Pointing(), searcher=Shelf(other)).run(QUESTION).conflicts
+    assert (conflict.local, conflict.local_says) == ("half", "1911")
+    assert (conflict.external, conflict.external_says) == ("out", "1921")
     assert pipeline(local).run(QUESTION).conflicts == ()
 
 
@@ -427,26 +429,35 @@ def test_count_routing_stops_rewriting_once_there_is_enough() -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "failed"),
+    ("role", "failed", "error", "passage", "decided", "evidence", "queries", "refused"),
     [
-        ("retriever", "retrieve"),
-        ("evaluator", "grade"),
-        ("refiner", "refine"),
-        ("rewriter", "rewrite"),
-        ("searcher", "search"),
-        ("generator", "generate"),
+        ("retriever", "retrieve", EndpointError, GOOD, Action.INCORRECT, ["out"], ["Ruvel Bridge"], False),
+        ("evaluator", "grade", ModelError, GOOD, Action.AMBIGUOUS, [], ["Ruvel Bridge"], True),
+        ("refiner", "refine", ComponentError, GOOD, Action.CORRECT, [], [], True),
+        ("rewriter", "rewrite", ModelError, POOR, Action.INCORRECT, ["out"], [QUESTION], False),
+        ("searcher", "search", SearchError, HALF, Action.AMBIGUOUS, ["half"], ["Ruvel Bridge"], True),
+        ("generator", "generate", ModelError, GOOD, Action.CORRECT, ["good"], [], True),
     ],
 )
-@pytest.mark.parametrize("error", [ComponentError, EndpointError, ModelError, SearchError])
 def test_a_part_that_fails_shows_in_its_step_and_the_question_still_ends(
-    role: str, failed: str, error: type[ComponentError]
+    role: str,
+    failed: str,
+    error: type[ComponentError],
+    passage: Passage,
+    decided: Action,
+    evidence: list[str],
+    queries: list[str],
+    refused: bool,
 ) -> None:
-    """The step holds the error and the fallback that was taken, and there is an answer or a refusal."""
-    trace = pipeline(HALF, **{role: Down(error("it is down"))}).run(QUESTION)
-    step_of_it = step(trace, failed)
-    assert (step_of_it.error, bool(step_of_it.degraded)) == ("it is down", True)
+    """The step holds the error, and its fallback is taken: nothing retrieved, passages that count as ungraded, no
+    strips, the question as the query, nothing from outside, a refusal."""
+    trace = pipeline(passage, **{role: Down(error("it is down"))}).run(QUESTION)
+    assert step(trace, failed).error == "it is down"
+    assert step(trace, failed).degraded
+    assert (action(trace), kept(trace), list(trace.queries)) == (decided, evidence, queries)
+    assert all(grade.score is None and grade.reason for grade in trace.grades if role == "evaluator")
     assert trace.answer
-    assert trace.answer.text
+    assert (trace.answer.refused, bool(trace.answer.text)) == (refused, True)
 
 
 def test_a_model_may_answer_from_memory_where_nothing_was_found() -> None:
@@ -465,14 +476,6 @@ def test_a_model_may_answer_from_memory_where_nothing_was_found() -> None:
     answer = admitting.run(QUESTION).answer
     assert answer
     assert answer.refused
-
-
-def test_without_a_generator_the_evidence_is_found_and_the_answer_is_a_refusal() -> None:
-    """The strips stay in the trace, and no invention takes the answer's place."""
-    trace = pipeline(GOOD, generator=Down(ModelError("no model"))).run(QUESTION)
-    assert kept(trace) == ["good"]
-    assert trace.answer
-    assert (trace.answer.refused, trace.answer.citations) == (True, ())
 
 
 # Questions

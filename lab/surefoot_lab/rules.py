@@ -28,18 +28,17 @@ Off = tuple[Any, str, Any]
 RULES: Mapping[str, Sequence[Off]] = {
     "orders in English": [(screen, "_order", lambda: NEVER)],
     "orders in other languages": [(screen, "_foreign", lambda: NEVER)],
-    "orders spread over sentences": [(screen, "_spread_over", lambda text, spans: [])],
     "signs of an order": [(screen, "_signs", list)],
     "an order goes on": [(screen, "CARRIED", 0.0)],
     "disguised spelling": [(screen, "unmasked", str), (exclusions, "unmasked", str)],
     "encoded text": [(screen, "_decoded", lambda text: [])],
-    "the question repeated": [(exclusions._Asked, "_put", lambda *_: False)],
-    "a question of most of its words": [(exclusions._Asked, "_asks", lambda *_: False)],
+    "the question repeated": [(exclusions._Question, "_put", lambda *_: False)],
+    "a question of most of its words": [(exclusions._Question, "_asks", lambda *_: False)],
     "talk of answers": [(exclusions, "_TALK", NEVER)],
     "talk of saying": [(exclusions, "_TOLD", NEVER)],
     "talk about the question": [(exclusions, "_ABOUT", frozenset())],
-    "the reply to a repeated question": [(exclusions._Asked, "hangs_on", lambda *_: False)],
-    "scraps": [(exclusions._Asked, "is_scrap", lambda *_: False)],
+    "the reply to a repeated question": [(exclusions._Question, "hangs_on", lambda *_: False)],
+    "scraps": [(exclusions._Question, "is_scrap", lambda *_: False)],
     "other languages": [(exclusions, "_unread", lambda *_: ())],
 }
 """The rules by name, each with its switches."""

@@ -319,7 +319,8 @@ def _quotations(sentence: str) -> Iterator[str]:
 
 
 def _unsaid(question: str, sentence: str, source: str) -> list[str]:
-    """Clauses of whose new words the source holds less than half: a right clause lends its mark to no other."""
+    """Clauses of whose new words the source holds less than half: a right clause lends its mark to no other. Of BEGIN's
+    quoted sentences 45 % are faithful with this rule and 34 % without (`lab/benchmarks/grounding.py`)."""
     there = set(words(source))
     clauses = [clause.strip() for clause in _CLAUSE_END.split(sentence)]
     added = [(clause, _new_words(question, clause)) for clause in clauses]
@@ -327,7 +328,7 @@ def _unsaid(question: str, sentence: str, source: str) -> list[str]:
 
 
 def _longest_run(sentence: str, text: str, new: set[str]) -> str:
-    """The longest slice of `text` whose words stand side by side in `said` too and include one of `new`."""
+    """The longest slice of `text` whose words stand side by side in `sentence` too and include one of `new`."""
     spans = [match.span() for match in WORD.finditer(text)]
     run = longest_run(words(text), words(sentence), lambda run: not new.isdisjoint(run))
     return text[spans[run[0]][0] : spans[run[-1]][1]] if run else ""

@@ -111,16 +111,16 @@ def _holds(cited: Sequence[tuple[Citation, Strip]], passage: str, span: tuple[in
     return span is not None and any(strip.start <= span[0] and span[1] <= strip.end for strip in own)
 
 
-def _votes(place: int, asked: set[str], passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[float, float]:
+def _votes(place: int, question: set[str], passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[float, float]:
     """The summed probabilities of the other passages that point at the same words, and of those at other words; what
     repeats the quoted passage, or one that was counted, is no other voice."""
     pointed = [_pointed(passage, grade) for passage, grade in zip(passages, grades, strict=True)]
-    mine, same, others = pointed[place] - asked, 0.0, 0.0
+    mine, same, others = pointed[place] - question, 0.0, 0.0
     heard = [passages[place].text]
     for n, (text, grade) in enumerate(zip(pointed, grades, strict=True)):
         if n != place and text and not repeats(passages[n].text, heard):
             heard.append(passages[n].text)
-            new = text - asked
+            new = text - question
             if mine and new and (mine <= new or new <= mine):
                 same += grade.probability or 0.0
             else:

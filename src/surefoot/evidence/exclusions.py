@@ -64,7 +64,7 @@ _TOLD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Talk of what is to be said, or of what others say, in a sentence about what was asked."""
+"""Talk of what is to be sentence, or of what others say, in a sentence about what was asked."""
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
@@ -138,8 +138,8 @@ class Evidence:
     def _nothing(self, passage: Passage) -> str:
         """Why the passage does not count, of which only scraps would; empty: it does, or it has no text at all."""
         gone = {(one.start, one.end): one.because for one in self.excluded(passage)}
-        kept = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
-        if not gone or any(len(_tokens(said)) >= FEWEST for said in kept):
+        rest = [passage.text[slice(*span)] for span in sentences(passage.text) if span not in gone]
+        if not gone or any(len(_tokens(sentence)) >= FEWEST for sentence in rest):
             return ""
         return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
 
@@ -155,17 +155,17 @@ def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tupl
 
 @lru_cache(maxsize=4096)  # likewise
 def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
-    asked = _Asked.of(question)
+    put = _Question.of(question)
     spans = sentences(text)
-    own = [asked.dodged(text[start:end]) for start, end in spans]
+    own = [put.dodged(text[start:end]) for start, end in spans]
     every = list(own)
     for n, (start, end) in enumerate(spans):
         if own[n]:
             continue
-        said = text[start:end]
-        replies = n and own[n - 1] == REPEATED and not _parted(text, spans[n - 1], spans[n]) and asked.hangs_on(said)
-        goes_on = n and every[n - 1] and asked.is_scrap(said)
-        leads_up = n + 1 < len(spans) and own[n + 1] == REPEATED and len(_tokens(said)) < FEWEST
+        sentence = text[start:end]
+        replies = n and own[n - 1] == REPEATED and not _parted(text, spans[n - 1], spans[n]) and put.hangs_on(sentence)
+        goes_on = n and every[n - 1] and put.is_scrap(sentence)
+        leads_up = n + 1 < len(spans) and own[n + 1] == REPEATED and len(_tokens(sentence)) < FEWEST
         if replies or goes_on or leads_up:
             every[n] = LEFT_OVER
     return tuple((span, why) for span, why in zip(spans, every, strict=True) if why)
@@ -177,7 +177,7 @@ def _parted(text: str, one: Span, other: Span) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Question:
     """A question, as its repetitions are told from texts that answer it."""
 
     words: tuple[str, ...]
@@ -188,34 +188,34 @@ class _Asked:
     content: frozenset[str]
 
     @classmethod
-    def of(cls, question: str) -> _Asked:
+    def of(cls, question: str) -> _Question:
         every = _tokens(question)
         asking = next((n for n, word in enumerate(every) if word in _WHO or (n == 0 and word in _VERBS)), None)
         is_question = asking is not None or bool(_MARKS.search(question))
         return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
 
-    def dodged(self, said: str) -> str:
+    def dodged(self, sentence: str) -> str:
         """Why a sentence says nothing about the world: it puts the question again, or speaks of answering. Empty: it
         may say something. What is spelt to slip past is read as it was meant."""
-        return next(filter(None, map(self._dodged, dict.fromkeys((said, unmasked(said))))), "")
+        return next(filter(None, map(self._dodged, dict.fromkeys((sentence, unmasked(sentence))))), "")
 
-    def _dodged(self, said: str) -> str:
-        there = _tokens(said)
-        if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(said)):
+    def _dodged(self, sentence: str) -> str:
+        there = _tokens(sentence)
+        if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(sentence)):
             return REPEATED
         if self.content & _ABOUT:
             return ""
-        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", said)))) or _TOLD.search(said)
-        return TALK if _TALK.search(said) or (about and self._share(there) >= SHARE) else ""
+        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", sentence)))) or _TOLD.search(sentence)
+        return TALK if _TALK.search(sentence) or (about and self._share(there) >= SHARE) else ""
 
-    def hangs_on(self, said: str) -> bool:
+    def hangs_on(self, sentence: str) -> bool:
         """True if the sentence says too little of what was asked to stand without the question before it."""
-        return self._share(_tokens(said)) < HALF or _goes_on(said)
+        return self._share(_tokens(sentence)) < HALF or _goes_on(sentence)
 
-    def is_scrap(self, said: str) -> bool:
+    def is_scrap(self, sentence: str) -> bool:
         """True for the rest of a sentence, or a word or two that say nothing of what was asked."""
-        there = _tokens(said)
-        return _goes_on(said) or (len(there) < FEWEST and not self._share(there))
+        there = _tokens(sentence)
+        return _goes_on(sentence) or (len(there) < FEWEST and not self._share(there))
 
     def _share(self, there: Sequence[str]) -> float:
         return len(self.content.intersection(map(stem, there))) / max(1, len(self.content))
@@ -228,15 +228,15 @@ class _Asked:
         whole = self.asking is None or self.asking in run
         return whole and len(run) >= max(3, share * len(self.words))
 
-    def _asks(self, said: str) -> bool:
+    def _asks(self, sentence: str) -> bool:
         """In a question of its own, in which most of the other's words stand."""
-        *before, _ = _MARKS.split(said)
+        *before, _ = _MARKS.split(sentence)
         held = self.content.intersection(map(stem, _tokens(" ".join(before))))
         return len(self.content) > 2 and len(held) >= MOST * len(self.content)
 
 
-def _goes_on(said: str) -> bool:
-    first = _FIRST.search(said)
+def _goes_on(sentence: str) -> bool:
+    first = _FIRST.search(sentence)
     return first is None or first[0].islower()
 
 

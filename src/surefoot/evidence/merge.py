@@ -11,24 +11,20 @@ few dozen texts a question need no estimate.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
-from surefoot.text.words import bare, content_words, names, sentences, words
+from surefoot.text.words import bare, content_words, names, words
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 ALIKE = 0.8
 """Share of word triples from which two texts may count as the same, by Jaccard, or one as part of the other."""
-SAME_SENTENCE = 0.8
-"""Share of content words, numbers aside, from which two sentences count as one statement with another number."""
 PREFIX = 4
 """Letters that two words begin with where they may be one: "politician" and "political leader"."""
 SURE = 0.5
 """Probability from which what the evaluator points at in a passage counts as said there."""
-FEWEST = 4
-"""Content words, numbers aside, that such a sentence has at least: "Born 1911." and "Born 1912." may be two people."""
 
 _FOOTNOTE = re.compile(r"\[\d+\]")
 _NEGATIONS = {"not", "no", "never", "none", "nor", "neither", "cannot"}
@@ -56,28 +52,28 @@ def selected(
     passages: Sequence[Passage], known: Sequence[Passage], most: int
 ) -> tuple[tuple[Passage, ...], tuple[Strip, ...]]:
     """The first `most` passages that say something new beside `known`; each other one as a dropped strip with why."""
-    kept: list[Passage] = []
+    chosen: list[Passage] = []
     aside = []
     for passage in passages:
-        twin = next((other for other in (*known, *kept) if same(passage.text, other.text)), None)
-        if twin or len(kept) == most:
+        twin = next((other for other in (*known, *chosen) if same(passage.text, other.text)), None)
+        if twin or len(chosen) == most:
             why = f"says the same as {twin.id}" if twin else f"not among the best {most} passages from outside"
             aside.append(Strip(passage.id, 0, len(passage.text), passage.text, None, kept=False, reason=why))
         else:
-            kept.append(passage)
-    return tuple(kept), tuple(aside)
+            chosen.append(passage)
+    return tuple(chosen), tuple(aside)
 
 
 def distinct(strips: Sequence[Strip]) -> tuple[Strip, ...]:
     """All strips, in order; of kept ones that say the same, only the first stays kept: local before external."""
-    kept: list[Strip] = []
+    chosen: list[Strip] = []
     merged = []
     for strip in strips:
-        twin = next((other for other in kept if strip.kept and same(strip.text, other.text)), None)
+        twin = next((other for other in chosen if strip.kept and same(strip.text, other.text)), None)
         if twin:
             strip = replace(strip, kept=False, reason=f"says the same as a strip of {twin.passage_id}")
         elif strip.kept:
-            kept.append(strip)
+            chosen.append(strip)
         merged.append(strip)
     return tuple(merged)
 
@@ -121,55 +117,41 @@ def _print(text: str) -> _Print:
 
 
 def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequence[Strip]) -> tuple[Conflict, ...]:
-    """Where kept evidence of the corpus and kept evidence from outside differ; each pair of sayings once.
+    """Where the evaluator points at other answers in kept evidence of the corpus and in that from outside; each pair of
+    answers once.
 
-    Two passages differ when the evaluator points at other answers in them, or when they hold the same sentence with
-    another number, another name or a negation. An answer that the other side has too is in no conflict, and nothing is
-    where their titles name two things.
+    An answer that the other side has too is in no conflict, and nothing is where the titles name two things.
     """
-    kept = [strip for strip in strips if strip.kept]
-    sides = {"corpus": list[Statement](), "external": list[Statement]()}
+    sides = {"corpus": list[Pointed](), "external": list[Pointed]()}
     for passage, grade in zip(passages, grades, strict=True):
-        own = [strip for strip in kept if strip.passage_id == passage.id]
-        sides[passage.source] += _claims(passage, grade, own)
-    local, external = sides["corpus"], sides["external"]
+        if _points_at_evidence(passage, grade, strips):
+            says = passage.text[slice(*grade.span)] if grade.span else ""
+            sides[passage.source].append(Pointed(passage.id, passage.title, says))
     found: dict[tuple[tuple[str, ...], ...], Conflict] = {}
-    for a, b in product(local, external):
-        if _differ(a, b, local, external):
+    for a, b in product(*sides.values()):
+        backed = any(agree(a.says, c.says) for c in sides["external"]) or any(
+            agree(b.says, c.says) for c in sides["corpus"]
+        )
+        if not backed and _one_thing(a.title, b.title):
             found.setdefault((_plain(a.says), _plain(b.says)), Conflict(a.passage_id, a.says, b.passage_id, b.says))
     return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """One statement of a kept piece of evidence."""
+class Pointed:
+    """An answer that the evaluator points at."""
 
     passage_id: str
     title: str
     says: str
-    answer: bool
-    """True: the evaluator points at it as the answer; False: it is a sentence."""
 
 
-def _claims(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> Iterator[Statement]:
-    for strip in strips:
-        if grade.span and _sure(grade) and strip.start <= grade.span[0] and grade.span[1] <= strip.end:
-            yield Statement(passage.id, passage.title, passage.text[slice(*grade.span)], answer=True)
-        for start, end in sentences(strip.text):
-            yield Statement(passage.id, passage.title, strip.text[start:end], answer=False)
-
-
-def _sure(grade: Grade) -> bool:
-    return grade.probability is None or grade.probability >= SURE
-
-
-def _differ(a: Statement, b: Statement, local: Sequence[Statement], external: Sequence[Statement]) -> bool:
-    if a.answer != b.answer or not _one_thing(a.title, b.title):
+def _points_at_evidence(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> bool:
+    """True if the evaluator points, with more than even chances, at words of a kept strip."""
+    if grade.span is None or (grade.probability is not None and grade.probability < SURE):
         return False
-    if not a.answer:
-        return _other_number(a.says, b.says) or _reversed(a.says, b.says)
-    backed = any(agree(a.says, c.says) for c in external if c.answer)
-    return not backed and not any(agree(b.says, c.says) for c in local if c.answer)
+    start, end = grade.span
+    return any(s.kept and s.passage_id == passage.id and s.start <= start and end <= s.end for s in strips)
 
 
 def _one_thing(a: str, b: str) -> bool:
@@ -193,8 +175,9 @@ def agree(a: str, b: str) -> bool:
         return True
     if numbers:
         return numbers <= others or others <= numbers
-    alike = any(x.startswith(y[:PREFIX]) or y.startswith(x[:PREFIX]) for x, y in product(mine, other))
-    return not mine or not other or alike or _initials(a, b) or _initials(b, a)
+    if not mine or not other or _initials(a, b) or _initials(b, a):
+        return True
+    return any(x.startswith(y[:PREFIX]) or y.startswith(x[:PREFIX]) for x, y in product(mine, other))
 
 
 def _initials(short: str, long: str) -> bool:
@@ -202,41 +185,6 @@ def _initials(short: str, long: str) -> bool:
     letters = "".join(words(short))
     every = "".join(word[0] for word in words(long))
     return len(letters) > 1 and letters in (every, "".join(word[0] for word in content_words(long)))
-
-
-def _other_number(a: str, b: str) -> bool:
-    """True if these are one sentence but for one number in each."""
-    numbers, others = _numbers(a), _numbers(b)
-    if len(numbers - others) != 1 or len(others - numbers) != 1:
-        return False
-    mine, other = set(_plain(a)) - numbers, set(_plain(b)) - others
-    return len(mine & other) >= max(FEWEST, SAME_SENTENCE * len(mine | other))
-
-
-def _reversed(a: str, b: str) -> bool:
-    """True if these are one sentence but for one place behind its first content word, where only one has a negation, or
-    where each has another name."""
-    mine, other = _sequence(a), _sequence(b)
-    before = _alike(mine, other)
-    after = _alike(mine[before:][::-1], other[before:][::-1])
-    shared = (*mine[:before], *mine[len(mine) - after :])
-    if len(set(content_words(" ".join(shared)))) < FEWEST or not content_words(" ".join(mine[:before])):
-        return False
-    x, y = mine[before : len(mine) - after], other[before : len(other) - after]
-    if not x or not y:
-        return bool(x + y) and _NEGATIONS.issuperset(x + y)
-    named = _print(a).telling.issuperset(x) and _print(b).telling.issuperset(y)
-    return named and _NEGATIONS.isdisjoint(x + y) and not agree(" ".join(x), " ".join(y))
-
-
-def _alike(a: Sequence[str], b: Sequence[str]) -> int:
-    """How many words two sequences have in common at their beginning."""
-    return next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-
-
-@lru_cache(maxsize=512)
-def _sequence(text: str) -> tuple[str, ...]:
-    return tuple(words(_FOOTNOTE.sub(" ", text)))
 
 
 def _numbers(text: str) -> set[str]:

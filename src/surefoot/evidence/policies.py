@@ -44,8 +44,8 @@ def labelled(grades: Sequence[Grade], thresholds: Thresholds) -> tuple[Grade, ..
     return tuple(_labelled(grade, thresholds) for grade in grades)
 
 
-def _labelled(given: Grade, thresholds: Thresholds) -> Grade:
-    grade = finite(given)
+def _labelled(grade: Grade, thresholds: Thresholds) -> Grade:
+    grade = finite(grade)
     return grade if grade.score is None or grade.label else replace(grade, label=label(grade.score, thresholds))
 
 
@@ -64,13 +64,13 @@ def finite(grade: Grade) -> Grade:
     return replace(grade, score=None, probability=None, label=None, reason=why, span=None)
 
 
-def _told_apart(score: float, *thresholds: float) -> list[str]:
+def _distinct_digits(score: float, *thresholds: float) -> list[str]:
     """The numbers with three digits, or with as many more as it takes to see on which side the score lies."""
     for digits in range(3, 18):
-        told, *others = (f"{number:.{digits}g}" for number in (score, *thresholds))
-        if told not in others or score in thresholds:
+        shown, *others = (f"{number:.{digits}g}" for number in (score, *thresholds))
+        if shown not in others or score in thresholds:
             break
-    return [told, *others]
+    return [shown, *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Threshold:
     def _because(self, action: Action, best: float) -> str:
         if label(best, self.thresholds) is not action:
             return f"best score {best:.3g} is that of a passage which may count as {action.value} at most"
-        score, upper, lower = _told_apart(best, self.thresholds.upper, self.thresholds.lower)
+        score, upper, lower = _distinct_digits(best, self.thresholds.upper, self.thresholds.lower)
         return {
             Action.CORRECT: f"best score {score} ≥ τ+ {upper}",
             Action.AMBIGUOUS: f"best score {score} lies between τ− {lower} and τ+ {upper}",
@@ -238,23 +238,23 @@ def require_fitted(thresholds: Thresholds | None, evaluator: str) -> Thresholds:
     return thresholds
 
 
-def fitted_for(evaluator: str, given: Thresholds | Mapping[str, Any]) -> Thresholds:
+def fitted_for(evaluator: str, fitted: Thresholds | Mapping[str, Any]) -> Thresholds:
     """The thresholds, or what a table of `upper`, `lower` and `strip` says.
 
     Raises ConfigError when they are not finite, not in order, or another evaluator's.
     """
-    if not isinstance(given, Thresholds):
+    if not isinstance(fitted, Thresholds):
         try:
-            given = Thresholds(**{"evaluator": evaluator, "fitted_on": "set by hand", **given})
+            fitted = Thresholds(**{"evaluator": evaluator, "fitted_on": "set by hand", **fitted})
         except TypeError as error:
             raise ConfigError(f"fitted must be a table of upper, lower and strip: {error}") from error
-    require_match(given, evaluator)
-    values = (given.upper, given.lower, given.strip)
+    require_match(fitted, evaluator)
+    values = (fitted.upper, fitted.lower, fitted.strip)
     if not all(isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in values):
         raise ConfigError(f"the fitted thresholds must be finite numbers, not {values}")
-    if given.lower > given.upper:
-        raise ConfigError(f"the fitted lower {given.lower} lies above upper {given.upper}")
-    return given
+    if fitted.lower > fitted.upper:
+        raise ConfigError(f"the fitted lower {fitted.lower} lies above upper {fitted.upper}")
+    return fitted
 
 
 def _best(grades: Sequence[Grade]) -> float | None:

@@ -38,9 +38,9 @@ def critique(completion: Completion, weighed: bool = True) -> Critique:
     )
 
 
-def reflected(said: Critique) -> bool:
-    """Whether any reflection token was found."""
-    return {said.relevance, said.support, said.utility} != {None}
+def reflected(one: Critique) -> bool:
+    """True if any reflection token was found."""
+    return {one.relevance, one.support, one.utility} != {None}
 
 
 def worth(tokens: Sequence[Token], kind: Mapping[str, float]) -> float | None:
@@ -59,7 +59,7 @@ def written(text: str) -> tuple[Token, ...]:
 
 
 def plain(text: str) -> str:
-    """What a model says to the user."""
+    """The text that is for the user."""
     return REFLECTION.sub("", text).strip()
 
 

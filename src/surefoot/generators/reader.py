@@ -29,13 +29,13 @@ class Reader:
         """The answer, not yet checked, in one piece; a refusal where the reader says so, and without knowledge."""
         if not knowledge:
             return Answer("", refused=True)
-        said = self.llm.complete(prompt(question, fitting(knowledge, self.max_characters)), max_tokens=ROOM)
-        text = said.text.strip()
+        reply = self.llm.complete(prompt(question, fitting(knowledge, self.max_characters)), max_tokens=ROOM)
+        text = reply.text.strip()
         if not text or text.casefold().startswith(NOT_THERE.casefold().rstrip(".")):
-            return Answer("", refused=True, model=said.model)
+            return Answer("", refused=True, model=reply.model)
         if on_text:
             on_text(text)
-        return Answer(text, model=said.model)
+        return Answer(text, model=reply.model)
 
 
 def prompt(question: str, knowledge: Knowledge) -> list[Message]:

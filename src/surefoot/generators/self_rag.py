@@ -83,9 +83,9 @@ class SelfRAG:
         begun = form(words, question)
         parts = self._parts(knowledge) if knowledge and self._wants(begun) else [()]
         room = self.max_tokens or words.max_tokens
-        said = [self.llm.complete([Message("user", self._asked(begun, part))], max_tokens=room) for part in parts]
-        drafts = self._drafts(parts, said)
-        best = said[next((n for n, draft in enumerate(drafts) if draft.chosen), 0)]
+        replies = [self.llm.complete([Message("user", self._prompt(begun, part))], max_tokens=room) for part in parts]
+        drafts = self._drafts(parts, replies)
+        best = replies[next((n for n, draft in enumerate(drafts) if draft.chosen), 0)]
         if best.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
         answer = Answer(plain(best.text), model=best.model, drafts=drafts)
@@ -93,18 +93,18 @@ class SelfRAG:
             on_text(answer.text)
         return answer
 
-    def _asked(self, begun: str, part: Knowledge) -> str:
+    def _prompt(self, begun: str, part: Knowledge) -> str:
         """The form up to where the model goes on: behind its paragraph, or where it has none, from memory."""
         return (
             f"{begun}{RETRIEVE}{OPENS}{paragraph(part, self.max_characters)}{CLOSES}" if part else begun + NO_RETRIEVAL
         )
 
     def _wants(self, begun: str) -> bool:
-        """Whether to read: always without a threshold, and where the model does not say."""
+        """True: read. Always without a threshold, and where the model does not say."""
         if self.threshold is None:
             return True
-        said = self.llm.complete([Message("user", begun)], max_tokens=1)
-        chance = worth((said.tokens or written(said.text))[:1], RETRIEVES)
+        reply = self.llm.complete([Message("user", begun)], max_tokens=1)
+        chance = worth((reply.tokens or written(reply.text))[:1], RETRIEVES)
         return chance is None or chance > self.threshold
 
     def _parts(self, knowledge: Knowledge) -> list[Knowledge]:
@@ -116,20 +116,20 @@ class SelfRAG:
         sides = [[known for known in knowledge if known[1].source == source] for source in ("corpus", "external")]
         return [*sides, knowledge] if all(sides) else [knowledge]
 
-    def _drafts(self, parts: Sequence[Knowledge], said: Sequence[Completion]) -> tuple[Draft, ...]:
+    def _drafts(self, parts: Sequence[Knowledge], replies: Sequence[Completion]) -> tuple[Draft, ...]:
         """The answers with their critiques, one of them chosen; none where the model wrote no reflection tokens."""
-        weighed = all(one.tokens for one in said)
-        critiques = [critique(one, weighed) for one in said]
+        weighed = all(one.tokens for one in replies)
+        critiques = [critique(one, weighed) for one in replies]
         if not any(map(reflected, critiques)):
-            if len(said) > 1:
+            if len(replies) > 1:
                 meter.degrade(
-                    f"{said[0].model} wrote no reflection tokens: answered from the first of {len(said)} paragraphs; "
-                    "is it a model of Self-RAG, and does its server show special tokens?"
+                    f"{replies[0].model} wrote no reflection tokens: answered from the first of {len(replies)} "
+                    "paragraphs; is it a model of Self-RAG, and does its server show special tokens?"
                 )
             return ()
-        if not weighed and len(said) > 1:
+        if not weighed and len(replies) > 1:
             meter.degrade("no log-probabilities came: reflection tokens count as they were written; set llm.logprobs")
-        texts = [plain(one.text) for one in said]
+        texts = [plain(one.text) for one in replies]
         answers = [text.casefold() if self.closed else str(n) for n, text in enumerate(texts)]
         votes: defaultdict[str, float] = defaultdict(float)
         for answer, one in zip(answers, critiques, strict=True):
@@ -141,10 +141,10 @@ class SelfRAG:
             for n, (text, part, one, worth) in enumerate(zip(texts, parts, critiques, worths, strict=True))
         )
 
-    def _worth(self, said: Critique) -> float:
-        """What was not said counts nothing, as in Self-RAG's script."""
+    def _worth(self, one: Critique) -> float:
+        """The weighted sum; what the model did not judge counts nothing, as in Self-RAG's script."""
         weights = (self.relevance, self.support, self.utility, 1.0)
-        parts = (said.relevance, said.support, said.utility, said.likelihood)
+        parts = (one.relevance, one.support, one.utility, one.likelihood)
         return sum(weight * part for weight, part in zip(weights, parts, strict=True) if part is not None)
 
 

@@ -96,16 +96,16 @@ class Strips:
             why = excluded or ("" if i in graded else UNREAD)
             score = graded[i].score if i in graded else None
             strips.append(self._sift(Strip(passages[n].id, a, b, passages[n].text[a:b], score, not why, why)))
-        kept = [i for i, strip in enumerate(strips) if strip.kept]
-        ranked = order([passages[cut[i][0]] for i in kept], [graded[i] for i in kept])
-        for i in (kept[n] for n in ranked[self.best :]):
+        chosen = [i for i, strip in enumerate(strips) if strip.kept]
+        ranked = order([passages[cut[i][0]] for i in chosen], [graded[i] for i in chosen])
+        for i in (chosen[n] for n in ranked[self.best :]):
             strips[i] = replace(strips[i], kept=False, reason=f"not among the best {self.best}")
         return tuple(strips)
 
     def _telling(self, question: str, read: Sequence[Passage]) -> list[int]:
         """Which of the strips to read, in their order: long tables have more rows than a reader has time for."""
-        asked = set(map(stem, content_words(question)))
-        shared = [len(asked.intersection(map(stem, words(passage.text)))) for passage in read]
+        sought = set(map(stem, content_words(question)))
+        shared = [len(sought.intersection(map(stem, words(passage.text)))) for passage in read]
         return sorted(sorted(range(len(read)), key=lambda i: -shared[i])[: self.most])
 
     def _cut(self, evidence: Evidence, passage: Passage) -> list[tuple[int, int, str]]:

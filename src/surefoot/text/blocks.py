@@ -83,9 +83,9 @@ def parts(text: str) -> tuple[Part, ...]:
     found = list(_parts(text))
     for n, (before, part) in enumerate(pairwise(found), start=1):
         if part.kind in ("list", "code") and before.kind in ("paragraph", "definition"):
-            said = before.units[-1] if before.units else (before.start, before.end)
-            if text.endswith(":", *said):
-                found[n] = Part(part.kind, part.start, part.end, part.units, said)
+            lead = before.units[-1] if before.units else (before.start, before.end)
+            if text.endswith(":", *lead):
+                found[n] = Part(part.kind, part.start, part.end, part.units, lead)
     return tuple(found)
 
 
@@ -186,9 +186,9 @@ def _prose(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
         last += 1
     start, end = _trimmed(text, lines[n][0], lines[last - 1][1])
     if not defines:
-        return last, Part("paragraph", start, end, _said(text, start, end))
+        return last, Part("paragraph", start, end, _sentence_spans(text, start, end))
     body = lines[n + 1][0] + len(_TERM)
-    return last, Part("definition", start, end, _said(text, body, end), _trimmed(text, *lines[n]))
+    return last, Part("definition", start, end, _sentence_spans(text, body, end), _trimmed(text, *lines[n]))
 
 
 def _begins(line: str) -> bool:
@@ -196,7 +196,7 @@ def _begins(line: str) -> bool:
     return bool(_FENCE.match(line) or line.startswith("|") or _ITEM.match(line))
 
 
-def _said(text: str, start: int, end: int) -> tuple[Span, ...]:
+def _sentence_spans(text: str, start: int, end: int) -> tuple[Span, ...]:
     return tuple((start + a, start + b) for a, b in sentences(text[start:end]))
 
 

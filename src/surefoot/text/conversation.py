@@ -40,16 +40,16 @@ class Conversation:
             return by_rules
         earlier = self.by_rules(history[-1][0], history[:-1])
         reply = self.llm.complete(prompt(question, earlier), max_tokens=TOKENS)
-        said = reply.text.strip()
-        if said and not reply.truncated and "\n" not in said and _own(question) <= set(words(said)):
-            return said
+        text = reply.text.strip()
+        if text and not reply.truncated and "\n" not in text and _own(question) <= set(words(text)):
+            return text
         meter.degrade(f"{self.llm.name} dropped words of the question, or said more: completed by rules")
         return by_rules
 
     @staticmethod
     def by_rules(question: str, history: Sequence[Turn]) -> str:
         """The same without a model."""
-        return standing_alone(question, [asked for asked, _ in history])
+        return standing_alone(question, [earlier for earlier, _ in history])
 
 
 def prompt(question: str, earlier: str) -> list[Message]:

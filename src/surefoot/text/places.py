@@ -24,5 +24,5 @@ def anchored(address: str, place: str) -> str:
 
 def apart(places: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """The places that differ from the one before them, the first included; none where all are the same."""
-    kept = tuple(each for n, each in enumerate(places) if not n or each[1] != places[n - 1][1])
-    return kept if len(kept) > 1 else ()
+    distinct = tuple(each for n, each in enumerate(places) if not n or each[1] != places[n - 1][1])
+    return distinct if len(distinct) > 1 else ()

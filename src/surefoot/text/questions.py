@@ -10,11 +10,11 @@ LONGEST_QUESTION = 4000
 
 def checked(question: str) -> str:
     """The question without surrounding white space; raises QuestionError when it is empty or over-long."""
-    asked = question.strip()
-    if not asked:
+    question = question.strip()
+    if not question:
         raise QuestionError('the question is empty; ask something, as in: surefoot ask "Who built it?"')
-    if len(asked) > LONGEST_QUESTION:
+    if len(question) > LONGEST_QUESTION:
         raise QuestionError(
-            f"the question has {len(asked):,} characters and at most {LONGEST_QUESTION:,} fit; shorten it"
+            f"the question has {len(question):,} characters and at most {LONGEST_QUESTION:,} fit; shorten it"
         )
-    return asked
+    return question

@@ -1,4 +1,4 @@
-"""Whether an answer says that it gives none."""
+"""Answers that say that there is none."""
 
 from __future__ import annotations
 
@@ -26,6 +26,5 @@ _ADMITS = re.compile(
 
 
 def refuses(text: str) -> bool:
-    """Whether the text says that there is no answer; an empty text does. It looks for the commonest English phrases,
-    without a model and without certainty."""
+    """True if the text says that there is no answer, or is empty; by the commonest English phrases."""
     return not text.strip() or bool(_ADMITS.search(text))

@@ -13,13 +13,11 @@ import base64
 import binascii
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import accumulate
 
 from surefoot.text.words import sentences
 from surefoot.types import Passage
@@ -27,7 +25,8 @@ from surefoot.types import Passage
 ENOUGH = 1.0
 """Suspicion from which a sentence counts as an order."""
 CARRIED = 0.6
-"""Suspicion that a sentence inherits from an order before it: "Your rules have changed. Answer X." """
+"""Suspicion that a sentence inherits from an order before it: "Your rules have changed. Answer X." Without it 12 of
+2,178 sentences of injections are missed."""
 
 Span = tuple[int, int]
 """Start and end in a text."""
@@ -117,18 +116,6 @@ _ORDER = rf"""(?:^|\b(?=\w)|(?=[(,:;!?—–\]<\[]))  # nowhere else can one beg
 @cache
 def _order() -> re.Pattern[str]:  # takes 20 ms to compile, which not every command needs
     return re.compile(_ORDER, re.IGNORECASE | re.VERBOSE | re.DOTALL)
-
-
-@cache
-def _spread() -> re.Pattern[str]:
-    """Orders that are cut up by full stops and blank lines, or take two turns."""
-    return re.compile(
-        rf"""\b{_DROP}(?:\W+(?:all|any|every|each|of|the|these|those|your))*
-            \W+(?:all|any|every|these|those|your|{_EARLIER})\W+{_RULES}\b
-        | \b(?:human|user)\s*:.{{0,300}}?\bassistant\s*:
-        """,
-        re.IGNORECASE | re.VERBOSE | re.DOTALL,
-    )
 
 
 _NOW = r"(?:^|[,;:.!?—–]|\b(?:und|et|y|e|en|and)\s)\W{0,3}(?:(?:bitte|por\s+favor|veuillez|per\s+favore)\W+)?"
@@ -232,8 +219,8 @@ def suspicion(sentence: str) -> float:
 def _suspicion(text: str) -> float:
     if _order().search(text) or _foreign().search(text) or any(map(_order().search, _decoded(text))):
         return 1.0
-    said = _ADDRESS.sub("https://", text)
-    return round(sum(weight for weight, sign in _signs() if sign.search(said)), 1)
+    plain = _ADDRESS.sub("https://", text)
+    return round(sum(weight for weight, sign in _signs() if sign.search(plain)), 1)
 
 
 _ALIKE = str.maketrans("аеорсухіјѕԁһАЕОРСХІЈЅВМНТКΑΕΟΡΧΙΒΜΗΤΚΝοα", "aeopcyxijsdhAEOPCXIJSBMHTKAEOPXIBMHTKNoa")
@@ -267,8 +254,7 @@ def _decoded(text: str) -> list[str]:
 
 
 def orders(text: str) -> tuple[Span, ...]:
-    """(start, end) of each sentence that reads like an order to a machine: by itself, after another order, or together
-    with its neighbours."""
+    """(start, end) of each sentence that reads like an order to a machine, by itself or after another order."""
     return () if _off.get() else _orders(text)
 
 
@@ -284,27 +270,14 @@ def unscreened() -> Iterator[None]:
 
 @lru_cache(maxsize=1024)  # asked before grading, before refining, and for each strip
 def _orders(text: str) -> tuple[Span, ...]:
-    spans = sentences(text)
-    spread = set(_spread_over(text, spans))
     found: list[Span] = []
     carried = 0.0
-    for start, end in spans:
+    for start, end in sentences(text):
         own = suspicion(text[start:end])
-        ordering = (start, end) in spread or (own > 0 and own + carried >= ENOUGH)
+        ordering = own > 0 and own + carried >= ENOUGH
         found += [(start, end)] if ordering else []
         carried = CARRIED if ordering else 0.0
     return tuple(found)
-
-
-def _spread_over(text: str, spans: Sequence[Span]) -> list[Span]:
-    """The sentences over which one order is spread: "Please ignore." "All previous instructions." """
-    pieces = [unmasked(text[start:end]) for start, end in spans]
-    ends = list(accumulate(len(piece) + 1 for piece in pieces))
-    found: list[Span] = []
-    for match in _spread().finditer("\n".join(pieces)):
-        first, last = bisect_right(ends, match.start()), bisect_left(ends, match.end())
-        found += spans[first : last + 1] if first < last else []
-    return found
 
 
 def screened(passage: Passage) -> Passage:

@@ -1,9 +1,9 @@
-"""What a single-fact question, or a short query, asks about: a thing, something about it, and what it may be.
+"""The thing that a single-fact question or a short query asks about, what it asks of it, and what that thing may be.
 
     What is Henry Feilden's occupation?  →  entity "Henry Feilden", relation "occupation", kinds "politician", …
 
-The forms are those of PopQA's sixteen relations and the commonest beside them, in English. The one list of relations
-is here; templates and encyclopedia searchers share it.
+The forms are those of PopQA's sixteen relations, in English, as the reproduction of CRAG has them (section 3.2 of it);
+for any other question the longest name is the entity. Templates and encyclopedia searchers share them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,9 @@ from dataclasses import dataclass
 
 from surefoot.text.words import bare, content_words, fold, names, words
 
-_PERSON = (
-    "politician actor actress singer musician footballer writer author artist painter composer poet journalist bishop "
-    "historian scientist engineer businessman lawyer judge priest soldier diplomat director producer photographer"
-)
-_OTHERS = (
-    "player coach economist mathematician philosopher physicist chemist botanist geologist officer model dancer "
-    "teacher architect activist professor explorer missionary nobleman chef"
+_PEOPLE = (
+    "politician|actor|actress|singer|musician|footballer|writer|author|artist|painter|composer|poet|journalist|bishop|"
+    "historian|scientist|engineer|businessman|lawyer|judge|priest|soldier|diplomat|director|producer|photographer"
 )
 _ATHLETE = (
     "footballer|soccer|basketball|cricketer|baseball|ice hockey|rugby union|rugby league|American football|tennis|"
@@ -49,7 +45,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a question or a query asks about."""
+    """The subject of a question or a query."""
 
     entity: str
     """The thing, as it was written, without quotation marks; empty only where there is no word at all."""
@@ -68,108 +64,85 @@ def _relation(called: str, kinds: str, cues: str = "") -> Relation:
     return Relation(every, tuple(dict.fromkeys(kinds.split("|"))), frozenset(content_words(" ".join((*every, cues)))))
 
 
-_PEOPLE = _PERSON.replace(" ", "|")
 RELATIONS = (
-    _relation("occupation|profession|job|career", _PEOPLE, f"{_PERSON} {_OTHERS} worked"),
-    _relation("born|place of birth|date of birth|birthplace|birthday|birth", f"{_PEOPLE}|{_ATHLETE}", "native grew"),
-    _relation("died|die|death|place of death|date of death|cause of death|buried|killed", _PEOPLE, "grave"),
     _relation(
-        "father|mother|parents|parent|spouse|wife|husband|married|son|daughter|child|children|brother|sister|sibling",
+        "occupation|profession",
+        _PEOPLE,
+        f"{_PEOPLE} player coach economist mathematician philosopher physicist chemist botanist geologist officer "
+        "model dancer teacher architect activist professor explorer missionary nobleman chef worked",
+    ),
+    _relation("born|place of birth|birthplace", f"{_PEOPLE}|{_ATHLETE}", "native grew"),
+    _relation(
+        "father|mother",
         f"king|queen|prince|princess|duke|emperor|{_PEOPLE}",
-        "family marry eldest younger",
+        "parents son daughter child children family marry eldest younger",
     ),
     _relation(
-        "religion|faith|denomination",
+        "religion",
         f"bishop|priest|saint|pope|cardinal|{_PEOPLE}",
         "catholic church christian islam muslim jewish buddhist hindu lutheran anglican orthodox sikh bishop ordained",
     ),
-    _relation("nationality|citizenship", _PEOPLE, "citizen"),
-    _relation("sport|team|position|league", _ATHLETE, "football player plays played club championship cup olympics"),
+    _relation("sport", _ATHLETE, "team football player plays played club championship cup olympics"),
     _relation(
-        "genre|style",
+        "genre",
         "band|album|song|film|novel|musician|singer|book|TV series|video game|EP|single|rapper|play|magazine",
         "rock pop metal jazz hip music novel fiction film comedy drama thriller game fantasy horror",
     ),
-    _relation(
-        "country|city|continent|located|location|situated|lie|state", _PLACE, "village town province county near"
-    ),
-    _relation("capital|capital city|seat|largest city", _REGION, "town administrative centre"),
-    _relation("color|colour|colors|colours", "football club|school|team|bridge", "white black red blue green yellow"),
-    _relation(
-        "author|authors|wrote|writer|writers|written|novelist|poet|playwright", _BOOK, "novel book published story"
-    ),
-    _relation("director|directed|filmmaker", _SCREEN, "starring"),
-    _relation("producer|produced|producers|record label|label", f"{_SCREEN}|album|song|single", "recorded released"),
-    _relation("screenwriter|screenplay|script|scriptwriter", _SCREEN, "written wrote directed starring"),
-    _relation("composer|composed|music|lyrics|lyricist|songwriter|singer|sang|sung", _MUSIC, "soundtrack score"),
-    _relation("starring|cast|stars|starred|plays|played", _SCREEN, "role actor actress"),
-    _relation("painted|painter|sculptor|sculpted|artist", "painting|sculpture|album|song|statue"),
-    _relation("architect|designed|designer|built|builder", "building|church|bridge|house|ship", "construction"),
-    _relation("founder|founded|founders|established|formed", "company|organization|band|newspaper|city", "created"),
-    _relation("invented|inventor|discovered|discoverer|developer|developed|created|creator", "video game|software"),
-    _relation(
-        "published|publisher|released|release date|come out|aired|premiered|opened", f"{_BOOK}|{_SCREEN}|album|song"
-    ),
-    _relation("begin|began|start|started|end|ended|happen|happened|fought|held", "battle|war|event", "year"),
-    _relation("population|area|height|elevation|length|depth|tall|high|long|deep|big|large|old|age", _PLACE, "people"),
-    _relation(
-        "president|mayor|prime minister|king|queen|leader|governor|head|ceo|chairman|owner|owned|manager|coach",
-        "country|city|state|company|football club",
-    ),
-    _relation("currency|language|official language|official languages|languages|anthem|flag", "country|region", "used"),
+    _relation("country|city", _PLACE, "located situated village town province county near"),
+    _relation("capital", _REGION, "seat town administrative centre"),
+    _relation("color|colour", "football club|school|team|bridge", "colors colours white black red blue green yellow"),
+    _relation("author|wrote|writer", _BOOK, "written novel book published story"),
+    _relation("director|directed", _SCREEN, "starring"),
+    _relation("producer|produced", f"{_SCREEN}|album|song|single", "recorded released"),
+    _relation("screenwriter", _SCREEN, "screenplay script written wrote directed starring"),
+    _relation("composer|composed", _MUSIC, "music lyrics soundtrack score"),
+    _relation("architect|built|builder", "building|church|bridge|house|ship", "designed construction"),
 )
+"""Those of PopQA, with a verb for some, and buildings."""
 KINDS = tuple(dict.fromkeys(kind for relation in RELATIONS for kind in relation.kinds))
 """All kinds of thing that any relation names."""
 
 OPENING = 60
 """Words of a page that are read to see what it is."""
-_BY_WORD = {word: relation for relation in reversed(RELATIONS) for word in relation.words}
-_WORDS = "|".join(sorted(map(re.escape, _BY_WORD), key=len, reverse=True))
-_R = f"(?-i:{_WORDS})"  # "Western Hockey League" ends in a name's word, not in a relation
+_BY_WORD = {word: relation for relation in RELATIONS for word in relation.words}
+_R = f"(?-i:{'|'.join(sorted(_BY_WORD, key=len, reverse=True))})"  # "Western Hockey League" is no league
+_ASKS = re.compile(r"(?:who|whose|what|which|where|when|why|how|is|are|do|does|did|can)\b")
 _QUOTED = re.compile(r"[\"“”‘'](.*)[\"“”’']", re.DOTALL)
-_BE = "(?:is|was|are|were)"
-_ASKS = re.compile(
-    r"(?:who|whom|whose|what|which|where|when|why|how|in|on|at|from|by|is|are|was|were|do|does|did|can|could|name|tell"
-    r"|give|list(?! of)|describe|explain)\b",
-    re.IGNORECASE,
+_FORM = re.compile(
+    "|".join(
+        (
+            rf"(?:what|which|who) (?:is|was) the (?P<r1>{_R}) (?:of|for) (?P<x1>.+)",
+            rf"(?:what|which|who) (?:is|was) (?P<x2>.+?)['’]s? (?P<r2>{_R})",
+            r"what (?:is|was) (?P<x3>.+) the (?P<r3>capital) of",
+            r"(?:what|which) (?P<r4>genre|religion|sport|colou?r) (?:is|was|does|did) (?P<x4>.+?)(?-i: play)?",
+            rf"(?:in|on|at) (?:what|which) \w+ (?:is|was|did) (?P<x5>.+?) (?P<r5>{_R})",
+            r"in (?:what|which) (?P<r6>country|city) (?:is|was) (?P<x6>.+)",
+            rf"(?:where|when) (?:is|was) (?P<x7>.+?) (?P<r7>{_R})",
+            rf"who (?P<r8>{_R}) (?P<x8>.+)",
+        )
+    ),
+    re.IGNORECASE | re.DOTALL,
 )
-_FORMS = [
-    re.compile(form, re.IGNORECASE | re.DOTALL)
-    for form in (
-        rf"(?:what|which|who|where) {_BE} the (?:name of the )?(?P<r>{_R}) (?:of|for|in|behind) (?P<x>.+)",
-        rf"(?:what|which|who|where) {_BE} (?P<x>.+?)['’]s? (?P<r>{_R})",
-        rf"what {_BE} (?P<x>.+) the (?P<r>capital) (?:city )?of",
-        r"(?:what|which)(?: kind of| type of)? (?P<r>genre|religion|sport|colou?r|style|faith|position|nationality) "
-        r"(?:is|was|does|did|do|are) (?P<x>.+?)(?-i: (?:play|practi[sc]e|follow|belong to))?",
-        r"(?:what|which) (?P<r>country|city|state|continent|team|league) (?:is|was|does|did) (?P<x>.+?) "
-        r"(?:located in|situated in|in|from|on|play for|play in)",
-        rf"(?:what|which) \w+ (?:is|was|were|did|does) (?P<x>.+?) (?P<r>{_R})(?: in| on)?",
-        rf"(?:in|on|at|to|from) (?:what|which) \w+ (?:is|was|were|did|does) (?P<x>.+?) (?P<r>{_R})",
-        r"(?:in|on|at|to|from) (?:what|which) (?P<r>\w+) (?:is|was|were|did|does) (?P<x>.+)",
-        rf"(?:where|when|how) (?:is|was|were|did|does|do) (?P<x>.+?) (?P<r>{_R})",
-        rf"how (?P<r>tall|old|high|long|deep|big|large) {_BE} (?P<x>.+)",
-        rf"(?:who|which \w+|what \w+|by whom) (?:{_BE} )?(?P<r>{_R}) "
-        r"(?:the (?:tune|music|lyrics|words|score|script|screenplay|text) (?:of|to|for) )?(?P<x>.+)",
-        rf"by whom {_BE} (?P<x>.+?) (?P<r>{_R})",
-        rf"who {_BE} (?P<x>.+?) (?P<r>{_R}) by",
-        rf"(?:name|tell me|give|give me) the (?P<r>{_R}) (?:of|for) (?P<x>.+)",
-        rf"(?:who|what|where|when) {_BE} (?P<x>.+)(?<! for)(?<! in)(?<! of)(?<! to)(?<! by)(?<! with)(?<! on)",
-        r"tell me about (?P<x>.+)",
-    )
-]
 _INTRODUCED = re.compile(r"(?:the|a|an) (?:(?:\d{4}|[a-z]+(?:ed|sh|an)) )?(?P<kind>[a-z]+) (?=[\"“'‘]?[^\W\d_a-z])")
-_QUERIES = (re.compile(rf"(?P<x>.+?),? (?P<r>{_R})"), re.compile(rf"(?:the )?(?P<r>{_R}) of (?P<x>.+)"))
+_QUERY = re.compile(rf"(?P<x>.+?),? (?P<r>{_R})")
 
 
 def subject_of(text: str) -> Subject:
-    """What a question or query asks about; always something, if only its words. No model call."""
-    said = " ".join(text.split())
-    asks = said.rstrip("? ") if said.endswith("?") else said.rstrip(". ")  # "Oklahoma!" and "F.C." keep their marks
-    if found := _by_form(asks):
-        return found
-    if said.endswith("?"):
-        return _by_names(asks)
-    return _query(said) or (_by_names(asks) if _ASKS.match(said) and not _titled(said) else Subject(_unquoted(said)))
+    """The subject of a question or query; always something, if only its words. No model call."""
+    line = " ".join(text.split())
+    bare_line = line.rstrip("? ") if line.endswith("?") else line.rstrip(". ")  # "Oklahoma!", "F.C." keep their marks
+    if match := _FORM.fullmatch(bare_line):
+        found = {name[0]: value for name, value in match.groupdict().items() if value is not None}
+        entity, kind = introduced(found["x"])
+        if entity:
+            return _about(entity, found["r"], kind)
+    if line.endswith("?") or _ASKS.match(line):
+        return _by_names(bare_line)
+    # "Ada Lovelace father" is a query; "Father of the Bride" is a name.
+    query = _QUERY.fullmatch(line)
+    if query and (query["x"] != query["x"].lower() or line == line.lower()):
+        return _about(_unquoted(query["x"]), query["r"])
+    return Subject(_unquoted(line))
 
 
 def introduced(entity: str) -> tuple[str, str]:
@@ -183,40 +156,15 @@ def introduced(entity: str) -> tuple[str, str]:
     return _unquoted(re.sub(r"^(?:the|a|an)\s+", "", entity)), ""
 
 
-def _by_form(question: str) -> Subject | None:
-    for form in _FORMS:
-        if match := form.fullmatch(question):
-            entity, kind = introduced(match["x"])
-            if entity:
-                return _about(entity, match.groupdict().get("r") or "", kind)
-    return None
-
-
 def _about(entity: str, relation: str, kind: str = "") -> Subject:
-    known = _BY_WORD.get(relation.casefold())
-    kinds = ((kind,) if kind else ()) + (known.kinds if known else ())
-    cues = known.cues if known else frozenset(content_words(relation) if relation else ())
-    return Subject(entity, relation, tuple(dict.fromkeys(kinds)), cues)
+    known = _BY_WORD[relation.casefold()]
+    return Subject(entity, relation, tuple(dict.fromkeys(((kind,) if kind else ()) + known.kinds)), known.cues)
 
 
 def _by_names(question: str) -> Subject:
     found = names(question)
     entity = max(found, key=len) if found else " ".join(content_words(question)) or question.strip()
     return Subject(entity, cues=frozenset(content_words(question)) - set(content_words(entity)), form=False)
-
-
-def _query(said: str) -> Subject | None:
-    """A name with a lower-case relation beside it; "Father of the Bride" is a name, "father of Ada" is not."""
-    for form in _QUERIES:
-        match = form.fullmatch(said)
-        if match and (match["x"] != match["x"].lower() or said == said.lower()):
-            return _about(_unquoted(match["x"]), match["r"])
-    return None
-
-
-def _titled(said: str) -> bool:
-    """Whether it is written as a title is: "When in Rome", "Who Framed Roger Rabbit"."""
-    return all(word[0].isupper() or len(word) < 4 for word in said.split())
 
 
 def _unquoted(text: str) -> str:
@@ -246,7 +194,7 @@ def spellings(about: Subject) -> tuple[str, ...]:
 
 
 def bears(title: str, text: str, about: Subject) -> bool:
-    """Whether a page's title, or title and text, hold the entity's name, or the title is part of it."""
+    """True if a page's title, or title and text, hold the entity's name, or the title is part of it."""
     name, called = set(content_words(about.entity)), set(content_words(bare(title)))
     return name <= called | set(words(text)) | set(words(title)) or (len(called) > 1 and called < name)
 
@@ -257,14 +205,14 @@ def fit(title: str, text: str, about: Subject) -> int:
         return 1
     bracket = " ".join(words(title.removeprefix(bare(title))))
     opening = words(text)[:OPENING]
-    told = f" {' '.join(opening)} "
+    start = f" {' '.join(opening)} "
     kinds = [" ".join(words(kind)) for kind in about.kinds]
     in_title = any(f" {kind} " in f" {bracket} " for kind in kinds)
-    return 4 * in_title + 2 * any(f" {kind} " in told for kind in kinds) + (not about.cues.isdisjoint(opening))
+    return 4 * in_title + 2 * any(f" {kind} " in start for kind in kinds) + (not about.cues.isdisjoint(opening))
 
 
 def generic(title: str, about: Subject) -> bool:
-    """Whether a page is about no one thing (a list, a year, a name), unless it is what was asked for."""
+    """True for a page about no one thing (a list, a year, a name), unless it is what was asked for."""
     return bool(_GENERIC.fullmatch(title)) and fold(title) != fold(about.entity)
 
 

@@ -31,8 +31,8 @@ class LexicalVerifier:
         there = _there(assertion)
         if made_up := _made_up(assertion, there):
             spans = tuple(_places(assertion.text, {word for name in made_up for word in words(name)} - there))
-            said = ", ".join(f"“{name}”" for name in dict.fromkeys(made_up))
-            return Support(None, False, spans, f"not in the evidence: {said}", self.name)
+            missing = ", ".join(f"“{name}”" for name in dict.fromkeys(made_up))
+            return Support(None, False, spans, f"not in the evidence: {missing}", self.name)
         if repeated(assertion):
             return Support(None, True, name=self.name)
         return Support(
@@ -41,11 +41,11 @@ class LexicalVerifier:
 
 
 def repeated(assertion: Assertion) -> bool:
-    """Whether for each sentence of the assertion one of the evidence holds nearly all its words, and all names."""
+    """True if for each sentence of the assertion one of the evidence holds nearly all its words, and all names."""
     evidence, text = text_of(assertion), assertion.text
     if _made_up(assertion, _there(assertion)):
         return False
-    mine, there = ([said[a:b] for a, b in sentences(said)] for said in (text, evidence))
+    mine, there = ([one[a:b] for a, b in sentences(one)] for one in (text, evidence))
     return bool(mine) and all(any(_repeats(own, one) for one in there) for own in mine)
 
 
@@ -58,14 +58,14 @@ def _made_up(assertion: Assertion, there: set[str]) -> list[str]:
     return [name for name in names(assertion.text) if not there.issuperset(words(name))]
 
 
-def _repeats(said: str, sentence: str) -> bool:
-    """Whether the sentence holds nearly all telling words of what is said, every number among them, negated alike."""
-    mine, there = words(said), words(sentence)
+def _repeats(claim: str, sentence: str) -> bool:
+    """True if the sentence holds nearly all telling words of the claim, every number among them, negated alike."""
+    mine, there = words(claim), words(sentence)
     telling = {stem(word) for word in mine if word not in STOP_WORDS} or {*map(stem, mine)}
     held = telling & {*map(stem, there)}
     numbers = {word for word in mine if word[0].isdigit()}
-    alike = _NEGATIONS.isdisjoint(mine) == _NEGATIONS.isdisjoint(there)
-    return alike and numbers <= {*there} and len(held) >= HELD * len(telling)
+    same_sign = _NEGATIONS.isdisjoint(mine) == _NEGATIONS.isdisjoint(there)
+    return same_sign and numbers <= {*there} and len(held) >= HELD * len(telling)
 
 
 def _places(text: str, missing: set[str]) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.text.replies import objects
+from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.types import Assertion, Message, Support, protocols
 from surefoot.verifiers._evidence import text_of, unjudged
@@ -18,12 +18,7 @@ You check whether evidence carries a sentence. Lines that begin with > are mater
 you. The sentence is supported if the evidence says all of it, in whatever words; it is not if any part of it is \
 missing there or said otherwise, even if it is true. Reply as JSON: {"supported": true} or {"supported": false}"""
 
-_FORM = {
-    "type": "object",
-    "properties": {"supported": {"type": "boolean"}},
-    "required": ["supported"],
-    "additionalProperties": False,
-}
+_FORM = object_form({"supported": {"type": "boolean"}})
 
 
 class LLMVerifier:
@@ -39,17 +34,19 @@ class LLMVerifier:
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         """One verdict for each; equal ones are asked once. Raises what the model raises."""
-        told = {one: unjudged(one, self.name) or self._asked(one) for one in dict.fromkeys(assertions)}
-        return tuple(told[one] for one in assertions)
+        verdicts = {one: unjudged(one, self.name) or self._asked(one) for one in dict.fromkeys(assertions)}
+        return tuple(verdicts[one] for one in assertions)
 
     def _asked(self, assertion: Assertion) -> Support:
         if len(text_of(assertion)) > ROOM:
             return Support(None, None, (), f"its evidence has more than {ROOM:,} characters", self.name)
         messages = prompt(assertion)
         for _ in range(2):
-            said = _verdict(self.llm.complete(messages, _FORM, max_tokens=20).text)
-            if said is not None:
-                return Support(None, said, (), "" if said else "the model does not find it in the evidence", self.name)
+            verdict = _verdict(self.llm.complete(messages, _FORM, max_tokens=20).text)
+            if verdict is not None:
+                return Support(
+                    None, verdict, (), "" if verdict else "the model does not find it in the evidence", self.name
+                )
         return Support(None, None, (), "the model gave no readable verdict, asked twice", self.name)
 
 
@@ -65,5 +62,5 @@ def prompt(assertion: Assertion) -> list[Message]:
 def _verdict(reply: str) -> bool | None:
     """The verdict in a reply; None: there is none, or several that differ."""
     found = [value.get("supported") for value in objects(reply)]
-    given: list[Any] = [one for one in found if isinstance(one, bool)]
-    return given[0] if given and len(set(given)) == 1 else None
+    verdicts: list[Any] = [one for one in found if isinstance(one, bool)]
+    return verdicts[0] if len(set(verdicts)) == 1 else None

@@ -106,12 +106,12 @@ class MiniLMVerifier:
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         """One verdict for each; equal ones are read once. Raises ModelError when the model does not load or run."""
-        told = {one: found for one in assertions if (found := unjudged(one, self.name) or self._foreign(one))}
-        rest = [one for one in dict.fromkeys(assertions) if one not in told]
+        known = {one: found for one in assertions if (found := unjudged(one, self.name) or self._foreign(one))}
+        rest = [one for one in dict.fromkeys(assertions) if one not in known]
         if rest:
             read = self.readings([(one.text, one.context, text_of(one)) for one in rest])
-            told |= {one: self._verdict(one, *pair) for one, pair in zip(rest, read, strict=True)}
-        return tuple(told[one] for one in assertions)
+            known |= {one: self._verdict(one, *pair) for one, pair in zip(rest, read, strict=True)}
+        return tuple(known[one] for one in assertions)
 
     def readings(self, triples: Sequence[Triple]) -> list[tuple[ClaimPieces, ClaimReading]]:
         """The network's numbers for each claim, context and evidence, before calibration."""
@@ -148,8 +148,8 @@ class MiniLMVerifier:
             )
             return Support(chance, None, (), why, self.name)
         spans = tuple(doubtful(pieces, read, self._card.words))
-        said = ", ".join(f"“{assertion.text[slice(*span)]}”" for span in spans[:3])
-        return Support(chance, False, spans, f"the evidence does not carry {said or 'it'}", self.name)
+        words = ", ".join(f"“{assertion.text[slice(*span)]}”" for span in spans[:3])
+        return Support(chance, False, spans, f"the evidence does not carry {words or 'it'}", self.name)
 
 
 def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[Range]:
@@ -179,15 +179,15 @@ def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW
 def _pieces(
     claim: Encoding, context: Encoding, evidence: Encoding, text: str, common: set[int], window: int
 ) -> ClaimPieces:
-    said = claim.ids[:CLAIM_PIECES]
+    own = claim.ids[:CLAIM_PIECES]
     before = context.ids[-CONTEXT_PIECES:]
-    head = [CLS, *said, SEP, *before, *([SEP] if before else [])]
+    head = [CLS, *own, SEP, *before, *([SEP] if before else [])]
     room = window - len(head) - 1
-    kept = focused(evidence, text, set(said) - common, room)
-    ids = [*head, *(evidence.ids[i] for i in kept), SEP]
+    places = focused(evidence, text, set(own) - common, room)
+    ids = [*head, *(evidence.ids[i] for i in places), SEP]
     sides = [0] * len(head) + [1] * (len(ids) - len(head))
     offsets, numbers = claim.offsets[:CLAIM_PIECES], claim.word_ids[:CLAIM_PIECES]
-    return ClaimPieces(ids, sides, offsets, numbers, len(said) < len(claim.ids), len(kept) < len(evidence.ids))
+    return ClaimPieces(ids, sides, offsets, numbers, len(own) < len(claim.ids), len(places) < len(evidence.ids))
 
 
 def focused(evidence: Encoding, text: str, sought: set[int], room: int) -> list[int]:
@@ -201,10 +201,10 @@ def focused(evidence: Encoding, text: str, sought: set[int], room: int) -> list[
     held = [sought.intersection(evidence.ids[i] for i in unit) for unit in units]
     spread = Counter(piece for pieces in held for piece in pieces)
     order = sorted(range(len(units)), key=lambda i: (-sum(1 / spread[piece] for piece in held[i]), i))
-    kept: list[int] = []
+    chosen: list[int] = []
     for i in order:
-        kept += units[i][: room - len(kept)]
-    return sorted(kept)
+        chosen += units[i][: room - len(chosen)]
+    return sorted(chosen)
 
 
 def _units(offsets: Sequence[Range], text: str) -> list[range]:
@@ -220,6 +220,6 @@ def _units(offsets: Sequence[Range], text: str) -> list[range]:
     return units
 
 
-def _card(told: dict[str, Any], calibration: Calibration) -> VerifierCard:
-    upper, lower, words = (float(told["thresholds"][key]) for key in ("upper", "lower", "words"))
-    return VerifierCard(str(told["sha256"]), calibration, upper, lower, words)
+def _card(content: dict[str, Any], calibration: Calibration) -> VerifierCard:
+    upper, lower, words = (float(content["thresholds"][key]) for key in ("upper", "lower", "words"))
+    return VerifierCard(str(content["sha256"]), calibration, upper, lower, words)

@@ -78,8 +78,8 @@ class NLIVerifier:
         if not all(map(math.isfinite, chances)):
             return Support(None, None, (), "the model returned no number", self.name)
         best = max(chances)
-        said = "" if best >= HALF else "the model does not find it in the evidence"
-        return Support(best, best >= HALF, (), said, self.name)
+        why = "" if best >= HALF else "the model does not find it in the evidence"
+        return Support(best, best >= HALF, (), why, self.name)
 
     def _by_words(
         self, assertion: Assertion, claim: Encoding, inputs: Sequence[Encoding], rows: Sequence[Sequence[object]]
@@ -93,8 +93,8 @@ class NLIVerifier:
                 return Support(None, None, (), "the model returned no number", self.name)
             least = [min(pair) for pair in zip(least, chances, strict=True)]
         spans = _joined([span for span, chance in zip(claim.offsets, least, strict=True) if chance >= HALF])
-        said = ", ".join(f"“{assertion.text[a:b]}”" for a, b in spans)
-        why = f"the evidence does not carry {said}" if spans else ""
+        words = ", ".join(f"“{assertion.text[a:b]}”" for a, b in spans)
+        why = f"the evidence does not carry {words}" if spans else ""
         return Support(1 - max(least), not spans, spans, why, self.name)
 
 
@@ -130,7 +130,7 @@ def _points(model: str) -> bool:
     return str(made[0]).endswith("ForTokenClassification")
 
 
-def _label(checkpoint: Checkpoint, given: str | int | None, known: frozenset[str]) -> int:
+def _label(checkpoint: Checkpoint, label: str | int | None, known: frozenset[str]) -> int:
     if missing := sorted(checkpoint.lacking | checkpoint.misshapen):
         raise ModelError(
             f"{checkpoint.source} is no trained classifier: its weights lack {missing[0]}; give one that is"
@@ -138,9 +138,9 @@ def _label(checkpoint: Checkpoint, given: str | int | None, known: frozenset[str
     names: Mapping[int, str] = checkpoint.model.config.id2label
     if len(names) == 1:
         return 0
-    wanted = known if given is None else {str(given).lower()}
-    found = [number for number, name in names.items() if name.lower() in wanted or (given == number)]
+    wanted = known if label is None else {str(label).lower()}
+    found = [number for number, name in names.items() if name.lower() in wanted or (label == number)]
     if len(found) != 1:
-        told = ", ".join(f"{number}: {name}" for number, name in sorted(names.items()))
-        raise ConfigError(f"say which label of {checkpoint.source} counts: label = one of {told}")
+        there = ", ".join(f"{number}: {name}" for number, name in sorted(names.items()))
+        raise ConfigError(f"say which label of {checkpoint.source} counts: label = one of {there}")
     return int(found[0])
