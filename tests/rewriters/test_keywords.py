@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.llms.scripted import Scripted
+from surefoot.llms.scripted import Replies, Scripted
 from surefoot.rewriters.keywords import EXCERPT, LONGEST, Keywords, keywords, prompt
 from surefoot.rewriters.templates import Templates
 from surefoot.run.meter import metered
@@ -63,20 +63,20 @@ def test_a_reply_gives_its_keywords_or_none(reply: str, found: tuple[str, ...]) 
     assert keywords(reply) == found
 
 
-@pytest.mark.parametrize("reply", ["no idea", '{"first": "", "second": "", "third": ""}'])
-def test_without_keywords_the_templates_are_used_and_the_step_says_so(reply: str) -> None:
-    """A declared fallback."""
+def _fail(_: object) -> str:
+    raise ModelError("no model file")
+
+
+@pytest.mark.parametrize(
+    ("replies", "why"),
+    [
+        (["no idea"], "scripted named no keywords"),
+        (['{"first": ""}'], "scripted named no keywords"),
+        (_fail, "no model"),
+    ],
+)
+def test_without_keywords_the_templates_are_used_and_the_step_says_why(replies: Replies, why: str) -> None:
+    """A declared fallback, for a reply without keywords and for a model that fails."""
     with metered() as spent:
-        assert Keywords(Scripted([reply])).rewrite(QUESTION, ()) == Templates().rewrite(QUESTION, ())
-    assert spent.degraded == ["keywords by templates: scripted named no keywords"]
-
-
-def test_without_a_model_the_templates_are_used_and_the_step_says_why() -> None:
-    """The error is not lost."""
-
-    def fail(_: object) -> str:
-        raise ModelError("no model file")
-
-    with metered() as spent:
-        assert Keywords(Scripted(fail)).rewrite(QUESTION, ()) == Templates().rewrite(QUESTION, ())
-    assert spent.degraded == ["keywords by templates: no model file"]
+        assert Keywords(Scripted(replies)).rewrite(QUESTION, ()) == Templates().rewrite(QUESTION, ())
+    assert spent.degraded[0].startswith(f"keywords by templates: {why}")

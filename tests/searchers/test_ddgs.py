@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -109,12 +108,3 @@ def test_it_keeps_the_contract(provider: Any) -> None:
     provider.says(page(*RESULTS))
     searcher = Ddgs(Network(), base_url=f"{provider.url}/html")
     verify("searcher", searcher)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not os.environ.get("SUREFOOT_TEST_LIVE"), reason="SUREFOOT_TEST_LIVE is not set")
-def test_the_real_one_answers_in_this_shape() -> None:
-    """One request."""
-    found = Ddgs(Network(seconds=30)).search("architect of the Eiffel Tower", 5)
-    assert found
-    assert all(p.url and p.title and p.text for p in found)

@@ -6,14 +6,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Barrier, Event, Thread
+from threading import Barrier, Event
 from typing import Any
 
 import pytest
 
 import attacks
+from endpoint import WebAnswer, serving
 from surefoot.network import Network
 from surefoot.run.meter import Meter, metered
 from surefoot.searchers.pages import Pages
@@ -25,7 +25,6 @@ PROSE = (
     "The bridge crosses the Larrow below the old mill, where the valley is narrow and the rock stands bare on both "
     "banks. Before it was there, a ferry went from Easter to the first frost, and in winter people walked on the ice."
 )
-Answer = tuple[int, dict[str, str], bytes]
 
 
 def page(*paragraphs: str, title: str = "Almanac") -> bytes:
@@ -50,7 +49,7 @@ class Site:
     """A web site on the loopback interface: `site.says` by path, an answer or what makes one; no robots.txt."""
 
     def __init__(self) -> None:
-        self.says: dict[str, Answer | Callable[[], Answer]] = {}
+        self.says: dict[str, WebAnswer | Callable[[], WebAnswer]] = {}
         self.asked: list[str] = []
         self.url = ""
 
@@ -62,7 +61,7 @@ class Site:
     def hit(self, path: str, text: str = "A snippet.", title: str = "A hit") -> Passage:
         return Passage(path, text, title, "external", self.url + path)
 
-    def answer(self, path: str) -> Answer:
+    def answer(self, path: str) -> WebAnswer:
         self.asked.append(path)
         said = self.says.get(path, (404, {}, b"not here"))
         return said() if callable(said) else said
@@ -73,23 +72,8 @@ def site() -> Iterator[Site]:
     """It stops with the test."""
     site = Site()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            status, headers, body = site.answer(self.path)
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        site.url = f"http://127.0.0.1:{server.server_port}"
-        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    with serving(lambda request: site.answer(request.target)) as site.url:
         yield site
-        server.shutdown()
 
 
 class Finds:
@@ -137,11 +121,11 @@ def test_hits_keep_their_order(site: Site) -> None:
     answer = site.says["/first"]
     second_came = Event()
 
-    def late() -> Answer:
+    def late() -> WebAnswer:
         second_came.wait(10)
         return answer  # type: ignore[return-value]
 
-    def early() -> Answer:
+    def early() -> WebAnswer:
         second_came.set()
         return 200, {"Content-Type": "text/html"}, page(f"Second. {PROSE}")
 
@@ -154,7 +138,7 @@ def test_pages_are_opened_side_by_side(site: Site) -> None:
     """None of four answers before all four were asked for."""
     together = Barrier(4)
 
-    def answer() -> Answer:
+    def answer() -> WebAnswer:
         together.wait(20)
         return 200, {"Content-Type": "text/html"}, page(PROSE)
 
@@ -181,25 +165,6 @@ def test_a_page_is_what_its_first_bytes_say(site: Site, declared: str, body: byt
     found, spent = searched(pages(site.hit("/x")))
     assert "Tomas Aldwin built the Ruvel Bridge." in found[0].text, told(spent)
     assert "<p>" not in found[0].text
-
-
-@pytest.mark.parametrize(
-    ("declared", "encoding", "meta"),
-    [
-        ("text/html; charset=windows-1251", "windows-1251", ""),
-        ("text/html", "windows-1251", '<meta charset="windows-1251">'),
-        ("text/html; charset=shift_jis", "shift_jis", '<meta charset="utf-8">'),
-        ("text/html", "utf-8", ""),
-        ("text/html", "utf-16", ""),
-    ],
-)
-def test_encodings_go_by_header_and_by_page(site: Site, declared: str, encoding: str, meta: str) -> None:
-    """As browsers read them."""
-    said = "Мост построил инженер Томас Олдвин в 1911 году, и с тех пор он стоит над рекой."
-    body = page(said, said, said).decode().replace("<head>", f"<head>{meta}")
-    site.says["/x"] = (200, {"Content-Type": declared}, body.encode(encoding))
-    found, spent = searched(pages(site.hit("/x")))
-    assert said in found[0].text, told(spent)
 
 
 # What is opened
@@ -271,7 +236,7 @@ def test_wiki_mode_opens_wikipedia_and_drops_the_rest(site: Site, monkeypatch: p
     ],
 )
 def test_a_page_that_does_not_open_gives_its_snippet_and_costs_the_others_nothing(
-    site: Site, answer: Answer, reason: str
+    site: Site, answer: WebAnswer, reason: str
 ) -> None:
     """And the step says why."""
     site.says["/bad"] = answer
@@ -288,7 +253,7 @@ def test_a_page_that_hangs_costs_no_more_than_the_time_there_is(site: Site) -> N
     """The others are there all the same."""
     ended = Event()
 
-    def hang() -> Answer:
+    def hang() -> WebAnswer:
         ended.wait(30)
         return 200, {}, b""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -97,15 +96,3 @@ def test_it_keeps_the_contract(provider: Any, serper: Serper) -> None:
     """The one that every searcher has to keep."""
     provider.says(REPLY)
     verify("searcher", serper)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (os.environ.get("SUREFOOT_TEST_LIVE") and os.environ.get("SERPER_API_KEY")),
-    reason="SUREFOOT_TEST_LIVE and SERPER_API_KEY are not both set",
-)
-def test_the_real_one_answers_in_this_shape() -> None:
-    """One credit."""
-    found = Serper(Network(seconds=30)).search("Who was the architect of the Eiffel Tower?", 5)
-    assert found
-    assert all(p.url and p.title and p.text for p in found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -123,15 +122,3 @@ def test_it_keeps_the_contract(provider: Any, tavily: Tavily) -> None:
     """The one that every searcher has to keep."""
     provider.says(REPLY)
     verify("searcher", tavily)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    not (os.environ.get("SUREFOOT_TEST_LIVE") and os.environ.get("TAVILY_API_KEY")),
-    reason="SUREFOOT_TEST_LIVE and TAVILY_API_KEY are not both set",
-)
-def test_the_real_one_answers_in_this_shape() -> None:
-    """One credit."""
-    found = Tavily(Network(seconds=30)).search("Who was the architect of the Eiffel Tower?", 3)
-    assert found
-    assert all(p.url and p.title and p.text for p in found)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from endpoint import WebAnswer, WebRequest, serving
 from surefoot.contracts import HOSTILE
 from surefoot.network import Network
 from surefoot.searchers.wikipedia import Wikipedia
@@ -102,29 +101,14 @@ def pages_of(pages: list[dict[str, Any]]) -> Any:
 def wiki() -> Iterator[Wiki]:
     wiki = Wiki()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            params = dict(parse_qsl(urlsplit(self.path).query, keep_blank_values=True))
-            wiki.asked.append(params)
-            status, headers, said = wiki.instead.pop(0) if wiki.instead else (200, {}, wiki.answer(params))
-            body = said.encode() if isinstance(said, str) else json.dumps(said).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+    def answer(request: WebRequest) -> WebAnswer:
+        params = dict(parse_qsl(urlsplit(request.target).query, keep_blank_values=True))
+        wiki.asked.append(params)
+        status, headers, text = wiki.instead.pop(0) if wiki.instead else (200, {}, wiki.answer(params))
+        return status, headers, text.encode() if isinstance(text, str) else json.dumps(text).encode()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    wiki.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield wiki
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(answer) as wiki.url:
+        yield wiki
 
 
 @pytest.mark.parametrize(
