@@ -29,7 +29,7 @@ from surefoot.integrations.langchain import (
 )
 from surefoot.pipeline import Pipeline
 from surefoot.types import Action, Grade, Passage, Trace
-from surefoot.types.errors import ComponentError, UsageError
+from surefoot.types.errors import ComponentError
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
@@ -129,14 +129,8 @@ def test_a_retrieved_document_carries_its_grade(pipeline: Pipeline) -> None:
     )
 
 
-def test_no_documents_cannot_be_asked_for(pipeline: Pipeline) -> None:
-    """A k of 0 or less is a mistake, not an empty list."""
-    with pytest.raises(UsageError, match="k must be 1 or more"):
-        SurefootRetriever(pipeline=pipeline).invoke(QUESTION, k=0)
-
-
 def test_a_compressor_leaves_the_sentences_that_help() -> None:
-    """Of documents without ids or with equal ones; what else they carry stays; their offsets are told."""
+    """Of documents without ids or with equal ones; what else they carry stays. Nothing is left where none helps."""
     documents = [
         Document(POOR, id="same"),
         Document(GOOD, id="same", metadata={"source": "bridge.md", "pages": [1]}),
@@ -148,12 +142,8 @@ def test_a_compressor_leaves_the_sentences_that_help() -> None:
     assert one.metadata["surefoot"]["label"] == "correct"
     assert one.metadata["surefoot"]["kept"] == [[0, len(GOOD)]]
     assert "surefoot" not in documents[1].metadata
-
-
-def test_a_compressor_leaves_nothing_where_nothing_helps() -> None:
-    """The sign to search elsewhere."""
     assert SurefootCompressor().compress_documents([Document(POOR)], QUESTION) == []
-    assert SurefootCompressor().compress_documents([], QUESTION) == []
+    assert passages([Document("a", metadata={"title": 3, "source": ["b"]})]) == (Passage("1", "a"),)
 
 
 def test_an_evaluator_that_fails_is_no_empty_list(pipeline: Pipeline) -> None:
@@ -163,41 +153,26 @@ def test_an_evaluator_that_fails_is_no_empty_list(pipeline: Pipeline) -> None:
         SurefootCompressor(pipeline=broken).compress_documents([Document(GOOD)], QUESTION)
 
 
-def test_metadata_that_is_no_text_names_nothing() -> None:
-    """Loaders of others put numbers and lists where titles and addresses stand."""
-    assert passages([Document("a", metadata={"title": 3, "source": ["b"]})]) == (Passage("1", "a"),)
-
-
 def test_the_model_reads_an_answer_between_marks_and_the_program_has_the_trace(pipeline: Pipeline) -> None:
-    """Content for the one, artifact for the other."""
+    """Content for the one, artifact for the other; a refusal says so in its first sentence."""
     message = call(SurefootAskTool(pipeline=pipeline), question=QUESTION)
     assert message.content.startswith("An answer, checked against the documents. Between <quoted ")
     assert '[1] Ruvel Bridge: "' in message.content
     assert isinstance(message.artifact, Trace)
     assert message.artifact.answer
     assert message.artifact.answer.text in message.content
-
-
-def test_a_refusal_says_so_in_its_first_sentence(pipeline: Pipeline) -> None:
-    """Before any word of a document."""
-    message = call(SurefootAskTool(pipeline=pipeline), question="How many moons has Jupiter?")
-    assert message.artifact.answer.refused
-    assert message.content.startswith("The documents do not answer this.")
+    refused = call(SurefootAskTool(pipeline=pipeline), question="How many moons has Jupiter?")
+    assert refused.artifact.answer.refused
+    assert refused.content.startswith("The documents do not answer this.")
 
 
 def test_a_mistake_is_told_to_the_model(pipeline: Pipeline) -> None:
     """It can mend an empty question, and too many texts."""
     refused = call(SurefootAskTool(pipeline=pipeline), question=" ")
     assert (refused.status, "the question is empty" in refused.content) == ("error", True)
+    assert "the question is empty" in asyncio.run(SurefootAskTool(pipeline=pipeline).ainvoke({"question": ""}))
     graded = call(SurefootGradeTool(), question=QUESTION, texts=[POOR] * 101)
     assert (graded.status, graded.content) == ("error", "texts must be a list of 1 to 100 texts")
-
-
-def test_a_tool_answers_in_an_event_loop_too(pipeline: Pipeline) -> None:
-    """Off the loop's own thread."""
-    tool = SurefootAskTool(pipeline=pipeline)
-    assert "tomas aldwin [1]" in asyncio.run(tool.ainvoke({"question": QUESTION}))
-    assert "the question is empty" in asyncio.run(tool.ainvoke({"question": ""}))
 
 
 def test_texts_are_graded_in_words_and_in_values() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -43,16 +44,6 @@ def test_a_document_is_listed_opened_and_taken_out_again(client: TestClient) -> 
     for path in (f"/documents/{bridge['id']}", f"/passages/{passage['id']}", f"/documents/{bridge['id']}/text"):
         assert client.get(path).status_code == 404
     assert "Aldwin" not in client.post("/ask", json=WHO).text
-
-
-def test_the_last_document_can_be_taken_out_too(client: TestClient) -> None:
-    """The collection is empty then, and can be filled again."""
-    upload(client, {"bridge.md": BRIDGE})
-    (line,) = client.get("/documents").json()["documents"]
-    finished(client, client.delete(f"/documents/{line['id']}").json()["job"])
-    assert client.get("/documents").json() == {"documents": [], "next": None}
-    upload(client, {"hut.md": HUT})
-    assert len(client.get("/documents").json()["documents"]) == 1
 
 
 def test_a_file_of_the_same_name_takes_the_place_of_the_former(client: TestClient) -> None:
@@ -197,3 +188,21 @@ def test_a_relative_folder_makes_no_difference(config: Config, tmp_path: Path, m
         assert (line["file"], line["uploaded"]) == ("uploads/bridge.md", True)
         finished(client, client.delete(f"/documents/{line['id']}").json()["job"])
         assert client.get("/documents").json()["documents"] == []
+
+
+def test_whoever_runs_it_is_told_once_all_is_loaded(
+    client: TestClient, settings: ServerSettings, config: Config
+) -> None:
+    """Also the pipeline of a collection that was there before."""
+    upload(client, {"bridge.md": BRIDGE})
+    service, done, loaded = assembled(settings, config), Event(), list[bool]()
+    again = create_app(service)
+
+    def warmed() -> None:
+        loaded.append("default" in service.collections._pipelines)
+        done.set()
+
+    again.state.warmed = warmed
+    with TestClient(again):
+        assert done.wait(120)
+    assert loaded == [True]

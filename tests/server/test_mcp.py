@@ -130,14 +130,10 @@ def test_grade_gives_a_grade_for_each_text(call: Callable[..., Any]) -> None:
 def test_what_the_model_can_mend_is_a_result_that_says_how(
     call: Callable[..., Any], name: str, arguments: dict[str, Any], words: str
 ) -> None:
-    """An error of the protocol would not reach the model."""
+    """An error of the protocol would not reach the model; a tool that is not there is one."""
     result = call(name, **arguments)
     assert result.is_error
     assert words in result.content[0].text
-
-
-def test_a_tool_that_is_not_there_is_an_error_of_the_protocol(call: Callable[..., Any]) -> None:
-    """With the names of those that are."""
     with pytest.raises(MCPError, match="there is no tool called 'asc'"):
         call("asc")
 
@@ -204,16 +200,6 @@ def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytes
             time.sleep(0.02)
     assert begun.is_set()
     assert own.traces.latest("default", 5) == ()
-
-
-def test_where_all_places_are_taken_the_model_is_told_to_come_again(own: Service) -> None:
-    """As 429 says it elsewhere."""
-    places = [own.workers.start(lambda stop: stop.wait(120)) for _ in range(2)]
-    result = talk(protocol_server(own), lambda client: client.call_tool("grade", {"question": "Who?", "texts": ["a"]}))
-    assert result.is_error
-    assert "come again in" in result.content[0].text
-    for place in places:
-        place.cancel()
 
 
 def test_documents_are_listed_and_read_page_by_page(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:

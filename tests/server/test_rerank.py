@@ -10,7 +10,7 @@ TEXTS = ["Add flour and eggs.", "The Ruvel Bridge was built by Tomas Aldwin.", "
 
 
 def test_documents_come_back_the_likeliest_first(shared: TestClient) -> None:
-    """Each with its place in the request, and its text where that is wanted."""
+    """Each with its place, and its text where that is wanted; `top_n` of them; documents may be objects."""
     body = {"model": "surefoot-default", "query": QUERY, "documents": TEXTS, "return_documents": True}
     results = shared.post("/v1/rerank", json=body).json()["results"]
     assert results[0]["index"] == 1
@@ -18,12 +18,8 @@ def test_documents_come_back_the_likeliest_first(shared: TestClient) -> None:
     assert sorted(one["index"] for one in results) == [0, 1, 2]
     scores = [one["relevance_score"] for one in results]
     assert scores == sorted(scores, reverse=True)
-
-
-def test_only_as_many_as_are_wanted_come_back(shared: TestClient) -> None:
-    """`top_n`; documents may be objects too."""
-    body = {"query": QUERY, "documents": [{"text": text} for text in TEXTS], "top_n": 1}
-    assert [one["index"] for one in shared.post("/v1/rerank", json=body).json()["results"]] == [1]
+    few = {"query": QUERY, "documents": [{"text": text} for text in TEXTS], "top_n": 1}
+    assert [one["index"] for one in shared.post("/v1/rerank", json=few).json()["results"]] == [1]
 
 
 @pytest.mark.parametrize("documents", [[], [" "], ["x"] * 1001])
