@@ -14,4 +14,4 @@ for grade in surefoot.grade(QUESTION, TEXTS):
 
 trace = surefoot.correct(QUESTION, TEXTS)
 print(trace.decision.action, "because", trace.decision.because)
-print([strip.text for strip in trace.kept])
+print([strip.text for strip in trace.kept_strips])

@@ -22,5 +22,5 @@ pipeline = surefoot.load({}, parts={"retriever": Notes(*NOTES)})  # {}: whatever
 first = pipeline.run("Who built the Ruvel Bridge?")
 print(first.answer.text)
 
-second = pipeline.run("And the Hohrin Hut?", history=[(first.asked, first.answer.text)])
-print(second.asked, "->", second.answer.text)
+second = pipeline.run("And the Hohrin Hut?", history=[(first.standalone_question, first.answer.text)])
+print(second.standalone_question, "->", second.answer.text)

@@ -70,7 +70,7 @@ def test_it_gives_what_run_gives(pipeline: Pipeline) -> None:
 
     first, second = asyncio.run(ask())
     assert bare(first) == bare(pipeline.run(QUESTION))
-    assert second.asked != second.question
+    assert second.standalone_question != second.question
 
 
 def test_the_context_goes_along(pipeline: Pipeline) -> None:

@@ -521,7 +521,7 @@ def test_a_completed_question_is_the_one_that_is_searched_graded_and_answered() 
         generator=LLMGenerator(Scripted(told)),
         conversation=Completing(),
     ).run(TYPED, history=HISTORY)
-    assert (trace.question, trace.read_as, trace.asked) == (TYPED, QUESTION, QUESTION)
+    assert (trace.question, trace.read_as, trace.standalone_question) == (TYPED, QUESTION, QUESTION)
     assert shelf.asked == world.asked == [QUESTION]
     assert {question for question, _ in evaluator.asked} == {QUESTION}
     assert set(rewriter.asked) == {QUESTION}

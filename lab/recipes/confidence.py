@@ -73,7 +73,7 @@ def answered(family: str, judged: Sequence[tuple[str, Trace, bool]]) -> Answered
     found = []
     for id, trace, right in judged:
         if trace.answer and not trace.answer.refused and trace.decision and trace.decision.best is not None:
-            results = facts(trace.asked, trace.answer, trace.passages + trace.external, trace.grades)
+            results = facts(trace.standalone_question, trace.answer, trace.passages + trace.external, trace.grades)
             if results is not None:
                 found.append((results, right, id, trace.decision.best, trace.answer.model or ""))
     inputs, labels, groups, best, models = zip(*found, strict=True)

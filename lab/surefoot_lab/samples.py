@@ -58,9 +58,9 @@ def _drawn(keys: Iterable[str], seed: int) -> list[str]:
 def _of_trace(key: str, trace: Trace, evaluator: Evaluator) -> ActionSample | None:
     if trace.decision is None:
         return None
-    evidence = Evidence.for_question(evaluator, trace.asked)
+    evidence = Evidence.for_question(evaluator, trace.standalone_question)
     passages = [evidence.masked(passage) for passage in trace.passages]
-    return _sample(key, trace.asked, passages, trace.grades[: len(passages)], trace.decision.action)
+    return _sample(key, trace.standalone_question, passages, trace.grades[: len(passages)], trace.decision.action)
 
 
 def _sample(

@@ -227,7 +227,7 @@ class Pipeline:
 
     def _retrieve(self, run: Recorder) -> Decision:
         """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
-        query = run.asked
+        query = run.standalone
         find = filtered(self.retriever.retrieve, run.filter, "the configured retriever")
         for rewrites in count():
             new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
@@ -236,7 +236,7 @@ class Pipeline:
                 break
             run.earlier += (decision,)
             queries = (one.question or one.query for one in self._rewrite(run))
-            query = next((q for q in queries if q not in run.queries), run.asked)
+            query = next((q for q in queries if q not in run.queries), run.standalone)
             run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
         return decision
 
@@ -251,7 +251,7 @@ class Pipeline:
     ) -> tuple[Grade, ...]:
         """Grades, against the original question, of the parts that count as evidence; labelled by these thresholds, or
         the policy's."""
-        evidence = Evidence.for_question(self.evaluator, run.asked)
+        evidence = Evidence.for_question(self.evaluator, run.standalone)
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         instead = "the passages count as ungraded"
         grades = run.step(step, self._graded, evidence, passages, fallback=ungraded, instead=instead)
@@ -275,11 +275,13 @@ class Pipeline:
         return near, self._refine("refine", near[: self.keep], run)
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
-        return run.step(step, self.refiner.refine, run.asked, passages, fallback=(), instead="no strips")
+        return run.step(step, self.refiner.refine, run.standalone, passages, fallback=(), instead="no strips")
 
     def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
-        rewrite, seen = self.rewriter.rewrite, run.passages + run.external
-        rewritten = run.step("rewrite", rewrite, run.asked, seen, fallback=(run.asked,), instead="asked as it is")
+        seen, question = run.passages + run.external, run.standalone
+        rewritten = run.step(
+            "rewrite", self.rewriter.rewrite, question, seen, fallback=(question,), instead="asked as it is"
+        )
         queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in rewritten)
         run.rewritten += tuple(one for one in queries if one.question or one.missing)
         return queries
@@ -342,34 +344,33 @@ class Pipeline:
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        evidence = Evidence.for_question(self.evaluator, run.asked)
-        origin = {passage.id: evidence.masked(passage) for passage in run.passages + run.external}
+        every = run.passages + run.external
+        evidence = Evidence.for_question(self.evaluator, run.standalone)
+        origin = {passage.id: evidence.masked(passage) for passage in every}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
         draft: Answer | None = None
         if knowledge or self.answering.fallback == "memory":
-            generate = self.generator.generate
-            draft = run.step(
-                "generate", generate, run.asked, knowledge, run.text, fallback=None, instead="refused to answer"
-            )
+            inputs = run.standalone, knowledge, run.text
+            draft = run.step("generate", self.generator.generate, *inputs, fallback=None, instead="refused to answer")
         answer = self.held(draft, knowledge, run) if draft else None
         if answer and not knowledge:
             answer = remembered(answer)
         refused = partial(self._refusal, knowledge=knowledge, decision=decision, run=run)
         if answer is None or answer.refused:
             answer = refused(answer)
-        answer = hedged(run.asked, answer, run.passages + run.external, run.grades, self.evaluator, self.answering.risk)
+        answer = hedged(run.standalone, answer, every, run.grades, self.evaluator, self.answering.risk)
         if hopeless(answer):
             answer = given_up(answer, refused(Answer("", refused=True)).text)
         run.set("answer", answer)
 
     def _refusal(self, draft: Answer | None, knowledge: Knowledge, decision: Decision, run: Recorder) -> Answer:
         searched = run.queries if sends_queries(self.searcher) else ()
-        return refusal(run.asked, draft, len(run.grades), knowledge, decision, searched)
+        return refusal(run.standalone, draft, len(run.grades), knowledge, decision, searched)
 
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""
         check = self.answering.check if knowledge else "mark"
-        return grounded(run.asked, draft, knowledge, lambda assertions: self._verify(assertions, run), check)
+        return grounded(run.standalone, draft, knowledge, lambda assertions: self._verify(assertions, run), check)
 
     def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)

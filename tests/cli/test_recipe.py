@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.cli.recipe import recipes, told
+from surefoot.cli.recipe import lines_to_print, recipes
 from surefoot.config.faults import faults
 from surefoot.config.settings import read
 from surefoot.run.store import read_trace
@@ -50,7 +50,7 @@ def test_a_recipe_is_written_and_says_what_to_do(empty: Path, surefoot: Surefoot
     """What is printed stands in the file, too."""
     printed = surefoot("recipe", "paper-popqa").out
     assert (empty / "surefoot.toml").read_text() == recipes()["paper-popqa"]
-    assert all(line in printed for line in told(recipes()["paper-popqa"]))
+    assert all(line in printed for line in lines_to_print(recipes()["paper-popqa"]))
     assert "models/crag-evaluator/" in printed
 
 
@@ -74,7 +74,7 @@ def test_a_recipe_has_no_fault(name: str) -> None:
     """But for an extra that is not installed; it says what to fetch, and a command to run."""
     config = read(tomllib.loads(recipes()[name]))
     assert [fault for fault in faults(config) if "surefoot[transformers]" not in fault] == []
-    assert commands("\n".join(told(recipes()[name])))
+    assert commands("\n".join(lines_to_print(recipes()[name])))
     assert "Fetch" in recipes()[name]
 
 
@@ -190,14 +190,14 @@ def set_out(folder: Path) -> None:
     ):
         here = folder / "data" / crag
         (here / "ref").mkdir(parents=True)
-        told = {
+        files = {
             "sources": [str(row["question"]) for row in rows],
             "ref/correct": ["#" + CTXS[0]["text"] for _ in rows],
             "ref/incorrect": ["#Almanac: Tomas Aldwin was an engineer, says the almanac." for _ in rows],
             "retrieved_psgs": [" [sep] ".join(f"{one['title']} // {one['text']}" for one in CTXS) for _ in rows],
         }
-        told |= {"choices": ["A: iron; B: ice"]} if crag == "arc_challenge" else {}
-        for name, lines in told.items():
+        files |= {"choices": ["A: iron; B: ice"]} if crag == "arc_challenge" else {}
+        for name, lines in files.items():
             (here / name).write_text("".join(f"{line}\n" for line in lines))
         if file:
             (folder / "data" / file).write_text("".join(f"{json.dumps(row)}\n" for row in rows))

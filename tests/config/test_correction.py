@@ -40,7 +40,7 @@ def test_a_correction_is_a_trace_without_an_answer() -> None:
     """Decision, grades, strips and steps are there; nothing was searched, and nothing written."""
     trace = surefoot.correct(QUESTION, [POOR, GOOD])
     assert trace.decision
-    assert (trace.decision.action, [strip.text for strip in trace.kept]) == (Action.CORRECT, [GOOD])
+    assert (trace.decision.action, [strip.text for strip in trace.kept_strips]) == (Action.CORRECT, [GOOD])
     assert [step.name for step in trace.steps] == ["take", "grade", "refine"]
     assert (trace.answer, trace.error, trace.queries, trace.external) == (None, None, (), ())
     assert [grade.passage_id for grade in trace.grades] == ["1", "2"]
@@ -51,7 +51,7 @@ def test_passages_of_no_use_leave_nothing_to_answer_from() -> None:
     """The decision says that a search is needed instead."""
     trace = surefoot.correct(QUESTION, [POOR])
     assert trace.decision
-    assert (trace.decision.action, trace.kept, len(trace.steps)) == (Action.INCORRECT, (), 2)
+    assert (trace.decision.action, trace.kept_strips, len(trace.steps)) == (Action.INCORRECT, (), 2)
 
 
 def test_no_passages_are_no_evidence() -> None:
@@ -69,7 +69,7 @@ def test_a_text_that_gives_orders_earns_no_grade(pipeline: Pipeline) -> None:
     assert "instruction to the machine" in bait.reason
     assert mixed.score == pipeline.grade(QUESTION, [GOOD])[0].score
     trace = pipeline.correct(QUESTION, [order, f"{GOOD} {order}"])
-    assert all("BANANA" not in strip.text for strip in trace.kept)
+    assert all("BANANA" not in strip.text for strip in trace.kept_strips)
     assert "not counted as evidence" in (trace.steps[1].degraded or "")
 
 

@@ -80,7 +80,7 @@ def test_each_turn_may_go_on_from_the_one_before() -> None:
 def test_the_completed_question_is_searched_and_both_are_on_record(pipeline: Pipeline) -> None:
     """In a step of its own, before all others."""
     trace = pipeline.run(THEN, history=HISTORY)
-    assert (trace.question, trace.asked) == (THEN, completed(THEN, FIRST))
+    assert (trace.question, trace.standalone_question) == (THEN, completed(THEN, FIRST))
     assert [step.name for step in trace.steps][:2] == ["complete", "retrieve"]
     assert trace.answer
     assert not trace.answer.refused
@@ -89,13 +89,13 @@ def test_the_completed_question_is_searched_and_both_are_on_record(pipeline: Pip
 def test_a_question_without_history_has_no_such_step(pipeline: Pipeline) -> None:
     """It is asked as it is."""
     trace = pipeline.run(THEN)
-    assert (trace.asked, trace.steps[0].name) == (THEN, "retrieve")
+    assert (trace.standalone_question, trace.steps[0].name) == (THEN, "retrieve")
 
 
 def test_rules_complete_it_where_the_model_fails(pipeline: Pipeline) -> None:
     """It has no replies left; the step has the error, and says what was done instead."""
     trace = pipeline.but(conversation=Conversation(Scripted([]))).run(THEN, history=HISTORY)
-    assert trace.asked == completed(THEN, FIRST)
+    assert trace.standalone_question == completed(THEN, FIRST)
     assert trace.steps[0].degraded == "completed by rules"
     assert "used up" in (trace.steps[0].error or "")
 
@@ -103,4 +103,4 @@ def test_rules_complete_it_where_the_model_fails(pipeline: Pipeline) -> None:
 def test_a_question_that_would_become_too_long_is_asked_as_it_is(pipeline: Pipeline) -> None:
     """It is nobody's fault that it cannot be completed."""
     long = f"Who built the bridge {'x' * LONGEST_QUESTION}?"
-    assert pipeline.run(THEN, history=[(long, "")]).asked == THEN
+    assert pipeline.run(THEN, history=[(long, "")]).standalone_question == THEN

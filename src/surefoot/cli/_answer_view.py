@@ -132,7 +132,7 @@ def _because(answer: Answer) -> list[RenderableType]:
 
 
 def confidence(answer: Answer) -> list[RenderableType]:
-    """How sure the answer is, in a word and a number, with the facts that speak most for and against it; or why nobody
+    """The confidence in a word and a number, with the facts that speak most for and against it; or why nobody
     can say. Nothing for a refusal without an answer, and for older traces."""
     if answer.unjudged and answer.unjudged != answer.because:
         return [line("Confidence", Text(plain(f"none: {answer.unjudged}"), style="dim"))]
@@ -259,7 +259,7 @@ def _beside(*columns: Text) -> RenderableType:
 
 
 def place(passage: Passage) -> str:
-    """Where it stands: its file, and the address that its row claims, which comes first only where it is of the web."""
+    """Its place: its file, and the address that its row claims, which comes first only where it is of the web."""
     claimed = plain(passage.url or passage.title or passage.id)
     if not passage.file or passage.url == passage.file or (passage.url or "").startswith(f"{passage.file}#"):
         return claimed

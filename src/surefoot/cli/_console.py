@@ -127,12 +127,12 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
     with bar(MofNCompleteColumn()) as progress:
         task, begun = progress.add_task(name, total=None), False
 
-        def told(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             nonlocal begun
             (progress.update if begun else progress.reset)(task, completed=done, total=total)
             begun = True
 
-        yield told
+        yield report
 
 
 @contextmanager

@@ -129,7 +129,7 @@ def retrieved(trace: Trace, shown: int) -> RenderableType:
 
 
 def decided(trace: Trace) -> list[RenderableType]:
-    """How the question was read, what went wrong in finding and grading, and the decision."""
+    """The question as it was read, faults of finding and grading, and the decision."""
     decision = [_decision(one) for one in (*trace.earlier, trace.decision) if one]
     return [*_read_as(trace), *troubles(trace, "complete", "retrieve", "grade"), *decision]
 

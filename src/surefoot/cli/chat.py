@@ -89,7 +89,7 @@ class Talk:
             return
         with pulling(), Screen(out, opens=opening(self.builder.index), passages=self.passages) as screen:
             self.last = self.pipeline.run(question, on_event=screen, history=self.turns)
-            self.turns = [(self.last.asked, self.last.answer.text if self.last.answer else "")]
+            self.turns = [(self.last.standalone_question, self.last.answer.text if self.last.answer else "")]
             screen.finish(self.last)
 
     def write(self, file: str) -> None:

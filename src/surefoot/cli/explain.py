@@ -115,7 +115,7 @@ def _of_trace(
     if words:
         with pulling():
             graded = as_graded(trace, builder.evaluator, words)
-        found = _of_words(found, trace.asked, graded, builder)
+        found = _of_words(found, trace.standalone_question, graded, builder)
     if answer:
         needed = needs(trace, builder.generator)
         out.print(explanation.answer(needed))

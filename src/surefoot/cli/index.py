@@ -60,7 +60,7 @@ def index(
     with bar() as progress:
         task = progress.add_task("Indexing", total=None)
 
-        def told(so_far: IndexProgress) -> None:
+        def show(so_far: IndexProgress) -> None:
             name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
             progress.update(task, completed=so_far.bytes, total=so_far.total, description=name[:_WIDTH].ljust(_WIDTH))
 
@@ -73,7 +73,7 @@ def index(
             rebuild=rebuild,
             max_bytes=max_mb * 1_000_000,
             patterns=Patterns(include or (), exclude or ()),
-            on_progress=told,
+            on_progress=show,
         )
     _say(report, builder, target, verbose)
     if push:

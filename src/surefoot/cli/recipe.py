@@ -22,7 +22,7 @@ def recipe(
     known = recipes()
     if name is None:
         for each, text in known.items():
-            out.print(f"{each:{max(map(len, known))}}  {told(text)[0]}", soft_wrap=True)
+            out.print(f"{each:{max(map(len, known))}}  {lines_to_print(text)[0]}", soft_wrap=True)
         return
     if name not in known:
         raise UsageError(misnamed("no recipe called", name, known))
@@ -31,7 +31,7 @@ def recipe(
             writing.write(known[name])
     except FileExistsError as error:
         raise UsageError(f"{FILE} is there already; go to another folder, or write over it by --overwrite") from error
-    out.print("\n".join([*told(known[name]), "", f"The configuration is in {FILE}."]), soft_wrap=True)
+    out.print("\n".join([*lines_to_print(known[name]), "", f"The configuration is in {FILE}."]), soft_wrap=True)
 
 
 def recipes() -> dict[str, str]:
@@ -40,7 +40,7 @@ def recipes() -> dict[str, str]:
     return {one.name.removesuffix(".toml"): one.read_text("utf-8") for one in sorted(found, key=lambda one: one.name)}
 
 
-def told(text: str) -> list[str]:
+def lines_to_print(text: str) -> list[str]:
     """The lines of the comment that a recipe begins with; the first says what it is."""
     comment = takewhile(lambda line: line.startswith("#"), text.splitlines())
     return [line.removeprefix("#").removeprefix(" ") for line in comment]

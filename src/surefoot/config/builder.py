@@ -11,7 +11,7 @@ from surefoot import components
 from surefoot.config.faults import faults, judge_faults
 from surefoot.config.options import OBJECT, assemble, build
 from surefoot.config.parts import Parts
-from surefoot.config.sections import JudgeSection, Prices
+from surefoot.config.sections import JudgeSection, PricesSection
 from surefoot.config.settings import Config, read
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
@@ -123,8 +123,8 @@ class Builder(Parts):
         """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
         `[judge]`."""
         section, limits = self._judging_section, self._judge.set()
-        prices = {key: section[key] for key in Prices.model_fields if key in section}
-        pace = prices | {key: value for key, value in limits.items() if key in (*_PACE, *Prices.model_fields)}
+        prices = {key: section[key] for key in PricesSection.model_fields if key in section}
+        pace = prices | {key: value for key, value in limits.items() if key in (*_PACE, *PricesSection.model_fields)}
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # RateLimitedLLM does it, which sees that too much is asked
         parts: dict[str, Callable[[], Any]] = {"llm": lambda: self.built("llm", section)}

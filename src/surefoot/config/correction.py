@@ -3,7 +3,7 @@
 import surefoot
 grades = surefoot.grade("Who built the bridge?", ["Tomas Aldwin built it in 1911.", "It is closed."])
 trace = surefoot.correct("Who built the bridge?", passages)
-print(trace.decision.action, [strip.text for strip in trace.kept])
+print(trace.decision.action, [strip.text for strip in trace.kept_strips])
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def grade(question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
 def correct(question: str, passages: Sequence[Text]) -> Trace:
     """The trace of grading these passages, deciding, and refining; all else as in `grade`.
 
-    `decision` says what to do: answer from `kept`, the strips that help (CORRECT), search beside them (AMBIGUOUS), or
+    `decision` says what to do: answer from `kept_strips`, those that help (CORRECT), search beside them (AMBIGUOUS), or
     search instead (INCORRECT). Of passages with one id the first counts, and a step says so.
     """
     return _SHARED.pipeline.correct(question, passages)

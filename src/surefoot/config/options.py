@@ -13,7 +13,7 @@ from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from surefoot import components
 from surefoot.components import misnamed
-from surefoot.config.sections import Prices, shown
+from surefoot.config.sections import PricesSection, shown
 from surefoot.types.errors import ConfigError, MissingExtra
 
 T = TypeVar("T")
@@ -78,7 +78,7 @@ def option_faults(
 
 def options_of(section: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a component's section: all keys but `use`, and the prices of a language model."""
-    return {key: value for key, value in section.items() if key not in ("use", *Prices.model_fields)}
+    return {key: value for key, value in section.items() if key not in ("use", *PricesSection.model_fields)}
 
 
 def component_faults(role: str, section: Any) -> Iterator[str]:

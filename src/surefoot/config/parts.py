@@ -60,7 +60,7 @@ _WHOSE = (
 )
 
 
-class Part(Generic[T]):
+class LazyPart(Generic[T]):
     """A component of `Parts` by its role, as an attribute that is built when it is first read."""
 
     def __init__(self, role: str) -> None:
@@ -87,16 +87,16 @@ class Parts:
     objects: Mapping[str, Any] = field(default_factory=dict)
     """Components that are not built, by role."""
 
-    embedder = Part[Embedder]("embedder")
-    retriever = Part[Retriever]("retriever")
-    evaluator = Part[Evaluator]("evaluator")
-    policy = Part[Policy]("policy")
-    refiner = Part[Refiner]("refiner")
-    rewriter = Part[Rewriter]("rewriter")
-    searcher = Part[Searcher]("searcher")
-    llm = Part[LLM]("llm")
-    generator = Part[Generator]("generator")
-    verifier = Part[Verifier]("verifier")
+    embedder = LazyPart[Embedder]("embedder")
+    retriever = LazyPart[Retriever]("retriever")
+    evaluator = LazyPart[Evaluator]("evaluator")
+    policy = LazyPart[Policy]("policy")
+    refiner = LazyPart[Refiner]("refiner")
+    rewriter = LazyPart[Rewriter]("rewriter")
+    searcher = LazyPart[Searcher]("searcher")
+    llm = LazyPart[LLM]("llm")
+    generator = LazyPart[Generator]("generator")
+    verifier = LazyPart[Verifier]("verifier")
 
     @cached_property
     def network(self) -> Network:
@@ -232,7 +232,7 @@ class Parts:
 
     @property
     def shared(self) -> dict[str, Callable[[], Any]]:
-        """How to get each part that constructors may ask for, by the name of their parameter."""
+        """A getter of each part that constructors may ask for, by the name of their parameter."""
         return {name: self._getter(name) for name in SHARED}
 
     def _getter(self, name: str) -> Callable[[], Any]:

@@ -120,8 +120,8 @@ class AnswerSection(Section):
     risk: Share = _ANSWER["risk"]
 
 
-class Prices(Section):
-    """Prices of a million tokens, in a language model's section; both or none."""
+class PricesSection(Section):
+    """PricesSection of a million tokens, in a language model's section; both or none."""
 
     input_price: NotNegative | None = None
     output_price: NotNegative | None = None
@@ -133,7 +133,7 @@ class Prices(Section):
         return self
 
 
-class JudgeSection(Prices):
+class JudgeSection(PricesSection):
     """`[judge]`: who judges, and how fast and for how much. More keys are metrics, each with its judge."""
 
     model_config = ConfigDict(extra="allow")
@@ -215,9 +215,9 @@ def section_faults(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 def price_faults(config: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """The faults of the prices by which a budget of money counts."""
-    prices = {key: value for key, value in config["llm"].items() if key in Prices.model_fields}
+    prices = {key: value for key, value in config["llm"].items() if key in PricesSection.model_fields}
     try:
-        Prices.parsed("[llm]", prices)
+        PricesSection.parsed("[llm]", prices)
     except ConfigError as error:
         yield from error.args
     if "money" in config["budget"] and not prices:

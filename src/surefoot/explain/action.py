@@ -91,7 +91,7 @@ def explain_action(trace: Trace) -> ActionExplanation:
         raise TraceFault(f"trace {trace.id} has fewer grades than passages")
     best = was.best
     return ActionExplanation(
-        trace.asked,
+        trace.standalone_question,
         was.action,
         was.because,
         best,
@@ -171,7 +171,7 @@ def _carried(trace: Trace, was: Decision) -> Attribution:
     found = _of_the_best(scores) if by_score else shares(game, count, tolerance=0.02)
     return Attribution(
         of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
-        question=trace.asked,
+        question=trace.standalone_question,
         passage=None,
         units=tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages),
         **measured(found),

@@ -44,16 +44,18 @@ def needs(trace: Trace, generator: Generator) -> Needs:
     if not knowledge or trace.answer is None:
         raise TraceFault(f"trace {trace.id} has no answer that was made from strips")
     check = trace.config.get("answer", {}).get("check", "refuse")
-    whole = _answer(trace.asked, generator, knowledge, check)
+    question = trace.standalone_question
+    whole = _answer(question, generator, knowledge, check)
     return Needs(
         _unmarked(whole),
         _same(whole, trace.answer),
-        tuple(_without(trace.asked, generator, knowledge, check, n, whole) for n in range(len(knowledge))),
+        tuple(_without(question, generator, knowledge, check, n, whole) for n in range(len(knowledge))),
     )
 
 
 def _knowledge(trace: Trace) -> Knowledge:
-    origin = {passage.id: Evidence(trace.asked).masked(passage) for passage in trace.passages + trace.external}
+    evidence = Evidence(trace.standalone_question)
+    origin = {passage.id: evidence.masked(passage) for passage in trace.passages + trace.external}
     try:
         return [(strip, origin[strip.passage_id]) for strip in trace.strips if strip.kept]
     except KeyError as error:

@@ -196,7 +196,7 @@ def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> P
     chosen = max(scores, key=scores.__getitem__, default="") if passage_id == "best" else passage_id
     if chosen not in every:
         raise UsageError(f"the trace has no passage '{passage_id}'; there are: {', '.join(every) or 'none'}")
-    return Evidence.for_question(evaluator, trace.asked).masked(every[chosen])
+    return Evidence.for_question(evaluator, trace.standalone_question).masked(every[chosen])
 
 
 def measured(found: Shares) -> dict[str, Any]:

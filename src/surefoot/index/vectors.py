@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from surefoot.index.connection import Connection
 from surefoot.index.rows import packed
-from surefoot.types.metadata import Condition
+from surefoot.types.metadata import FieldCondition
 
 if TYPE_CHECKING:
     from surefoot.types.protocols import Matrix
@@ -61,8 +61,8 @@ def load_owners(db: Connection, generation: int) -> Owners:
     return Owners(generation, both[:, 0], both[:, 1])
 
 
-def fulfilling(db: Connection, condition: Condition, count: int) -> npt.NDArray[np.bool_]:
-    """Whether the document in each of `count` rows fulfils the condition, as `Condition.holds` has it."""
+def fulfilling(db: Connection, condition: FieldCondition, count: int) -> npt.NDArray[np.bool_]:
+    """Whether the document in each of `count` rows fulfils the condition, as `FieldCondition.holds` has it."""
     values = [packed(value) for value in condition.values]
     if condition.operator in ("in", "not in"):
         test = f"value IN ({', '.join('?' * len(values))})"

@@ -69,7 +69,7 @@ def kept_documents(documents: Sequence[Document], trace: Trace) -> list[Document
     Each has its kept strips as text, a line each, and their offsets beside its grade, as `kept`.
     """
     found: dict[str, list[Strip]] = {}
-    for strip in trace.kept:
+    for strip in trace.kept_strips:
         found.setdefault(strip.passage_id, []).append(strip)
     grades = {grade.passage_id: as_json(grade) for grade in trace.grades}
     return [

@@ -123,7 +123,7 @@ class CorrectiveNodes:
         run = Recorder(state["question"], self.pipeline.config)
         draft = Answer("", refused=True)
         if knowledge:
-            draft = self.pipeline.generator.generate(run.asked, knowledge, None)
+            draft = self.pipeline.generator.generate(run.standalone, knowledge, None)
         answer = self.pipeline.held(draft, knowledge, run) if not draft.refused else draft
         sound(run.trace())
         return {

@@ -23,7 +23,7 @@ from surefoot.network import Network
 from surefoot.run.store import from_json, to_json
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, TraceFault
-from surefoot.types.metadata import NO_FILTER, Condition, Filter
+from surefoot.types.metadata import NO_FILTER, FieldCondition, Filter
 from surefoot.types.protocols import Embedder, embedded_questions
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -83,7 +83,7 @@ _CONDITIONS: Mapping[str, LiteralString] = {
     "text": f"CASE jsonb_typeof({_VALUE}) WHEN 'string' THEN ({_TEXT}) COLLATE \"C\" {{order}} {{value}}"
     " ELSE false END",
 }
-"""The conditions of a filter in SQL, as `Condition.holds` has them; jsonb tells the kinds of values apart."""
+"""The conditions of a filter in SQL, as `FieldCondition.holds` has them; jsonb tells the kinds of values apart."""
 _ORDERS: Mapping[str, LiteralString] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 _REASONS = re.compile(
@@ -289,7 +289,7 @@ def _servers(dsn: str) -> list[tuple[str, int]]:
     return [(host, port) for host, port in zip(hosts, numbers, strict=False) if host[:1] not in "/@"]
 
 
-def _condition(condition: Condition) -> sql.Composed:
+def _condition(condition: FieldCondition) -> sql.Composed:
     """A condition of a filter; its key and values are literals, which psycopg quotes."""
     first = condition.values[0] if condition.values else None
     kind = condition.operator if condition.operator not in _ORDERS else "text" if isinstance(first, str) else "number"

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """How a pipeline was built, so that another process can build it."""
+    """The way a pipeline was built, for another process to build it again."""
 
     build: Callable[[], Any]
     """Builds it again; it pickles."""

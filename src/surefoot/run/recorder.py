@@ -62,7 +62,7 @@ class Recorder:
         self._created = datetime.now(UTC).isoformat(timespec="seconds")
 
     @property
-    def asked(self) -> str:
+    def standalone(self) -> str:
         """The question that is searched, graded and answered."""
         return self.read_as or self.question
 

@@ -91,7 +91,7 @@ def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
         for id, label in labels.items()
         if id in every
     ]
-    return {"id": trace.id, "question": trace.asked, "passages": passages} if passages else None
+    return {"id": trace.id, "question": trace.standalone_question, "passages": passages} if passages else None
 
 
 def _rating(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:

@@ -69,7 +69,7 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
     question, history = last_question(texts((one.role, one.content) for one in items if one.role))
     if body.previous_response_id is not None:
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
-        history = (Turn(trace.asked, trace.answer.text if trace.answer else "", trace.id), *history)
+        history = (Turn(trace.standalone_question, trace.answer.text if trace.answer else "", trace.id), *history)
     question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
     base = str(request.base_url).rstrip("/")
 
@@ -93,7 +93,7 @@ def _response(trace: Trace, body: ResponsesBody, collection: str, base: str) -> 
 
 
 def _search(trace: Trace, with_results: bool) -> Fields:
-    queries = [trace.asked, *(query for query in trace.queries if query != trace.asked)]
+    queries = [trace.standalone_question, *(query for query in trace.queries if query != trace.standalone_question)]
     results = [*_results(trace)] if with_results else None
     call = {"type": "file_search_call", "id": f"fs_{trace.id}", "status": "completed"}
     return {**call, "queries": queries, "results": results}

@@ -93,7 +93,7 @@ async def post_explain(id: str, body: ExplainBody, request: Request, caller: Req
             passage = as_graded(trace, evaluator, body.passage)
         except UsageError:
             raise missing("passage") from None
-        return explain(evaluator, trace.asked, passage, most=EXPLAINED)
+        return explain(evaluator, trace.standalone_question, passage, most=EXPLAINED)
 
     return reply(await awaited(request, caller.service.workers.start(work)))
 

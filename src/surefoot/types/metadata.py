@@ -118,7 +118,7 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class FieldCondition:
     """One condition on one field. Values are alike only if they are of one kind: text, number, or truth value."""
 
     key: str
@@ -141,7 +141,7 @@ class Condition:
 class Filter:
     """The documents that may be retrieved, by their fields: those that fulfil every condition. Without any: all."""
 
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[FieldCondition, ...] = ()
 
     @classmethod
     def of(cls, source: Mapping[str, Any] | Filter | None) -> Filter:
@@ -189,7 +189,7 @@ def written(texts: Sequence[str]) -> Filter:
 _TERM = re.compile(r"\s*([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*\Z", re.DOTALL)
 
 
-def _written(text: str) -> Condition:
+def _written(text: str) -> FieldCondition:
     if not (term := _TERM.match(text)):
         raise FieldFault(f"{_shown(text)} is no condition; write KEY=VALUE, or != < <= > >= in place of =")
     return next(_conditions(term[1], {term[2]: plain(term[3])}))
@@ -215,7 +215,7 @@ def filtered(find: Callable[..., Found], filter: Filter, who: str) -> Find[Found
     return lambda query, k: find(query, k, filter=filter)
 
 
-def _conditions(key: Any, wanted: Any) -> Iterator[Condition]:
+def _conditions(key: Any, wanted: Any) -> Iterator[FieldCondition]:
     if fault := _key_fault(key):
         raise FieldFault(f"the filter's key {_shown(key)} {fault}")
     table = wanted if isinstance(wanted, Mapping) else {"=": wanted}
@@ -225,7 +225,7 @@ def _conditions(key: Any, wanted: Any) -> Iterator[Condition]:
         yield _condition(key, name, value)
 
 
-def _condition(key: str, name: Any, value: Any) -> Condition:
+def _condition(key: str, name: Any, value: Any) -> FieldCondition:
     if name not in _OPERATORS:
         raise FieldFault(
             f"the filter's {_shown(key)} has no operator {_shown(name)}; there are: {' '.join(_OPERATORS)}"
@@ -246,7 +246,7 @@ def _condition(key: str, name: Any, value: Any) -> Condition:
             f"the filter's {_shown(key)} is held by {name} against {value}; numbers and texts have an order"
         )
     kinds: dict[str, Operator] = {"=": "in", "!=": "not in"}
-    return Condition(key, kinds.get(name, name), values)
+    return FieldCondition(key, kinds.get(name, name), values)
 
 
 def _key_fault(key: object) -> str:

@@ -334,12 +334,12 @@ class Trace:
     schema: int = TRACE_SCHEMA
 
     @property
-    def asked(self) -> str:
+    def standalone_question(self) -> str:
         """The question that was searched, graded and answered."""
         return self.read_as or self.question
 
     @property
-    def kept(self) -> tuple[Strip, ...]:
+    def kept_strips(self) -> tuple[Strip, ...]:
         """The strips that an answer may stand on; [n] cites the n-th of them, from 1."""
         return tuple(strip for strip in self.strips if strip.kept)
 

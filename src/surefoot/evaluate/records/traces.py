@@ -32,7 +32,7 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
     completed one.
     """
     goes_on = any(step.name == "complete" for step in trace.steps)
-    question = trace.asked if goes_on else trace.question
+    question = trace.standalone_question if goes_on else trace.question
     return Record(id or trace.id, question, read(trace), _answer_text(trace.answer), tags=dict(tags or {}), trace=trace)
 
 

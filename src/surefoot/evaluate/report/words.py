@@ -91,6 +91,6 @@ def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[s
         return Worded(record.id, None, "it has no trace, which would say what was graded, and by what")
     try:
         evaluator = built(trace)
-        return Worded(record.id, explain(evaluator, trace.asked, as_graded(trace, evaluator), **options))
+        return Worded(record.id, explain(evaluator, trace.standalone_question, as_graded(trace, evaluator), **options))
     except SurefootError as error:
         return Worded(record.id, None, str(error))
