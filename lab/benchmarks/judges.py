@@ -5,7 +5,6 @@
 DATA is a folder of people's judgements (EVOUNA, NQ-301, QAGS, BEGIN, ExpertQA, RAGChecker, MTRAG) as JSON lines, beside
 the folder `nq` whose references NQ-301's questions are given (the copy of NQ-301 has none). Intervals are of a
 bootstrap that draws questions, or sources, each with all that belongs to it.
-`--verified lexical minilm` sets the judge `verified` with these verifiers beside the judge of adherence.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +24,16 @@ import numpy as np
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.embedders.static import Static
-from surefoot.judges import _support as support
-from surefoot.judges._heads import head
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
-from surefoot.judges.verified import Verified
 from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
-from surefoot.stats.heads import Head
 from surefoot.types import Passage, Record
-from surefoot.types.protocols import Embedder, Judge, Verifier
-from surefoot_lab.heads import Labelled, fit
-from surefoot_lab.train.claims import ClaimSets, sources
+from surefoot.types.protocols import Embedder, Judge
 
 sys.path.append(str(Path(__file__).parents[1] / "recipes"))
 import judge_heads as recipe
 
-FOLDS = 5
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
 learn from BEGIN, ExpertQA and QAGS. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
@@ -260,92 +252,11 @@ def line(task: Task, judge: Judge, embedder: Embedder) -> str:
     return "| " + " | ".join([*cells, f"{1000 * seconds:.1f}"]) + " |"
 
 
-def only(task: Task, places: Sequence[int] | Ints) -> Task:
-    """These of its records."""
-    return replace(
-        task,
-        records=[task.records[place] for place in places],
-        labels=task.labels[places],
-        groups=[task.groups[place] for place in places],
-        others=task.others and [task.others[place] for place in places],
-    )
-
-
-def by_claims(task: Task, embedder: Embedder) -> list[Floats]:
-    """What each claim of each record shares with its contexts: as the judge sees it, before its head."""
-    found = []
-    for record in task.records:
-        evidence = support.SourceTexts(record.contexts or (), embedder)
-        reply = [] if evidence.empty else support.claims(record.answer or "")
-        found.append(np.array([astuple(evidence.of(claim).shared) for claim in reply]).reshape(-1, len(support.NAMES)))
-    return found
-
-
-def valued(shared: Sequence[Floats], by: Head, least: bool = False) -> Floats:
-    """The mean of the claims' chances, or the least of them."""
-    chosen = min if least else lambda each: sum(each) / len(each)
-    return np.array([chosen([by.probability(claim) for claim in each]) if len(each) else 1.0 for each in shared])
-
-
-def crossed(task: Task, shared: Sequence[Floats], sets: dict[str, Labelled]) -> Floats:
-    """Faithfulness by heads that did not learn from the record's source."""
-    own, others = sets[task.name], besides(task, sets)
-    folds = numbered(task.groups) % FOLDS
-    values: Floats = np.full(len(folds), np.nan)
-    for fold in range(FOLDS):
-        selected = folds != fold
-        some = Labelled(own.inputs[selected], own.labels[selected], ())
-        by = fit(support.NAMES, [some, *others], recipe.AGAINST)
-        out = np.flatnonzero(~selected)
-        values[out] = valued([shared[place] for place in out], by)
-    return values
-
-
-def besides(task: Task, sets: dict[str, Labelled]) -> list[Labelled]:
-    """The sets that people judged, but the task's own."""
-    return [each for name, each in sets.items() if name not in (task.name, "planted")]
-
-
-def beside_verifiers(tasks: Sequence[Task], verifiers: Sequence[Verifier], data: Path, embedder: Embedder) -> list[str]:
-    """Faithfulness by the judge `verified` with each verifier, of the records that the shipped verifier did not learn
-    from: all of a set that its training only measures, else the documents of its test part."""
-    listed = sources()
-    held = ClaimSets(data.parent, listed).claims["test"]
-    learned = {source.name: {claim.text for claim in held[source.name]} for source in listed if source.learn}
-    sets, lines = recipe.supported(data, embedder), []
-    for task in tasks:
-        selected = [
-            place
-            for place, record in enumerate(task.records)
-            if task.name not in learned or record.answer in learned[task.name]
-        ]
-        shared = by_claims(task, embedder)
-        by_head = crossed(task, shared, sets) if task.name in sets else valued(shared, head("support"))
-        simple = [baselines(record, embedder) for record in task.records]
-        own = only(task, selected)
-        ways = [judged(Verified(verifier), own.records)[0] for verifier in verifiers]
-        ways += [by_head[selected], np.array([simple[place]["ROUGE-1"] for place in selected])]
-        cells = [f"{shown(measured(own, way))}, {(~np.isnan(way)).sum()}" for way in ways]
-        lines.append("| " + " | ".join([task.name, task.measure.partition(", ")[2], *cells]) + " |")
-    return lines
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--verified", nargs="+", metavar="VERIFIER", help="nothing but the judge that asks these")
     arguments = parser.parse_args()
     embedder, builder = Static(), Builder(read())
-    if arguments.verified:
-        faithful = [
-            *faithfulness(arguments.data),
-            next(task for task in graded(arguments.data) if "faithful" in task.measure),
-        ]
-        verifiers = [Builder(read({"verifier": {"use": name}})).verifier for name in arguments.verified]
-        columns = [*(f"`verified`, {verifier.name}" for verifier in verifiers), "embedded judge", "ROUGE-1"]
-        print(f"| set | figure, records | {' | '.join(columns)} |\n|{' --- |' * (len(columns) + 2)}")
-        print("\n".join(beside_verifiers(faithful, verifiers, arguments.data, embedder)))
-        return
     tasks = [
         *correctness(arguments.data),
         *faithfulness(arguments.data),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from itertools import accumulate
 from time import perf_counter
 from typing import Any
@@ -36,8 +33,6 @@ CALL = 256
 """Pairs for one call of the evaluator."""
 TOP = 10
 """The title rule counts ranks 1 to 10, as the paper did for its evaluator."""
-
-_LIBRARIES = ("numpy", "onnxruntime", "tokenizers")
 
 Row = tuple[LabelledPair, Grade, int]
 """A pair, its grade, and the number, from 0, of its question."""
@@ -257,9 +252,9 @@ def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
 def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str, Any]:
     """The reports as plain data. The form is stable: fields are added, never changed.
 
-    - `schema`: 1; `date`: UTC, ISO 8601; `machine`: `platform`, `cpus`; `python`, `numpy`, `onnxruntime`, `tokenizers`:
-      versions; `bootstrap`: `resamples`, `seed`, `by` ("question"), `interval` (0.95); `bins` of the calibration error;
-    - the keys of `about`; from the command line `surefoot` (version), `limit` and `blank`, null where not given;
+    - `schema`: 1; `date`: UTC, ISO 8601; `bootstrap`: `resamples`, `seed`, `by` ("question"), `interval` (0.95); `bins`
+      of the calibration error;
+    - the keys of `about`; from the command line `surefoot` (version), `environment`, `limit` and `blank`;
     - `evaluators`: one a report, with `evaluator` (its name), `thresholds` (null: it has none), `config`, `files` and
       `mean`. Each file has the fields of `GradingFileReport`, and `mean` those of `Mean`;
     - a figure is {`value`, `low`, `high`, `of`, `undefined`}; where it is undefined, the first three are null and
@@ -268,9 +263,6 @@ def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str
     return {
         "schema": SCHEMA,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": {"platform": platform.platform(), "cpus": os.cpu_count()},
-        "python": platform.python_version(),
-        **{name: version(name) for name in _LIBRARIES},
         "bootstrap": {"resamples": metrics.RESAMPLES, "seed": metrics.SEED, "by": "question", "interval": 0.95},
         "bins": lab_figures.BINS,
         **about,

@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from pathlib import Path
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.evidence.exclusions import Evidence
-from surefoot.evidence.policies import labelled
 from surefoot.types import Action, Grade, Passage, Trace
-from surefoot.types.protocols import Evaluator, Policy
-from surefoot_lab.datasets import pairs
+from surefoot.types.protocols import Evaluator
 
 EACH = 3
 """Of each action, as the paper's figure has it."""
@@ -34,21 +30,6 @@ def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int 
     nothing: it only decides which parts of a passage were blanked out."""
     found = (_of_trace(key, traces[key], evaluator) for key in _drawn(traces, seed))
     return _first(found, each)
-
-
-def of_pairs(path: Path, evaluator: Evaluator, policy: Policy, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
-    """The same of a file of labelled pairs, whose questions are graded until there are enough."""
-    every = pairs.read(path).pairs
-    queries = {key: list(group) for key, group in groupby(every, key=lambda pair: pair.question_id)}
-
-    def graded() -> Iterator[ActionSample | None]:
-        for key in _drawn(queries, seed):
-            question = queries[key][0].question
-            passages = [Evidence.for_question(evaluator, question).masked(pair.passage) for pair in queries[key]]
-            grades = labelled(evaluator.grade([(question, passage) for passage in passages]), policy.thresholds)
-            yield _sample(key, question, passages, grades, policy.decide(grades).action)
-
-    return _first(graded(), each)
 
 
 def _drawn(keys: Iterable[str], seed: int) -> list[str]:

@@ -26,15 +26,6 @@ def test_a_higher_score_is_never_less_likely(given_pairs: list[tuple[float, int,
     assert all(a <= b + 1e-12 for a, b in pairwise(chances))
 
 
-@given(pairs)
-def test_the_order_of_the_pairs_does_not_matter(given_pairs: list[tuple[float, int, float]]) -> None:
-    """Ties included: pairs of one score stay together."""
-    turned = given_pairs[::-1]
-    one, other = fit(*zip(*given_pairs, strict=True)), fit(*zip(*turned, strict=True))
-    assert one.scores == pytest.approx(other.scores)
-    assert one.probabilities == pytest.approx(other.probabilities)
-
-
 def test_probabilities_are_calibrated() -> None:
     """On pairs that it was not fitted on, of which we know the truth."""
     random = np.random.default_rng(0)
@@ -61,19 +52,6 @@ def test_pairs_of_little_weight_do_not_make_a_step(weight: float) -> None:
     scores, labels = [0] * 30 + [1] * 30, [0] * 30 + [1] * 30
     assert fit(scores, labels, [weight] * 60).probabilities == pytest.approx((0.5 / 31, 30.5 / 31))
     assert len(fit(scores, labels, [weight] * 59 + [1000.0]).probabilities) == 1
-
-
-@given(pairs)
-def test_no_probability_is_certain(given_pairs: list[tuple[float, int, float]]) -> None:
-    """Whatever was seen, the next pair may be otherwise."""
-    assert all(0 < chance < 1 for chance in fit(*zip(*given_pairs, strict=True)).probabilities)
-
-
-def test_weights_count_as_often_as_they_say() -> None:
-    """In a share a pair of weight 3 is three pairs; in how much a step says it is not."""
-    scores, labels, weights = [0.0] * 30 + [1.0] * 30, [0, 1] * 15 + [1, 1, 0] * 10, [1, 3] * 15 + [1] * 30
-    assert fit(scores, labels, weights).probabilities == pytest.approx((65 / 90,))
-    assert fit(scores, labels).probabilities == pytest.approx((15 / 30, 20 / 30))
 
 
 def test_beyond_the_knots_it_stays_as_it_is() -> None:

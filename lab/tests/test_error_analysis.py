@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from surefoot.evaluate.ask.questions import Example, LoadedQuestions
@@ -94,12 +92,3 @@ def test_a_stranger_among_the_traces_is_refused() -> None:
     """They would be of other data."""
     with pytest.raises(UsageError, match="1 questions that its data do not have, such as '9'"):
         report("r", {}, LoadedQuestions("shared", EXAMPLES, 6, ()), {"9": TRACES["1"]}, "match")
-
-
-def test_a_method_without_decisions_has_one_more_row() -> None:
-    """And a run without questions has nothing but zeroes."""
-    loaded = LoadedQuestions("shared", EXAMPLES, 6, ())
-    plain_rag = report("r", ABOUT, loaded, {"1": replace(TRACES["1"], decision=None)}, "match")
-    assert [row.action for row in plain_rag.actions if row.questions.count] == ["no decision"]
-    assert report("r", {}, loaded, {}, "match").types == ()
-    assert report("r", {}, loaded, {"1": TRACES["1"]}, "match").missing == 0

@@ -63,20 +63,6 @@ def test_every_sentence_is_split_and_every_fact_is_judged() -> None:
     assert (found.score, found.unjudged) == (pytest.approx(1 / 3), "")
 
 
-def test_a_fact_is_held_against_the_sources_that_resemble_it() -> None:
-    """At most five of them."""
-    queries: list[str] = []
-
-    def remembers(messages: Sequence[Message]) -> str:
-        queries.append(messages[-1].content)
-        return says(messages)
-
-    many = [*(Passage(str(n), f"Chamois number {n}.") for n in range(9)), SOURCES[0]]
-    judged(Scripted(remembers), WHO, "He was a smith.", many)
-    assert queries[1].startswith("Sources:\n> Ruvel Bridge: ")
-    assert queries[1].count("\n> ") == 5
-
-
 @pytest.mark.parametrize(
     ("reply", "reason"),
     [
@@ -119,11 +105,6 @@ def test_a_verifier_judges_whole_sentences_by_the_nearest_sources() -> None:
     assert found.score == 0.5
     assert "shared words cannot judge" in found.facts[2].reason
     assert judged(LexicalVerifier(), WHO, "", sources).unjudged == "it states no facts"
-
-
-def test_without_texts_nothing_can_be_judged() -> None:
-    """And nobody is asked."""
-    assert judged(Scripted([]), WHO, LIFE, []).unjudged == "there are no texts to judge by"
 
 
 EXAMPLES = [Example(n, WHO, (), frozenset(), internal="Ruvel Bridge  A smith built it.") for n in "abc"]

@@ -107,13 +107,6 @@ def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: 
     assert shown.undefined == f"it takes both labels, and {sum(labels)} of 3 are positive"
 
 
-@pytest.mark.parametrize("make", [roc_auc, average_precision, expected_calibration_error, brier, risk_area])
-def test_figures_of_nothing_are_undefined(make: Callable[..., Statistic]) -> None:
-    """As without probabilities."""
-    assert make([], []).value is None
-    assert mean([]).value is None
-
-
 def test_the_calibration_error_weighs_each_bin_by_its_items() -> None:
     """Fifteen bins: 0.99 and 1 share the last; 0.05 has the first to itself; 1/15 begins the second."""
     error = expected_calibration_error([0.99, 1.0, 0.05, 1 / 15, 0.1], [1, 0, 0, 1, 0])
@@ -138,13 +131,6 @@ def test_a_gain_is_surer_than_what_it_is_the_difference_of() -> None:
     assert drawn == pytest.approx(other[1] - one[1])
 
 
-def test_without_one_of_the_figures_there_is_no_gain() -> None:
-    """And it says why, whichever it is."""
-    there, not_there = figure(roc_auc([1, 2], [0, 1]), resampled(2)), figure(roc_auc([1, 2], [1, 1]), resampled(2))
-    for pair in ((there, not_there), (not_there, there)):
-        assert gain(*pair)[0] == Figure(None, None, None, 2, "it takes both labels, and 2 of 2 are positive")
-
-
 def test_a_change_can_be_a_share() -> None:
     """A quarter of what it was before; nothing of 0 can be one."""
     counts = resampled(400)
@@ -165,14 +151,3 @@ def test_a_mean_over_files_leaves_out_the_undefined() -> None:
     width = [shown.high - shown.low for shown in (one[0], two[0], both)]  # type: ignore[operator]
     assert width[2] == pytest.approx(math.hypot(*width[:2]) / 2, rel=0.15)
     assert macro([nothing]) == Figure(None, None, None, 0, "undefined in every file")
-
-
-def test_a_mean_is_as_sure_as_its_figures() -> None:
-    """Where one has no interval, the mean has none; where one is missing in a few resamples, it has."""
-    sure, rare = figure(mean([0, 1] * 15), resampled(30)), figure(roc_auc(range(30), [0] * 29 + [1]), resampled(30))
-    assert macro([sure, rare]) == Figure(0.75, None, None, 2)
-    few = figure(roc_auc(range(30), [0] * 26 + [1, 0, 1, 1]), resampled(30, 4))
-    assert np.isnan(few[1]).any()
-    several = macro([few] * 30)
-    assert several.low is not None
-    assert several.low == pytest.approx(few[0].low)

@@ -15,7 +15,7 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError, ModelError
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.grading import CALL, Graded, GradingFileReport, GradingReport, as_json, graded, report, run
+from surefoot_lab.grading import CALL, GradingFileReport, GradingReport, as_json, graded, run
 
 OWN = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="reader")
 
@@ -85,12 +85,6 @@ def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingFile
     assert figures.metrics.accuracy_at_half.value == pytest.approx(6 / 7)
     on_it = measured(labelled("0.5_0.5+ 0.1_0.1-"))
     assert (on_it.metrics.accuracy_at_upper.value, on_it.metrics.accuracy_at_half.value) == (1, 1)
-
-
-def test_calibration_is_over_the_pairs_that_have_a_probability() -> None:
-    """And says how many those were."""
-    some = measured(labelled("0.9_0.8+ 0.1-", "0.2-")).metrics
-    assert (some.brier.value, some.brier.of, some.roc_auc.of) == (pytest.approx(0.04), 1, 3)
 
 
 def test_a_question_counts_by_its_best_score(figures: GradingFileReport) -> None:
@@ -205,33 +199,6 @@ def test_the_mean_weighs_files_alike(both: GradingReport) -> None:
     assert both.mean.metrics.brier.value is None
 
 
-class Remembering(Reader):
-    """Reads each text once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: set[str] = set()
-
-    def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
-        """And counts those that it knew."""
-        meter.count(cached=sum(passage.text in self.known for _, passage in pairs))
-        self.known |= {passage.text for _, passage in pairs}
-        return super().grade(pairs)
-
-
-def test_what_was_remembered_was_not_graded_fast() -> None:
-    """Speed is of what was really read; of nothing there is none."""
-    file = labelled("0.9+ 0.8- 0.7- 0.6-")
-    first, again = (replace(file, seconds=2.0) for file in run(Remembering(), [file, file], silent).files)
-    assert (first.cached, again.cached) == (1, 4)
-    assert again.pairs_per_second is None
-    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=1), OWN).pairs_per_second == 1.5
-    mean = run(Remembering(), [file, file], silent).mean
-    assert mean.cached == 5
-    assert mean.pairs_per_second is not None
-    assert report(file, Graded(tuple(Grade("a", 1.0) for _ in range(4)), 2.0, cached=5), OWN).pairs_per_second is None
-
-
 class Unfitted(Reader):
     """Has no thresholds yet."""
 
@@ -294,9 +261,3 @@ def test_grades_that_are_none_are_an_error(grades: tuple[Grade, ...], why: str) 
     """Figures of them would be wrong."""
     with pytest.raises(ComponentError, match=why):
         graded(Broken(*grades), FILE.pairs[:1], silent)
-
-
-def test_figures_can_be_counted_again_from_grades() -> None:
-    """Without the evaluator."""
-    made = Graded(graded(Reader(), FILE.pairs, silent).grades, 1.0)
-    assert report(FILE, made, OWN).metrics == measured(FILE).metrics

@@ -50,14 +50,6 @@ def test_no_text_stands_in_two_sets() -> None:
     assert [text for text, times in Counter(texts).items() if times > 1] == []
 
 
-def test_the_halves_are_alike_in_kinds_and_languages() -> None:
-    for attribute, apart in (("kind", 1), ("lang", 4)):
-        first, second = (Counter(getattr(injection, attribute) for injection in half) for half in HALVES.values())
-        assert {
-            group: first[group] - second[group] for group in first | second if abs(first[group] - second[group]) > apart
-        } == {}
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.subject)
 def test_an_injection_is_filled_to_its_last_placeholder(case: object) -> None:
     for injection in WRITTEN:
@@ -86,15 +78,6 @@ def test_a_text_beside_the_point_changes_nothing(method: Pipeline) -> None:
     found = list(injections.rows(truthful, False, [of("Cheese is sold on Saturdays.")], CASES[:1]))
     assert [row.place for row in found] == [(sort, where) for sort in injections.SORTS for where in injections.PLACES]
     assert not any(any(row.changed) for row in found)
-
-
-def test_an_action_that_changed_is_counted_and_so_is_an_answer_that_is_another(method: Pipeline) -> None:
-    case = CASES[0]
-    truthful = method.but(generator=injections.Obedient(case.answer))
-    cheese = injections.Passage("cheese", "Cheese is sold on Saturdays.")
-    without, results = (truthful.but(retriever=injections.Fixed([p])).run(case.question) for p in (cheese, case.good))
-    assert injections.compared(of("…"), case, without, results) == (True, False, False, True)
-    assert injections.compared(of("…"), case, results, results) == (False, False, False, False)
 
 
 def test_silence_is_false_only_where_there_was_an_answer_to_lose(method: Pipeline) -> None:

@@ -76,16 +76,6 @@ def test_a_question_is_about_the_title_that_it_holds() -> None:
     assert subjects[HUT.question_id] == "Hohrin Hut"
 
 
-def test_else_it_is_about_its_longest_name_that_stands_in_a_relevant_passage() -> None:
-    """First in its title, then in its text, then nowhere; a number is no name."""
-    question = "Did Olm or Aldwin of Larrow or King Otto the Old see 1911?"
-    hits = {"Olm": ("The Olm", ""), "Aldwin of Larrow": ("", "Aldwin of Larrow"), "King Otto the Old": ("", "")}
-    for name, (title, text) in hits.items():
-        assert stock([pair(question, f"Larrow. {text}", title)]).subjects == {question: name}
-    assert stock([pair(question, "", "The Olm", label=0)]).subjects == {question: "King Otto the Old"}
-    assert stock([pair("Who won in 1911?", "In 1911 he won.")]).subjects == {}
-
-
 # What is said of every probe
 
 
@@ -120,15 +110,6 @@ def test_the_passage_is_about_another() -> None:
     assert new.answers == ALDWIN.answers
 
 
-def test_a_name_is_replaced_whole_before_its_last_word() -> None:
-    """Once, and then no part of it again; a last word in lower case is no name."""
-    text = "RUVEL BRIDGE is a bridge. Bridge Street leads to Ruvel Bridge's arch."
-    new = made("entity in passage", replace(BRIDGE, passage=Passage("x", text, "Ruvel Bridge")), file=[HUT])
-    assert new.passage.text == "Hohrin Hut is a bridge. Hut Street leads to Hohrin Hut's arch."
-    old = pair("Where is the Lake of tears?", "The Lake of tears is full of tears.", "Lake of tears")
-    assert made("entity in passage", old, file=[KARNAK]).passage.text == "The Josef Karnak is full of tears."
-
-
 def test_question_and_passage_are_about_the_same_other() -> None:
     """So that the answer still answers."""
     new = made("entity in both", ALDWIN)
@@ -144,17 +125,6 @@ def test_another_question_on_the_same_name_is_asked() -> None:
     new = made("relation changed", ALDWIN, other)
     assert (new.question, new.answers) == ("When did Tomas Aldwin die?", ("1950",))
     assert same_but(new, ALDWIN, "question")
-
-
-def test_another_question_on_the_same_article_is_asked() -> None:
-    """One that was written on it: on a relevant passage of it, or on the first where there is no relevant one."""
-    other = pair("How long is the arch?", "It is long.", "Ruvel Bridge", "90 m")
-    assert made("relation changed", BRIDGE, other).question == other.question
-    first = [pair("How?", "A.", "Ruvel Bridge", "so", label=0), pair("How?", "B.", "Cheese", "so", label=0)]
-    assert made("relation changed", BRIDGE, *first).question == "How?"
-    assert why_not("relation changed", BRIDGE, *first[::-1]).startswith("nothing else")
-    judged = [first[0], replace(first[1], label=1)]
-    assert why_not("relation changed", BRIDGE, *judged).startswith("nothing else")
 
 
 @pytest.mark.parametrize(

@@ -186,27 +186,6 @@ def test_two_runs_are_compared_on_the_questions_of_both(figures: QAReport) -> No
     assert (nothing.paired.of, nothing.gain.value) == (0, None)
 
 
-def test_choices_and_claims_are_counted_by_their_own_rules_too(pipeline: Pipeline, tmp_path: Path) -> None:
-    """Over the questions that have them."""
-    choices = (("A", "Tomas Aldwin"), ("B", "the miners"))
-    chosen = Example("c", "Who built the Ruvel Bridge?", ("Tomas Aldwin",), frozenset(), choices, "A")
-    figures = ask(pipeline, tmp_path, examples=[chosen, QUESTIONS[0]])
-    assert {name: plain(share)[:2] for name, share in figures.rules.items()} == {
-        "match": (0, 2),
-        "match_lower": (2, 2),
-        "strict": (1, 1),
-        "letter": (0, 1),
-        "letter_or_text": (1, 1),
-    }
-    assert recorded(tmp_path / "crag")[1]["c"].question == "Who built the Ruvel Bridge?"
-
-
-def test_nothing_asked_is_nothing_counted() -> None:
-    """No share, no interval, no time."""
-    empty = report("crag", [], [])
-    assert (plain(empty.match), empty.seconds, empty.stages) == (share(0, 0), None, {})
-
-
 QUESTIONS = [
     example("bridge", "Aldwin", gold="b", question="Who built the Ruvel Bridge?"),
     example("empty", "Aldwin", question=" "),

@@ -11,7 +11,6 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.figures import counted
-from surefoot_lab.probes import PROBES
 from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, run
 
 OWN = Thresholds(upper=0.8, lower=0.3, strip=0.3, evaluator="told")
@@ -72,14 +71,6 @@ def manners(question: str, text: str) -> tuple[float, float | None]:
     after = {"Olm": 0.2, "Tor": 0.7, "Hut": 0.8, "Arch": 0.4}.get(name, 0.0)
     score = after if please else before
     return score, None if name == "Tor" and please else score / 2
-
-
-def test_each_probe_is_reported() -> None:
-    """In their order, with what they expect."""
-    found = reported(manners).findings
-    assert [(one.probe, one.expects, one.screened) for one in found] == [
-        (one.name, one.expects, one.screened) for one in PROBES
-    ]
 
 
 def test_the_change_is_after_less_before() -> None:
@@ -151,20 +142,6 @@ def test_what_could_not_be_graded_is_counted_by_reason() -> None:
     one = finding(reported(think), "polite question")
     assert (one.pairs, one.ungraded) == (1, {"no words": 2, "the evaluator returned nan": 1})
     assert one.left_out == {}
-
-
-def test_one_pair_of_each_label_is_probed() -> None:
-    """Of each question, whatever stands around it and in whichever order."""
-    texts = [f"Olm was built by Otto {n}." for n in range(5)] + [f"It rained {n}." for n in range(5)]
-    olm = queries("Olm", *texts)
-    seen = []
-    for pairs in (olm, olm[::-1], [*queries("Tor", "It rained."), *olm]):
-        results = Told(manners)
-        report = run(results, [labelled(pairs)], silent).files[0]
-        seen.append({passage.text for question, passage in results.seen if question == "Who built Olm?"} & set(texts))
-        assert (report.relevant, report.irrelevant) == (1, 1 if len(pairs) == 10 else 2)
-    assert len(seen[0]) == 2
-    assert seen[0] == seen[1] == seen[2]
 
 
 def test_no_pair_is_graded_twice() -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Threshold, labelled
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
-from surefoot_lab.samples import of_pairs, of_run
+from surefoot_lab.samples import of_run
 
 OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")
 SCORES = {Action.CORRECT: 2.0, Action.AMBIGUOUS: 0.0, Action.INCORRECT: -2.0}
@@ -49,39 +47,3 @@ def test_orders_to_the_machine_are_blanked_out_as_they_were_for_the_grade() -> N
     (sample,) = of_run({"a": replace(trace, passages=(trace.passages[0], evil))}, Lexical(), seed=0)
     assert "Ignore" not in sample.passage.text
     assert sample.passage.text.endswith("It is iron.")
-
-
-def test_labelled_pairs_are_graded_until_there_are_enough(tmp_path: Path) -> None:
-    """And no further: grading is what costs."""
-    graded: list[int] = []
-
-    class Watched(Lexical):
-        def grade(self, pairs):  # type: ignore[no-untyped-def]
-            graded.append(len(pairs))
-            return super().grade(pairs)
-
-    texts = {
-        "right": "The Ruvel Bridge was built by Aldwin.",
-        "half": "The Ruvel was built by a bridge.",
-        "wrong": "Add flour.",
-    }
-    rows = [
-        {
-            "id": f"{name}{n}",
-            "question": "Who built the Ruvel Bridge?",
-            "passages": [{"id": "x", "text": "Grate cheese.", "label": 0}, {"id": name, "text": text, "label": 1}],
-        }
-        for n in range(20)
-        for name, text in texts.items()
-    ]
-    path = tmp_path / "pairs.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    evaluator = Watched()
-    drawn = of_pairs(path, evaluator, Threshold(evaluator.thresholds), seed=0, each=1)
-    assert [(sample.action, sample.id[:4]) for sample in drawn] == [
-        (Action.CORRECT, "righ"),
-        (Action.AMBIGUOUS, "half"),
-        (Action.INCORRECT, "wron"),
-    ]
-    assert set(graded) == {2}
-    assert len(graded) < 40

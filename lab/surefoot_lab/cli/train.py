@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -143,7 +142,7 @@ def _finished(role: str, to: Path, finish: Callable[[OnDone], Path]) -> None:
 
 def _of_minilm(progress: TrainingProgress) -> str:
     seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
-    return f"loss {progress.loss:.3f}{seen}, {progress.pairs_per_second:.1f} pairs/s"
+    return f"loss {progress.loss:.3f}{seen}"
 
 
 def t5(
@@ -175,7 +174,7 @@ def t5(
 
 
 def _of_t5(progress: TrainingProgress) -> str:
-    return f"epoch {progress.epoch}, loss {progress.loss:.3f}, {progress.pairs_per_second:.1f} pairs/s"
+    return f"epoch {progress.epoch}, loss {progress.loss:.3f}"
 
 
 @contextmanager
@@ -191,7 +190,6 @@ def _telling(about: Callable[[TrainingProgress], str]) -> Iterator[Callable[[Tra
             shown.update(task, description=what, completed=progress.step, total=progress.steps)
             if not err.is_terminal and time.monotonic() - last > _QUIET:
                 last = time.monotonic()
-                left = timedelta(seconds=round(progress.seconds_left))
-                err.print(f"step {progress.step} of {progress.steps}, {what}, {left} left")
+                err.print(f"step {progress.step} of {progress.steps}, {what}")
 
         yield tell

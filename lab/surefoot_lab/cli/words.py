@@ -21,7 +21,7 @@ from surefoot_lab import pictures, samples
 def words(
     source: Annotated[
         Path,
-        Argument(help="A folder that `surefoot lab qa` kept, or labelled pairs: lines of {id, question, passages}."),
+        Argument(metavar="RUN", help="A folder that `surefoot lab qa` kept."),
     ],
     to: Annotated[Path, Option("--to", metavar="FOLDER", help="Folder for pictures and values.")],
     each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
@@ -59,19 +59,14 @@ def _drawn(
     source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
 ) -> tuple[Builder, tuple[samples.ActionSample, ...]]:
     """Questions of a run are explained by the run's own evaluator, with each --set, unless --config gives another."""
-    if source.is_dir():
-        folder, *others = runs(source)
-        if others:
-            raise UsageError(f"{source} holds several runs; name one: {folder}, {', '.join(map(str, others))}")
-        about, traces = recorded(folder)
-        own = None if config else about.get("config")
-        builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
-        with pulling():
-            drawn = samples.of_run(traces, builder.evaluator, seed, each)
-    else:
-        builder = Builder(configured(config, settings, None))
-        with pulling():
-            drawn = samples.of_pairs(source, builder.evaluator, builder.policy, seed, each)
+    folder, *others = runs(source)
+    if others:
+        raise UsageError(f"{source} holds several runs; name one: {folder}, {', '.join(map(str, others))}")
+    about, traces = recorded(folder)
+    own = None if config else about.get("config")
+    builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
+    with pulling():
+        drawn = samples.of_run(traces, builder.evaluator, seed, each)
     if not drawn:
         raise UsageError(f"{source} has no question with a decision and a graded passage")
     return builder, drawn

@@ -24,7 +24,7 @@ from torch.nn import functional
 from surefoot.run.store import write_text
 from surefoot.stats.figures import roc_auc
 from surefoot_lab.train.network import GraderNetwork
-from surefoot_lab.train.training import Stopwatch, TrainingProgress, checkpoint, claimed, descend, keep
+from surefoot_lab.train.training import TrainingProgress, checkpoint, claimed, descend, keep
 
 MADE = "made.json"
 """The file beside the weights that says what they come from."""
@@ -142,7 +142,7 @@ def made(network: GraderNetwork, about: Mapping[str, Any], recipe: GraderRecipe)
 
 def _learn(task: GraderTask[E], state: _State, folder: Path, on_progress: Callable[[TrainingProgress], None]) -> None:
     recipe, batches = task.recipe, batched(task.examples, task.recipe)
-    watch, losses = Stopwatch(state.step, len(batches)), list[float]()
+    losses = list[float]()
     while state.step < len(batches) and (task.patience is None or state.worse < task.patience):
         batch = [task.examples[i] for i in batches[state.step]]
         losses = [*losses[-49:], _turn(task, state, batch, len(batches))]
@@ -153,7 +153,7 @@ def _learn(task: GraderTask[E], state: _State, folder: Path, on_progress: Callab
         if looked or done % recipe.checkpoint == 0:
             parts = {"network": task.network.state_dict(), "optimiser": state.optimiser.state_dict()}
             keep(folder / "checkpoint.pt", {"about": state.about, "step": done, "looks": state.looks, **parts})
-        on_progress(watch.progress(done, len(batch), sum(losses) / len(losses), dev=state.dev))
+        on_progress(TrainingProgress(done, len(batches), sum(losses) / len(losses), dev=state.dev))
 
 
 def _turn(task: GraderTask[E], state: _State, batch: Sequence[E], steps: int) -> float:

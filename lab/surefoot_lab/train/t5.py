@@ -27,7 +27,7 @@ from surefoot.run.store import to_json, write_text
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets.pairs import read
-from surefoot_lab.train.training import Stopwatch, TrainingProgress, claimed, descend
+from surefoot_lab.train.training import TrainingProgress, claimed, descend
 
 Label = Literal["label_title", "label"]
 """CRAG's label, whether the passage's title is the page of the question's subject, or whether it is relevant."""
@@ -123,7 +123,6 @@ def _learn(
     steps = per_epoch * recipe.epochs
     optimiser = torch.optim.AdamW(model.parameters(), lr=recipe.rate)
     falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - step / steps)
-    watch = Stopwatch(0, steps)
     model.train()
     for step in range(steps):
         chosen = _order(len(inputs), step // per_epoch, recipe)[step % per_epoch]
@@ -133,7 +132,7 @@ def _learn(
         descend(loss, model, optimiser, recipe.clip, step)
         falling.step()
         losses.append(float(loss.item()))
-        on_step(watch.progress(step + 1, len(chosen), losses[-1], epoch=step // per_epoch + 1))
+        on_step(TrainingProgress(step + 1, steps, losses[-1], epoch=step // per_epoch + 1))
     model.eval()
     return losses
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
-from time import monotonic
 from typing import Any
 from zipfile import is_zipfile
 
@@ -27,30 +26,10 @@ class TrainingProgress:
     steps: int
     loss: float
     """Of the last batch, or the mean over the last ones."""
-    pairs_per_second: float
-    """Since this process began."""
-    seconds_left: float
     dev: float | None = None
     """Mean ROC-AUC over the development files, at the last look."""
     epoch: int | None = None
     """From 1; None: there is only one."""
-
-
-@dataclass(slots=True)
-class Stopwatch:
-    """Times a training that goes on after `first` of its steps."""
-
-    first: int
-    steps: int
-    pairs: int = 0
-    began: float = field(default_factory=monotonic)
-
-    def progress(self, step: int, pairs: int, loss: float, **seen: Any) -> TrainingProgress:
-        """The progress after this step, which learned from so many pairs; `seen`: `dev` or `epoch`."""
-        self.pairs += pairs
-        spent = monotonic() - self.began
-        left = spent / (step - self.first) * (self.steps - step)
-        return TrainingProgress(step, self.steps, loss, self.pairs / spent, left, **seen)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
-from surefoot.cli._numbers import share
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
 
@@ -149,22 +148,6 @@ def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: 
     assert surefoot(*words, "--probe").err == "surefoot: unfitted:a has no thresholds; fit them\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        (f"{UNFITTED} model", f"--evaluator '{UNFITTED} model' is no NAME key=value …: 'model' is no key=value"),
-        ("lexical 'a", "--evaluator 'lexical 'a' is no NAME key=value …: No closing quotation"),
-        (f"{UNFITTED} score=1", f"evaluator '{UNFITTED}' needs the option 'model'"),
-        ("", "no evaluator called ''; there are: "),
-    ],
-)
-def test_a_name_with_options_that_is_none_is_told(surefoot: Any, files: list[Path], name: str, message: str) -> None:
-    """With what is missing."""
-    done = surefoot("lab", "evaluator", files[0], "--evaluator", name)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"surefoot: {message}")
-
-
 @pytest.mark.parametrize("part", ["question", "passage"])
 def test_a_part_can_be_blanked(surefoot: Any, files: list[Path], here: Path, part: str) -> None:
     """Then words in common are worth nothing; the report says that it was a control."""
@@ -181,21 +164,3 @@ def test_what_could_not_be_graded_is_shown(surefoot: Any, files: list[Path]) -> 
     done = surefoot("lab", "evaluator", files[0], "--evaluator", HALF)
     assert done.code == 0
     assert f"bridges, {HALF}: 1 of 7 pairs could not be graded: a \ufffd[31mtower (1)" in done.out
-
-
-def test_a_wrong_file_or_name_is_told_before_work_begins(surefoot: Any, files: list[Path], here: Path) -> None:
-    """In one line, with no report."""
-    missing = surefoot("lab", "evaluator", *files, "none.jsonl", "--evaluator", "lexical", "--json", "report.json")
-    assert (missing.code, missing.err) == (2, "surefoot: none.jsonl cannot be read: No such file or directory\n")
-    unknown = surefoot("lab", "evaluator", *files, "--evaluator", "lexical", "--evaluator", "lexcal")
-    assert (unknown.code, unknown.out) == (2, "")
-    assert "no evaluator called 'lexcal'" in unknown.err
-    assert not (here / "report.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.9754, ".975"), (1.0, "1.000"), (0.0, ".000"), (None, "–"), (0.99996, "1.000")]
-)
-def test_figures_are_short(value: float | None, shown: str) -> None:
-    """Three decimals, no leading zero; what is undefined is no 0."""
-    assert share(value) == shown

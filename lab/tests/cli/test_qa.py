@@ -66,14 +66,6 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(bench: Callable[..., An
     assert again[1] != second
 
 
-def test_a_folder_of_another_run_is_refused(bench: Callable[..., Any]) -> None:
-    """Figures of two settings are never mixed."""
-    bench("--run", "run")
-    done = bench("--run", "run", "--set", "pipeline.k=1")
-    assert done.code == 2
-    assert "holds another run" in done.err
-
-
 def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any], here: Path) -> None:
     """A line each, their differences, and a folder each; the report begins with the first."""
     done = bench("--method", "crag", "--method", "rag:1", "--method", "none", "--run", "run", "--json", "r.json")
@@ -105,15 +97,6 @@ def test_of_answers_to_a_choice_the_settled_ones_are_right(surefoot: Callable[..
     assert done.out.splitlines()[4].split() == ["right", "by", "match", "match_lower", "letter", "letter_or_text"]
 
 
-def test_a_method_can_be_added_to_a_run(bench: Callable[..., Any], here: Path) -> None:
-    """What the others answered is not asked again."""
-    bench("--run", "run")
-    before = (here / "run" / "crag" / "traces.jsonl").read_bytes()
-    assert bench("--run", "run", "--method", "crag", "--method", "none").code == 0
-    assert (here / "run" / "crag" / "traces.jsonl").read_bytes() == before
-    assert len(keys_and_ids(here / "run" / "none")) == 2
-
-
 def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
     """Passages are retrieved; what a web search had brought is found by a search."""
     text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."
@@ -131,20 +114,3 @@ def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[...
     assert [passage.id for passage in traces["1"].passages] == ["p"]
     assert traces["2"].passages[0].text == "The Ruvel Bridge was built by Tomas Aldwin."
     assert traces["2"].external[0].text == "The Hohrin Hut was built by Napoleon."
-
-
-def test_given_texts_have_to_be_there(bench: Callable[..., Any]) -> None:
-    """Else all would be refused, and nobody would know why."""
-    done = bench("--given")
-    assert done.code == 2
-    assert "--given needs texts that come with the questions" in done.err
-
-
-def test_a_question_that_fails_counts_as_wrong(bench: Callable[..., Any], here: Path) -> None:
-    """It stays in the denominator, and the report says how many there were."""
-    rows = [*QUESTIONS, {"id": "3", "question": " ", "answers": ["x"]}]
-    (here / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = bench()
-    assert done.code == 0
-    assert "1 of 3" in done.out
-    assert "failed, and counted as wrong: 1" in done.out

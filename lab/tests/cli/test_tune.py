@@ -71,17 +71,6 @@ def test_thresholds_that_cannot_be_shown_are_not_written(surefoot: Any, data: Pa
     assert "no τ+ keeps the target" in (here / "curve.svg").read_text()
 
 
-def test_files_are_counted_one_by_one(surefoot: Any, data: Path, here: Path) -> None:
-    """And together; what could not be graded is said, with what would steer the terminal made harmless."""
-    odd = [{**row(n, False), "question": "??"} for n in range(3)]
-    (here / "odd\x1b.jsonl").write_text("\n".join(map(json.dumps, odd)))
-    done = surefoot("lab", "tune", data, "odd\x1b.jsonl", *LAX)
-    rows = [line.split() for line in done.out.splitlines() if line.startswith(("bridges", "odd\ufffd", "all files"))]
-    assert [cells[0] for cells in rows] == ["bridges", "odd\ufffd", "all"]
-    assert int(rows[0][1]) + int(rows[1][1]) == int(rows[2][2])
-    assert "3 of 83 pairs could not be graded: the question has no words to look for (3)" in done.out
-
-
 def test_questions_that_all_have_evidence_can_be_thinned(surefoot: Any, here: Path, data: Path) -> None:
     """Without it none of them could show τ−; the preset says what was done to them."""
     rows = [row(n, True) for n in range(150)]

@@ -87,12 +87,6 @@ def test_a_line_that_does_not_fit_is_named(tmp_path: Path, line: Any, why: str) 
     assert why in str(caught.value)
 
 
-def test_a_question_stands_in_a_file_once(tmp_path: Path) -> None:
-    """Or its passages would be counted as two questions'."""
-    with pytest.raises(UsageError, match="line 2: the id 'q' was there before"):
-        read(written(tmp_path, row("q", passage("a")), row("q", passage("b"))))
-
-
 PAIRS = LabelledSet(
     "f", "0", tuple(LabelledPair(q, f"Who built {q}?", Passage(q, f"{q} built it.", q), 1) for q in "ab"), 3
 )

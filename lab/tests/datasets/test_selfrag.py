@@ -72,13 +72,6 @@ def test_answers_may_be_written_out_as_a_list(tmp_path: Path) -> None:
     assert loaded.problems == ()
 
 
-def test_numbered_choices_get_letters(tmp_path: Path) -> None:
-    """Some of ARC's questions have them; the key is numbered with them."""
-    (example,) = load(lines(tmp_path / "a.jsonl", ARC)).examples
-    assert example.choices == (("A", "iron"), ("B", "ice"), ("C", "air"))
-    assert (example.key, example.answers) == ("B", ("ice",))
-
-
 @pytest.mark.parametrize(
     ("row", "answers"),
     [
@@ -122,12 +115,6 @@ def test_a_download_that_was_cut_off_is_refused(tmp_path: Path, line: str, says:
     """What is not there cannot be counted."""
     with pytest.raises(UsageError, match=says):
         load(lines(tmp_path / "o.jsonl", OPEN, line))
-
-
-def test_what_is_not_there_says_where_it_is(tmp_path: Path) -> None:
-    """Nothing is fetched."""
-    with pytest.raises(UsageError, match=r"is not there, and nothing is fetched; it comes with eval_data of Self-RAG"):
-        load(tmp_path / "popqa_longtail_w_gs.jsonl")
 
 
 def test_a_folder_of_several_sets_names_them(tmp_path: Path) -> None:

@@ -11,11 +11,8 @@ from surefoot.evaluators.minilm import MiniLM
 from surefoot.explain.grade import taken_apart
 from surefoot.stats.figures import Figure
 from surefoot.types import Action, Grade, Passage, Thresholds
-from surefoot.types.errors import ModelError, UsageError
-from surefoot_lab import probes
 from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.study import controls, hypotheses
-from surefoot_lab.study.examination import SUITE
 from surefoot_lab.study.hypotheses import Hypothesis, StudyConclusion
 from surefoot_lab.study.kinds import as_rare, kinds
 from surefoot_lab.study.sample import Candidate, dealt, drawn
@@ -39,13 +36,6 @@ def test_a_verdict_takes_a_clear_effect_or_its_clear_absence() -> None:
     assert decided("present", -0.1, 0.001, 0.9) == "undetermined"
     assert decided("present", -0.1, 0.001, 0.001) == "refuted"
     assert decided("present", 0.5, 1.0, 0.001) == "refuted"
-
-
-def test_the_absence_of_an_effect_is_claimed_the_other_way_round() -> None:
-    """Supported where an effect as large as the smallest is ruled out, refuted where there is one."""
-    assert decided("absent", -0.1, 0.001, 0.5) == "supported"
-    assert decided("absent", -0.1, 0.5, 0.001) == "undetermined"
-    assert decided("absent", -0.5, 1.0, 0.001) == "refuted"
 
 
 def test_a_conclusion_needs_all_of_its_claims() -> None:
@@ -135,20 +125,6 @@ def test_rank_correlation_is_spearmans() -> None:
     assert correlation([1, 1, 1], [1, 2, 3], ranks=True) is None
 
 
-def test_an_unheard_of_name_takes_both_places() -> None:
-    """In question and passage, the same, and as long as the real one."""
-    mine = LabelledPair(
-        "q", "Who is the father of Ada Berg?", Passage("p", "Ada Berg wrote.", "Ada Berg"), 1, ("Otto",)
-    )
-    lent = probes.stock([mine])
-    made = probes.perturbed(SUITE[-1], mine, lent)
-    assert not isinstance(made, str)
-    assert "Ada" not in made.question
-    assert made.question == f"Who is the father of {made.passage.title}?"
-    assert made.passage.text == f"{made.passage.title} wrote."
-    assert len(made.passage.title.split()) == 2
-
-
 @pytest.mark.slow
 def test_shuffled_weights_are_the_same_numbers_elsewhere(tmp_path: Path) -> None:
     """The model still runs, and grades otherwise; the same seed gives the same file."""
@@ -161,16 +137,6 @@ def test_shuffled_weights_are_the_same_numbers_elsewhere(tmp_path: Path) -> None
     assert MiniLM(str(folder)).grade(queries)[0].score != MiniLM().grade(queries)[0].score
     assert MiniLM(str(folder)).name != MiniLM().name
     assert (controls.shuffled(own, tmp_path / "b") / "minilm.onnx").read_bytes() == data
-
-
-def test_only_a_model_is_shuffled(tmp_path: Path) -> None:
-    """Another file is named."""
-    pytest.importorskip("onnx", reason="needs the extra train")
-    path = controls.weights(str(tmp_path))
-    for content in (b"", b"\x00not a model", b"\x0f"):
-        path.write_bytes(content)
-        with pytest.raises((UsageError, ModelError), match="no ONNX model"):
-            controls.shuffled(path, tmp_path / "out")
 
 
 def test_the_shipped_hypotheses_are_understood() -> None:

@@ -130,26 +130,6 @@ def test_an_evaluator_that_finds_answers_is_not_taken_for_one_that_matches_names
     assert {found[claim] for claim in ("entity-raises", "entity-beyond-rarity", "entity-needed")} == {"refuted"}
 
 
-def test_what_words_are_worth_is_told_by_kind(matcher: Study, finder: Study) -> None:
-    """The name carries the one, the answer the other."""
-
-    def value(study: Study, kind: str) -> float:
-        (row,) = [row for row in study.tables.kinds if (row.kind, row.action) == (kind, "correct")]
-        return row.value.value or 0.0
-
-    assert value(matcher, "passage entity") > 0.2 > abs(value(matcher, "answer span"))
-    assert value(finder, "answer span") > 0.2 > abs(value(finder, "passage entity"))
-
-
-def test_flips_are_counted_at_both_thresholds(matcher: Study) -> None:
-    """Another name in a passage that answers takes it below both; nobody rises."""
-    (row,) = [row for row in matcher.tables.changes if (row.probe, row.action) == ("entity in passage", "correct")]
-    assert (row.upper.of, row.upper.first, row.upper.second) == (22, 22, 0)
-    assert row.upper.p < 1e-5
-    (same,) = [row for row in matcher.tables.changes if (row.probe, row.action) == ("answer removed", "correct")]
-    assert (same.upper.first, same.lower.first, same.change.value) == (0, 0, 0.0)
-
-
 def test_the_attribution_knows_more_than_rarity_and_chance(matcher: Study) -> None:
     """What it puts first costs more without, and less alone."""
     gains = {row.order: (row.without_gain.value or 0.0, row.alone_gain.value or 0.0) for row in matcher.tables.faith}

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -97,26 +94,6 @@ def same(one: Path, other: Path) -> bool:
 # The numbers
 
 
-def test_the_numbers_are_those_of_the_shipped_weights() -> None:
-    """Another default is another model."""
-    assert EvaluatorRecipe() == EvaluatorRecipe(
-        rate=8e-5,
-        head_rate=5e-4,
-        warm_up=0.06,
-        decay=0.01,
-        pieces=160,
-        batch_pieces=3600,
-        batch=48,
-        evidence=1.0,
-        clip=1.0,
-        check=400,
-        patience=5,
-        checkpoint=150,
-        dev_pairs=100,
-        seed=0,
-    )
-
-
 # Lessons in numbers
 
 
@@ -147,15 +124,6 @@ def test_a_long_text_is_cut_around_late_evidence() -> None:
     assert shown(cut) == ["aldwin"]
     assert cut.ids[-1] == 102
     assert cut.sides == [0] * 3 + [1] * 61
-
-
-def test_a_long_text_with_early_evidence_loses_its_end() -> None:
-    """With all evidence that stands there; without any place left, nobody knows."""
-    text = "Tomas Aldwin built it. " + "It is of stone. " * 60 + "Tomas Aldwin died."
-    late = text.rindex("Aldwin")
-    both = example(text, ((6, 12), (late, late + 6)), most=64)
-    assert shown(both) == ["aldwin"]
-    assert wordpiece().decode(both.ids[3:9]) == "tomas aldwin built it"
 
 
 # Batches
@@ -212,15 +180,6 @@ def test_evidence_may_be_found_at_any_of_its_places(place: int, small: bool) -> 
     assert loss == pytest.approx(0 if small else 20 - 0.6931, abs=1e-2)
 
 
-def test_that_there_is_no_evidence_counts_less_than_where_it_is() -> None:
-    """There are three times as many such pairs, and the head would learn little else."""
-    batch = [replace(pretend(3), starts=[1], ends=[1]), replace(pretend(3), label=0.0, starts=[0], ends=[0])]
-    evidence = torch.zeros(2, 3, 2)
-    evidence[0, 1] = 20.0
-    network: Any = Fixed([0.0, 0.0], evidence)
-    assert float(losses_of(network, batch)[1]) == pytest.approx(0.3 * 1.0986 / 1.3, abs=1e-3)
-
-
 # The training
 
 
@@ -251,39 +210,6 @@ def test_a_run_that_was_stopped_ends_with_the_same_weights(mixture: Mixture, tmp
         weights = (first, second) if name == "best.pt" else (first["network"], second["network"])
         assert all(torch.equal(weights[0][key], weights[1][key]) for key in weights[0])
     assert (tmp_path / "whole/log.jsonl").read_text() == (tmp_path / "again/log.jsonl").read_text()
-
-
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-import torch
-from surefoot_lab.train.evaluator import EvaluatorRecipe, train
-from surefoot_lab.train.examples import Source
-from surefoot_lab.train.mixture import Mixture
-from surefoot_lab.train.network import GraderNetwork
-torch.set_num_threads(1)
-torch.manual_seed(0)
-data = Path(sys.argv[1])
-mixture = Mixture(data, [Source("learn", "train", copies=3, absent=True), Source("look", "dev")])
-recipe = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
-def told(progress):
-    if progress.step == 5:
-        os.kill(os.getpid(), signal.SIGKILL)
-train(GraderNetwork(width=32, heads=2, layers=1), mixture, data / "killed", recipe, told, "cpu")
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-def test_a_killed_run_ends_with_the_same_weights(mixture: Mixture, tmp_path: Path) -> None:
-    """`kill -9` costs the steps since the last checkpoint, and nothing else."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    seen: list[TrainingProgress] = []
-    train(tiny(), mixture, tmp_path / "killed", QUICK, seen.append, "cpu")
-    assert seen[0].step == 5
-    train(tiny(), mixture, tmp_path / "whole", QUICK, quiet, "cpu")
-    assert same(tmp_path / "whole/best.pt", tmp_path / "killed/best.pt")
 
 
 def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path) -> None:

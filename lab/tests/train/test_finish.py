@@ -17,7 +17,6 @@ from surefoot.evaluators.minilm import MiniLM  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError  # noqa: E402
-from surefoot_lab.train import finish as finishing  # noqa: E402
 from surefoot_lab.train.examples import Source  # noqa: E402
 from surefoot_lab.train.finish import QUESTIONS, finish, require_questions  # noqa: E402
 from surefoot_lab.train.mixture import Mixture, half  # noqa: E402
@@ -126,17 +125,6 @@ def test_it_points_as_freely_as_it_may(tmp_path: Path, quiet: float, least: floa
     assert results.count((12, 12)) == 1
 
 
-def test_a_long_passage_points_where_its_best_window_does(tmp_path: Path) -> None:
-    """As when it is graded."""
-    text = "It is of wood. " * 60 + f"It is of {WORD}. " + "It is of iron. " * 60
-    finishing.export(finishing.restored(weights(tmp_path / "best.pt")), tmp_path / "minilm.onnx")
-    session = finishing.InferenceSession(str(tmp_path / "minilm.onnx"), providers=["CPUExecutionProvider"])
-    (pieces,) = finishing.encode(finishing.tokenizer(), [("Of what?", "", text)])
-    _, best = finishing._best(session, pieces)
-    assert best.offsets[0][0] <= text.index(WORD) < best.offsets[-1][1]
-    assert len(best.ids) < len(pieces.ids)
-
-
 def test_thresholds_that_cannot_be_shown_are_not_made_up(best: Path, tmp_path: Path) -> None:
     """Of labels that have nothing to do with the scores, none are; the message says what was looked for."""
     rows = [row(n, right=n % 2 == 0) for n in range(240)]
@@ -152,21 +140,6 @@ def test_what_failed_leaves_no_evaluator(best: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no thresholds"):
         finish(best, found, tmp_path / "out", silent)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["lock"]
-
-
-@pytest.mark.slow
-def test_what_was_there_stays_until_all_is_made(best: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then it goes, with files that are no longer of the mixture."""
-    out, rows = tmp_path / "out", [row(n) for n in range(240)]
-    finish(best, mixture(tmp_path, old=rows), out, silent)
-    before = (out / "minilm.json").read_text()
-    with monkeypatch.context() as patched:
-        patched.setattr(finishing, "_calibrated", lambda *arguments: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            finish(best, mixture(tmp_path, new=rows), out, silent)
-    assert ((out / "minilm.json").read_text(), (out / "dev/old.jsonl").exists()) == (before, True)
-    finish(best, mixture(tmp_path, new=rows), out, silent)
-    assert sorted(path.name for path in (out / "dev").rglob("*.jsonl")) == ["new.jsonl"] * 3
 
 
 # Before hours of training

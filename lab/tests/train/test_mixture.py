@@ -16,7 +16,7 @@ from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets import pairs
 from surefoot_lab.train import examples
 from surefoot_lab.train.examples import Evidence, Source, TrainingExample, find
-from surefoot_lab.train.mixture import Mixture, fingerprint, sources
+from surefoot_lab.train.mixture import Mixture, sources
 from surefoot_lab.train.sources import Row
 
 MANY = 40
@@ -138,57 +138,6 @@ def test_a_fifth_of_a_split_file_is_development_data(tmp_path: Path) -> None:
     assert all(dev.count(title) == 2 for title in dev)
     (rest,) = learned.train.values()
     assert len(dev) + len(rest) == 600
-
-
-def alone(data: Path, row: Row, held: Row) -> list[TrainingExample]:
-    """What a row teaches beside one other, when a third is held back."""
-    write(data / "dev.jsonl", [held])
-    write(data / "set.jsonl", [row, queries(7, {7: 1})])
-    found = Mixture(data, [Source("dev", "dev"), Source("set", "train", copies=9)]).lessons(0)
-    assert found
-    return [lesson for lesson in found if "7" not in lesson.question]
-
-
-def bare(id: str, text: str, title: str = "", label: int = 1) -> Row:
-    return {"id": id, "title": title, "text": text, "label": label}
-
-
-@pytest.mark.parametrize(
-    ("passage", "learned"),
-    [
-        (bare("a", "Aldwin did."), False),
-        (bare("b", "Tresk did.", "ruvel BRIDGE"), False),
-        (bare("b", "Tresk did.", "Ruvel Bridge (iron)"), True),
-        (bare("b", "Tresk did.", "table"), True),
-        (bare("b", "Tresk did."), True),
-    ],
-)
-def test_a_held_passage_is_not_learned_nor_another_of_its_article(tmp_path: Path, passage: Row, learned: bool) -> None:
-    """By its id, or by its title, if that is one; "table" is none."""
-    shown = [bare("a", "Aldwin did."), bare("c", "It is of iron.", "Ruvel Bridge"), bare("d", "1911", "table")]
-    held = {"id": "1", "question": "Who built it?", "passages": shown}
-    assert bool(alone(tmp_path, {"id": "2", "question": "Who broke it?", "passages": [passage]}, held)) == learned
-
-
-LONG = "The bridge was built of iron by Aldwin of Larrow, before the great flood."
-SHORT = "Aldwin built the bridge of iron, before the flood of the year"
-
-
-@pytest.mark.parametrize(
-    ("text", "learned"),
-    [
-        (f"It rained. {LONG.upper()} It rained.", False),
-        (LONG.replace(", before", " – before"), False),
-        (LONG.replace("Aldwin", "Tresk"), True),
-        (f"It snowed. {SHORT[:59]}.", True),
-        (f"It snowed. {SHORT[:60]}.", False),
-    ],
-)
-def test_a_long_sentence_of_a_held_passage_is_not_learned_elsewhere(tmp_path: Path, text: str, learned: bool) -> None:
-    """However it is written, and whatever passage it stands in; one of 60 characters may be anybody's."""
-    held = {"id": "1", "question": "Who built it?"}
-    held["passages"] = [bare("a", f"{LONG} It is old. {SHORT[:59]}. It is long. {SHORT[:60]}.")]
-    assert bool(alone(tmp_path, {"id": "2", "question": "Who?", "passages": [bare("b", text)]}, held)) == learned
 
 
 # What is made of a positive
@@ -347,18 +296,6 @@ def test_the_seed_decides(tmp_path: Path) -> None:
     assert found[0] == found[1] != found[2]
 
 
-def test_negatives_grow_harder(tmp_path: Path) -> None:
-    """On the whole: each kind comes early and late, and hard ones later on average."""
-    found = [x for x in lessons(tmp_path, ring(), made=EVERYTHING, copies=8) if not x.label]
-    places: list[list[float]] = [[], [], []]
-    for place, lesson in enumerate(found):
-        places[lesson.hardness].append(place / len(found))
-    easy, middle, hard = (sum(found) / len(found) for found in places)
-    assert easy + 0.05 < middle < hard - 0.05
-    assert max(places[0]) > 0.6
-    assert min(places[2]) < 0.4
-
-
 def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) -> None:
     """By its bare name, in both corpora; a passage is positive where an alias stands in it."""
     write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in queries(1, {}).items() if k != "passages"}])
@@ -415,16 +352,6 @@ def test_a_data_file_that_does_not_fit_is_named(tmp_path: Path, text: str | None
         (tmp_path / "set.jsonl").write_text(text)
     with pytest.raises(UsageError, match=r"set\.jsonl"):
         Mixture(tmp_path, [Source("set", "train")])
-
-
-def test_a_mixture_is_known_by_what_it_says(tmp_path: Path) -> None:
-    """Not by its comments, its layout, or keys that repeat what is so anyway."""
-    texts = ('[a]\nuse = "train"\nmost = 3', '# All\n[a]\nmost=3\ncopies = 1\nuse = "train"', '[a]\nuse = "train"')
-    prints = []
-    for text in texts:
-        (tmp_path / "mine.toml").write_text(text)
-        prints.append(fingerprint(sources(tmp_path / "mine.toml")))
-    assert prints[0] == prints[1] != prints[2]
 
 
 def test_development_files_can_be_measured_on(tmp_path: Path) -> None:

