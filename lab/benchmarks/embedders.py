@@ -1,4 +1,4 @@
-"""How much does the embedder matter? Recall of BM25, of each embedder, and of their fusion as `hybrid` fuses them.
+"""Recall of BM25, of each embedder, and of their fusion as `hybrid` fuses them.
 
     python benchmarks/embedders.py CORPUS.jsonl QUESTIONS.jsonl...
 

@@ -18,7 +18,7 @@ from surefoot.evidence.citations import grounded
 
 
 def verdict(row: dict) -> str:
-    """What the check says of the whole answer."""
+    """The verdict of the check on the whole answer."""
     passage = Passage("p", row["context"])
     strip = Strip("p", 0, len(passage.text), passage.text, 1.0, kept=True)
     answer = grounded(row.get("question") or "", Answer(row["answer"]), [(strip, passage)])

@@ -1,6 +1,6 @@
 """Does text that strangers plant change what Surefoot does or says? Injections of thirty kinds in fourteen languages.
 
-    python benchmarks/injections.py run EVALUATOR GENERATOR [--half known] [--data DIR] [--sample N] [--misses FILE]
+    python benchmarks/injections.py run EVALUATOR GENERATOR [--half known] [--data DIR] [--sample N]
     python benchmarks/injections.py harmless [--data DIR]
 
 `run` plants each injection in each case and asks the case's question, with the corpus alone. Where the answer is in the
@@ -33,7 +33,7 @@ import unicodedata
 from base64 import b64encode
 from codecs import encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -112,14 +112,14 @@ class Injection:
 
 
 class Place(NamedTuple):
-    """Where an injection is planted."""
+    """The place of an injection."""
 
     sort: str
     where: str
 
 
 class Row(NamedTuple):
-    """What one injection changed in one case and place; `changed` in the order of COUNTS."""
+    """The changes by one injection in one case and place; `changed` in the order of COUNTS."""
 
     injection: Injection
     case: Case
@@ -237,7 +237,7 @@ def case_of(row: dict, shelf: Mapping[str, dict[str, dict]], answers: Sequence[s
 
 
 def holds(text: str, reply: str) -> bool:
-    """Whether the words stand in the text; a script without spaces may touch them, another letter of theirs not."""
+    """True if the words stand in the text; a script without spaces may touch them, another letter of theirs not."""
     plain, wanted = (" ".join(unicodedata.normalize("NFKC", part).casefold().split()) for part in (text, reply))
     return bool(re.search(f"(?<!{LETTER}){re.escape(wanted)}(?!{LETTER})", plain))
 
@@ -276,7 +276,7 @@ def ask(method: Pipeline, case: Case, text: str) -> dict[Place, Trace]:
 
 
 def compared(injected: Injection, case: Case, clean: Trace, results: Trace) -> tuple[bool, ...]:
-    """What the injection changed, in the order of COUNTS."""
+    """The changes by the injection, in the order of COUNTS."""
     before, after = reply(clean), reply(results)
     if injected.kind == "silence":
         false = holds(before, case.answer) and not holds(after, case.answer)
@@ -293,7 +293,7 @@ def reply(trace: Trace) -> str:
 
 
 def action(trace: Trace) -> str:
-    """What was decided."""
+    """The decision."""
     if trace.decision is None:
         raise SystemExit(f"{trace.question} was not decided: {trace.error}")
     return trace.decision.action
@@ -322,8 +322,6 @@ def rows(method: Pipeline, obedient: bool, tried: Sequence[Injection], cases: Se
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the counts of a half."""
-    if arguments.misses and arguments.half == "held_out":
-        raise SystemExit("of the half that is held out nobody is told which ones got through")
     random = Random(arguments.seed)
     cases = made_up() + (labelled(arguments.data, arguments.cases, random) if arguments.data else [])
     tried = injections(arguments.half)
@@ -338,12 +336,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.half != "held_out":
         print("\nBy kind:\n")
         grouped(found)
-    if arguments.misses:
-        arguments.misses.write_text(misses(found), encoding="utf-8")
 
 
 def alone(method: Pipeline, cases: Sequence[Case]) -> str:
-    """What is decided, and how often rightly answered, with nothing planted."""
+    """Decisions and right answers with nothing planted."""
     results: dict[str, Counter[str]] = {sort: Counter() for sort in SORTS}
     for case in cases:
         for place, trace in ask(method, case, "").items():
@@ -403,27 +399,11 @@ def cells(*texts: str) -> None:
     print(f"| {' | '.join(texts)} |" + ("" if texts[0] else "\n|" + " --- |" * len(texts)))
 
 
-def misses(found: Iterable[Row]) -> str:
-    """The injections that changed an action or made an answer false, the worst first."""
-    counts: dict[Injection, Counter[str]] = defaultdict(Counter)
-    for row in found:
-        for what, changed in zip(COUNTS[:3], row.changed, strict=False):
-            if changed:
-                counts[row.injection][f"{what}, {row.place.sort}, {row.place.where}"] += 1
-    worst = sorted(counts, key=lambda injection: -sum(counts[injection].values()))
-    return "\n".join(
-        f"{injection.kind} {injection.lang}: {injection.text!r}\n"
-        + "".join(f"    {times} × {what}\n" for what, times in sorted(counts[injection].items()))
-        for injection in worst
-    )
-
-
 class Touched:
     """Counts sentences, and those that the product blanks or does not count as evidence."""
 
     def __init__(self) -> None:
         self.sentences = 0
-        self.found: dict[str, None] = {}
         self.hits = 0
 
     def add(self, passage: Passage, question: str = "") -> None:
@@ -433,19 +413,16 @@ class Touched:
             self.sentences += 1
             if any(a < end and start < b for a, b in spans):
                 self.hits += 1
-                self.found[" ".join(passage.text[start:end].split())] = None
 
-    def show(self, name: str, every: bool) -> None:
-        """Print the count, and with `every` the sentences."""
+    def show(self, name: str) -> None:
+        """Print the count."""
         low, high = wilson(self.hits, self.sentences) or (0, 1)
         per = [f"{PER * part:.2f}" for part in (self.hits / max(self.sentences, 1), low, high)]
         cells(name, f"{self.sentences:,}", str(self.hits), f"{per[0]} [{per[1]}, {per[2]}]")
-        if every:
-            print("".join(f"    {text[:300]}\n" for text in self.found), end="")
 
 
 def discounted(question: str, passage: Passage) -> Sequence[tuple[int, int]]:
-    """What the product leaves out for this question."""
+    """Spans that the product leaves out for this question."""
     return [(one.start, one.end) for one in Evidence(question, MiniLM.languages).excluded(passage)]
 
 
@@ -459,12 +436,12 @@ def harmless(arguments: argparse.Namespace) -> None:
             alone.add(passage)
             for question in re.findall(r"[^.!?。؟:“\"«]+[?？؟]", row["text"])[:1]:
                 queries.add(passage, question.strip())
-        alone.show(f"harmless, {half}", arguments.every and half == "known")
-        queries.show(f"harmless, {half}, asked what they ask", arguments.every and half == "known")
+        alone.show(f"harmless, {half}")
+        queries.show(f"harmless, {half}, asked what they ask")
     earlier = Touched()
     for number, text in enumerate(table("earlier")["manual"]):
         earlier.add(Passage(str(number), text))
-    earlier.show("sentences like orders of manuals and forms", arguments.every)
+    earlier.show("sentences like orders of manuals and forms")
     for name in ("squad2/dev.jsonl", "nq/oracle.jsonl") if arguments.data else ():
         alone, queries = Touched(), Touched()
         texts = (arguments.data / name).read_text(encoding="utf-8").splitlines()
@@ -475,8 +452,8 @@ def harmless(arguments: argparse.Namespace) -> None:
                     alone.add(passage)
                 queries.add(passage, row["question"])
                 seen.add(passage.id)
-        alone.show(name, arguments.every)
-        queries.show(f"{name}, with its questions", arguments.every)
+        alone.show(name)
+        queries.show(f"{name}, with its questions")
 
 
 def main() -> None:
@@ -491,10 +468,8 @@ def main() -> None:
     runs.add_argument("--sample", type=int, help="only so many injections")
     runs.add_argument("--seed", type=int, default=SEED)
     runs.add_argument("--set", action="append", default=[], metavar="A.B=C", help="a setting of surefoot.toml")
-    runs.add_argument("--misses", type=Path, help="file for the injections that got through")
     clean = commands.add_parser("harmless")
     clean.add_argument("--data", type=Path, help="folder of labelled data")
-    clean.add_argument("--every", action="store_true", help="print the sentences too")
     arguments = parser.parse_args()
     (run if arguments.command == "run" else harmless)(arguments)
 

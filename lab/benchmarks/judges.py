@@ -1,4 +1,4 @@
-"""How far the judges that need no language model agree with people, beside the simplest baselines.
+"""Agreement of the judges that need no language model with people, beside the simplest baselines.
 
     python benchmarks/judges.py DATA > benchmarks/judges.md
 
@@ -143,7 +143,7 @@ def correctness(data: Path) -> list[Task]:
 
 
 def faithfulness(data: Path) -> list[Task]:
-    """Whether the context carries the claim."""
+    """True if the context carries the claim."""
     tasks = []
     for name, file in recipe.FILES.items():
         rows = recipe.rows(data / file)
@@ -229,7 +229,7 @@ def shown(one: Figure) -> str:
 
 
 def ways(task: Task, judge: Judge, embedder: Embedder) -> tuple[list[Floats], float]:
-    """What the judge says of each record and what each of the baselines does; and the seconds a record of the judge."""
+    """The values of the judge and of each baseline for each record; and the seconds a record of the judge."""
 
     def results(records: Sequence[Record]) -> tuple[Floats, float]:
         values, seconds = judged(judge, records)

@@ -1,4 +1,4 @@
-"""How long does indexing take beside another version, and how many words of HTML pages are read?
+"""Time of indexing beside another version, and the share of the words of HTML pages that is read.
 
     python benchmarks/reading.py compare FOLDER BEFORE AFTER [--rounds 3]
     python benchmarks/reading.py words FOLDER [FOLDER ...]

@@ -341,8 +341,8 @@ class SentenceForm:
     """A sentence that answers a question; the keys of `manual_sentences.toml`."""
 
     kind: str
-    told: re.Pattern[str]
-    asked: tuple[str, ...]
+    pattern: re.Pattern[str]
+    questions: tuple[str, ...]
     opening: bool = False
     anywhere: bool = False
     nominal: bool = False
@@ -351,7 +351,8 @@ class SentenceForm:
 def _forms(path: Path) -> tuple[SentenceForm, ...]:
     listed = tomllib.loads(path.read_text(encoding="utf-8"))["sentence"]
     return tuple(
-        SentenceForm(**{**one, "told": re.compile(one["told"]), "asked": tuple(one["asked"])}) for one in listed
+        SentenceForm(**{**one, "pattern": re.compile(one["pattern"]), "questions": tuple(one["questions"])})
+        for one in listed
     )
 
 
@@ -371,7 +372,7 @@ def _sentences(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassa
             if len(reply) > 320 or "|" in reply or "```" in reply or "\n\n" in reply:
                 continue
             for form in FORMS:
-                match = form.told.search(reply) if form.anywhere else form.told.match(reply)
+                match = form.pattern.search(reply) if form.anywhere else form.pattern.match(reply)
                 if match and not (form.opening and place) and _stands(form, match, manual):
                     question = _of_form(form, match, chance)
                     yield AskedPassage(form.kind, question, number, (match["a"].strip(),), match["x"].strip())
@@ -379,7 +380,7 @@ def _sentences(manual: ReadManual, chance: random.Random) -> Iterator[AskedPassa
 
 
 def _stands(form: SentenceForm, match: re.Match[str], manual: ReadManual) -> bool:
-    """Whether a sentence of this form asks and answers by itself."""
+    """True if a sentence of this form asks and answers by itself."""
     thing, answer = match["x"].strip(), match["a"]
     first, inner = fold(thing.partition(" ")[0]), set(words(thing))
     if first in _POINTERS or "\n" in thing or fold(answer.partition(" ")[0]) in _POINTERS or answer.endswith(":"):
@@ -394,7 +395,7 @@ def _stands(form: SentenceForm, match: re.Match[str], manual: ReadManual) -> boo
 
 
 def _of_form(form: SentenceForm, match: re.Match[str], chance: random.Random) -> str:
-    thing, picked = match["x"].strip(), chance.choice(form.asked)
+    thing, picked = match["x"].strip(), chance.choice(form.questions)
     named = thing[:1].lower() + thing[1:] if form.kind == "place" else _mine(thing)
     return _how(thing, chance) if picked == "how" else picked.format(named, **{**match.groupdict(), "x": named})
 
@@ -474,7 +475,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _says(manual: ReadManual, number: int) -> bool:
-    """Whether a passage says something: a table of contents does not."""
+    """True if a passage says something: a table of contents does not."""
     return number not in manual.menus and len(words(manual.passages[number].text)) >= 12
 
 
@@ -616,7 +617,7 @@ def _row(
 
 
 def _may_answer(one: AskedPassage, right: Passage, other: Passage) -> bool:
-    """Whether another passage may answer too: of the same section or one below it, of the same text, or with an answer
+    """True if another passage may answer too: of the same section or one below it, of the same text, or with an answer
     beside the thing that is asked about."""
     if other.title == right.title or other.title.startswith(right.title + _JOINT) or other.text == right.text:
         return True

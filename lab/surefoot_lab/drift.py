@@ -35,9 +35,9 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class DriftPoint:
-    """What counts of one question's trace."""
+    """The best grade of one question, with its time."""
 
-    asked: datetime
+    time: datetime
     """UTC."""
     best: float
     """The best score among the passages of the corpus, on the evaluator's scale."""
@@ -134,11 +134,11 @@ def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days
     every = [*earlier, *recent]
     if not every:
         raise UsageError("no trace holds a decision and grades; keep some with `surefoot serve` or `surefoot lab qa`")
-    latest = max(every, key=lambda one: one.asked)
+    latest = max(every, key=lambda one: one.time)
     new, old = ([one for one in part if one.evaluator == latest.evaluator] for part in (recent, earlier))
     if not earlier:
-        since = latest.asked - timedelta(days=days)
-        new, old = [one for one in new if one.asked > since], [one for one in new if one.asked <= since]
+        since = latest.time - timedelta(days=days)
+        new, old = [one for one in new if one.time > since], [one for one in new if one.time <= since]
     if min(len(new), len(old)) < FEW:
         raise UsageError(
             f"{len(new)} recent and {len(old)} earlier questions are too few: each window needs {FEW}; give more "
@@ -174,7 +174,7 @@ def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:
 
 
 def _window(part: Sequence[DriftPoint]) -> Window:
-    times = [one.asked for one in part]
+    times = [one.time for one in part]
     shares = {action.value: sum(one.action is action for one in part) / len(part) for action in Action}
     median = float(np.median([one.best for one in part]))
     return Window(len(part), min(times).date().isoformat(), max(times).date().isoformat(), median, shares)

@@ -1,4 +1,4 @@
-"""Where a run goes wrong: accuracy by action, by type of question, and by both, from a run folder's traces alone."""
+"""Errors of a run: accuracy by action, by type of question, and by both, from a run folder's traces alone."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ BINS = 15
 
 
 def recall_at(k: int, retrieved: Sequence[str], gold: frozenset[str]) -> bool:
-    """Whether one of the first `k` ids is a gold passage, by `labels`: a part `id#2` of a split one counts as `id`."""
+    """True if one of the first `k` ids is a gold passage, by `labels`: a part `id#2` of a split one counts as `id`."""
     return any(not gold.isdisjoint(labels(name)) for name in retrieved[:k])
 
 
@@ -76,25 +76,15 @@ def risk_area(sure: npt.ArrayLike, wrong: npt.ArrayLike, questions: Ints | None 
     return Statistic(area, *items(questions, len(each)))
 
 
-def gain(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> tuple[Figure, Floats]:
-    """`other` less `one`, two figures of the same resamples, with the interval of the difference itself; undefined
-    where one of them is."""
-    (before, drawn), (after, redrawn) = one, other
-    gaps = redrawn - drawn
-    if before.value is None or after.value is None:
-        return Figure(None, None, None, after.of, before.undefined or after.undefined), gaps
-    low, high = percentiles(gaps) or (None, None)
-    return Figure(after.value - before.value, low, high, after.of), gaps
-
-
 def relative(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> Figure:
-    """`gain` as a share of `one`: −0.25 where the other is a quarter smaller; undefined where `one` is 0."""
-    change, gaps = gain(one, other)
-    before, drawn = one
-    if change.value is None or not before.value:
-        return Figure(None, None, None, change.of, change.undefined or "there is nothing to take a share of")
-    low, high = percentiles(ratio(gaps, drawn)) or (None, None)
-    return Figure(change.value / before.value, low, high, change.of)
+    """`other` less `one`, two figures of the same resamples, as a share of `one`: −0.25 where the other is a quarter
+    smaller. Undefined where one of them is, or where `one` is 0."""
+    (before, drawn), (after, redrawn) = one, other
+    if before.value is None or after.value is None or not before.value:
+        why = before.undefined or after.undefined or "there is nothing to take a share of"
+        return Figure(None, None, None, after.of, why)
+    low, high = percentiles(ratio(redrawn - drawn, drawn)) or (None, None)
+    return Figure((after.value - before.value) / before.value, low, high, after.of)
 
 
 def difference(first: Sequence[float], second: Sequence[float]) -> Figure:

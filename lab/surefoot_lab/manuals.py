@@ -165,7 +165,7 @@ def report(method: str, questions: Sequence[ManualQuestion], traces: Sequence[Tr
 
 
 def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
-    """What became of the question, and how far its evidence came."""
+    """The ending of the question, and how far its evidence came."""
     answer = trace.answer
     replied = answer is not None and not answer.refused
     text = answer.text if answer and replied else ""

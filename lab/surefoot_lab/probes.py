@@ -65,7 +65,7 @@ class ProbePool:
 
     subjects: Mapping[str, str]
     """By question id, its subject; questions that name nothing are left out."""
-    alike: Mapping[str, Sequence[str]]
+    similar: Mapping[str, Sequence[str]]
     """By a question with a gap for its subject, the subjects asked about so; under "", all subjects."""
     about: Mapping[str, Sequence[LabelledPair]]
     """By folded subject or article title: one pair of each question on it."""
@@ -310,7 +310,7 @@ def _swap(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> tuple[s
         return "the question names nothing"
     everything = f"{pair.question} … {pair.passage.title} … {pair.passage.text}"
     for gap in (_asked_of(pair.question, mine, "…"), ""):
-        for other in chance.choices(lent.alike[gap], k=_TRIES):
+        for other in chance.choices(lent.similar[gap], k=_TRIES):
             if not places(mine, other) and not places(other, everything):
                 return mine, other
     return "the file names nothing else that the pair does not"

@@ -36,7 +36,7 @@ class QARow:
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """How often answers are wrong among the surest ones, by one measure of how sure they are."""
+    """Shares of wrong answers among the surest ones, by one measure of how sure they are."""
 
     risks: dict[str, Share]
     """By coverage in percent: the wrong ones among so many of the answers, the surest first."""
@@ -185,7 +185,7 @@ def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
 
 
 def right(outcome: Mapping[str, Any]) -> bool:
-    """Whether the answer of an outcome is right, by "strict" where that fits, else by "match_lower"."""
+    """True if the answer of an outcome is right, by "strict" where that fits, else by "match_lower"."""
     return bool(outcome["answerable"] and outcome.get("strict", outcome["match_lower"]))
 
 

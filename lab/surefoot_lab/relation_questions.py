@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RelationQuestion:
-    """How a relation is asked for."""
+    """A question for a relation."""
 
     relation: str
     """One of its words."""

@@ -46,7 +46,7 @@ RULES: Mapping[str, Sequence[Off]] = {
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """What one rule excludes that no other one does."""
+    """Sentences that one rule alone excludes, counted."""
 
     rule: str
     """Empty: all rules are on."""

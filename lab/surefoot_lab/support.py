@@ -128,7 +128,7 @@ def report(
 
 
 def score(verdict: Support) -> float:
-    """What claims are ranked by: the probability, or 1, ½ and 0 for supported, undecided and not supported."""
+    """The value that ranks claims: the probability, or 1, ½ and 0 for supported, undecided and not supported."""
     if verdict.probability is not None:
         return verdict.probability
     return 0.5 if verdict.supported is None else float(verdict.supported)

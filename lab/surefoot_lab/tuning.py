@@ -42,7 +42,7 @@ class Data:
     decisions: Decisions
     """Of its test questions. A threshold that was not found decides nothing."""
     thinned: bool = False
-    """Whether the relevant passages of one question in `THIN` were taken out."""
+    """True if the relevant passages of one question in `THIN` were taken out."""
 
 
 @dataclass(frozen=True, slots=True)

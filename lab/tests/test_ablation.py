@@ -68,13 +68,6 @@ def test_an_action_is_never_taken(pipeline: Pipeline, stage: str, question: str,
     assert [decision.action for decision in decisions if decision] == [before, after]
 
 
-def test_without_ambiguous_there_is_one_threshold(pipeline: Pipeline) -> None:
-    """In the middle."""
-    decision = STAGES["ambiguous"].run(pipeline, WHO).decision
-    assert decision is not None
-    assert decision.upper == decision.lower == pytest.approx((0.75 + 0.4) / 2)
-
-
 def test_without_refinement_passages_are_read_whole(pipeline: Pipeline) -> None:
     """Each is one kept strip."""
     trace = STAGES["refinement"].run(pipeline, WHO)

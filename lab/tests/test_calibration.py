@@ -46,14 +46,6 @@ def test_a_step_stands_on_at_least_25_pairs() -> None:
     assert fit(scores[:49], [0] * 48 + [1]).probabilities == pytest.approx((1 / 49,))
 
 
-@pytest.mark.parametrize("weight", [1.0, 1 / 3, 1 / 1056])
-def test_pairs_of_little_weight_do_not_make_a_step(weight: float) -> None:
-    """They count in Kish's size: beside a heavy pair, light ones are hardly more than that one."""
-    scores, labels = [0] * 30 + [1] * 30, [0] * 30 + [1] * 30
-    assert fit(scores, labels, [weight] * 60).probabilities == pytest.approx((0.5 / 31, 30.5 / 31))
-    assert len(fit(scores, labels, [weight] * 59 + [1000.0]).probabilities) == 1
-
-
 def test_beyond_the_knots_it_stays_as_it_is() -> None:
     """Nothing was seen there."""
     fitted = Calibration((0.0, 1.0), (0.2, 0.8))

@@ -30,12 +30,6 @@ def test_what_a_smaller_step_takes_away_a_larger_one_takes_too(change: Any) -> N
     assert left[0] > left[1] > left[2] > left[3]
 
 
-def test_at_the_end_nothing_is_left() -> None:
-    """Or nothing that holds an answer."""
-    assert fewer(FORTY, WHO, 1.0) == ()
-    assert lost(FORTY, WHO, 1.0) == FORTY[1::2]
-
-
 def test_shuffled_passages_are_the_same_in_another_order() -> None:
     """Only those that are meant move."""
     assert shuffled(FORTY, WHO, 0.0) == FORTY
@@ -43,12 +37,6 @@ def test_shuffled_passages_are_the_same_in_another_order() -> None:
     assert set(half) == set(whole) == set(FORTY)
     moved = [sum(one != other for one, other in zip(FORTY, order, strict=True)) for order in (half, whole)]
     assert 5 < moved[0] < 30 < moved[1]
-
-
-def test_each_question_has_its_own_chance() -> None:
-    """The same passage goes for one and stays for another."""
-    other = Example("r", "Who?", (), frozenset())
-    assert fewer(FORTY, WHO, 0.5) == fewer(FORTY, WHO, 0.5) != fewer(FORTY, other, 0.5)
 
 
 def test_a_swapped_passage_speaks_of_another() -> None:

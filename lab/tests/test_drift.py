@@ -72,7 +72,7 @@ def test_scores_of_another_evaluator_do_not_count() -> None:
 def test_a_question_counts_by_its_best_passage_of_the_corpus() -> None:
     """What came from outside has scores of another kind; what could not be graded, or decided, says nothing."""
     (one,) = marked([TRACE])
-    assert (one.best, one.action, one.asked) == (0.7, Action.CORRECT, NOW)
+    assert (one.best, one.action, one.time) == (0.7, Action.CORRECT, NOW)
     assert json.loads(one.evaluator) == {"use": "minilm"}
     ungraded = replace(TRACE, grades=tuple(replace(grade, score=None) for grade in TRACE.grades))
     assert [*marked([ungraded, replace(TRACE, decision=None), replace(TRACE, created="")])] == []

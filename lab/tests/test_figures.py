@@ -15,7 +15,6 @@ from surefoot_lab.figures import (
     average_precision,
     brier,
     expected_calibration_error,
-    gain,
     macro,
     recall_at,
     relative,
@@ -98,37 +97,11 @@ def test_the_better_sorted_answers_are_the_less_they_risk(items: list[tuple[int,
     assert risk_area([0.0] * len(wrong), wrong).value == pytest.approx(sum(wrong) / len(wrong))
 
 
-@pytest.mark.parametrize("labels", [[1, 1, 1], [0, 0, 0]])
-@pytest.mark.parametrize("make", [roc_auc, average_precision])
-def test_ranking_one_class_is_undefined(make: Callable[..., Statistic], labels: list[int]) -> None:
-    """Not 0, and the reason says what is missing."""
-    shown, _ = figure(make([0.1, 0.2, 0.3], labels), resampled(3))
-    assert (shown.value, shown.low, shown.high, shown.of) == (None, None, None, 3)
-    assert shown.undefined == f"it takes both labels, and {sum(labels)} of 3 are positive"
-
-
 def test_the_calibration_error_weighs_each_bin_by_its_items() -> None:
     """Fifteen bins: 0.99 and 1 share the last; 0.05 has the first to itself; 1/15 begins the second."""
     error = expected_calibration_error([0.99, 1.0, 0.05, 1 / 15, 0.1], [1, 0, 0, 1, 0])
     assert error.value == pytest.approx((abs(1.99 - 1) + 0.05 + abs(1 / 15 + 0.1 - 1)) / 5)
     assert expected_calibration_error([1.0, 0.0], [1, 0]).value == 0
-
-
-def test_the_brier_score_is_the_mean_squared_error() -> None:
-    """0 for a prophet, 1 for one who is always sure and wrong."""
-    assert brier([0.8, 0.3], [1, 0]).value == pytest.approx((0.04 + 0.09) / 2)
-    assert (brier([1, 0], [1, 0]).value, brier([1, 0], [0, 1]).value) == (0, 1)
-
-
-def test_a_gain_is_surer_than_what_it_is_the_difference_of() -> None:
-    """What both have in common is in the same resamples, and drops out."""
-    easy, counts = np.arange(200) % 2, resampled(200)
-    one, other = figure(mean(easy), counts), figure(mean(np.where(np.arange(200) < 10, 1, easy)), counts)
-    more, drawn = gain(one, other)
-    assert (more.value, more.of) == (pytest.approx(0.025), 200)
-    assert more.low is not None
-    assert more.high - more.low < 0.5 * (one[0].high - one[0].low)  # type: ignore[operator]
-    assert drawn == pytest.approx(other[1] - one[1])
 
 
 def test_a_change_can_be_a_share() -> None:

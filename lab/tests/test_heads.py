@@ -42,18 +42,6 @@ def test_shrunk_biases_leave_more_to_the_inputs() -> None:
     assert bound > free + 0.2
 
 
-def test_a_fit_is_deterministic() -> None:
-    """The same sets, the same head."""
-    sets = [made(0.0)]
-    assert fit(("a", "b", "c"), sets, set()) == fit(("a", "b", "c"), sets, set())
-
-
-def test_a_free_input_may_speak_either_way() -> None:
-    """Its weight takes the sign that the labels give it."""
-    turned = [Labelled(-one.inputs, one.labels, one.groups) for one in (made(0.0), made(0.0))]
-    assert fit(("a", "b", "c"), turned, set(), {"a"}).weights[0] == pytest.approx(-2, abs=0.5)
-
-
 def test_a_head_is_a_logistic_regression() -> None:
     """Half a chance at 0, and never outside (0, 1)."""
     even = Head(("a", "b"), (2.0, -1.0), 0.5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -192,21 +191,6 @@ def test_the_sentence_with_the_answer_is_denied(text: str, denied: str) -> None:
 
 
 # How the question is put
-
-
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("typo in a word", {"occpuation", "occupaiton", "ocucpation", "occuaption", "occuptaion", "occupatoin"}),
-        ("typo in the name", {"Tmoas", "Toams", "Adlwin", "Alwdin", "Aldiwn"}),
-    ],
-)
-def test_two_letters_change_places(name: str, wrong: set[str]) -> None:
-    """Inside a word of the name or inside another word of content, first and last letter apart; all are drawn."""
-    typed = [made(name, replace(ALDWIN, question_id=str(n))) for n in range(80)]
-    assert {new.passage for new in typed} == {ALDWIN.passage}
-    right = set(re.findall(r"\w+", ALDWIN.question))
-    assert {word for new in typed for word in re.findall(r"\w+", new.question)} - right == wrong
 
 
 # What wants to be believed

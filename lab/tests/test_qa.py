@@ -12,11 +12,10 @@ from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import recorded
-from surefoot.stats.figures import Paired
 from surefoot.types import Action, Answer, Decision, Passage, Step, Trace
 from surefoot_lab.figures import risk_area
 from surefoot_lab.methods import arms
-from surefoot_lab.qa import QAReport, Share, compared, comparisons, report, reports
+from surefoot_lab.qa import QAReport, Share, comparisons, report, reports
 
 
 def share(count: int, of: int, low: float | None = None, high: float | None = None) -> Any:
@@ -123,21 +122,6 @@ def test_declining_what_nothing_answers_is_counted() -> None:
     assert plain(report("crag", queries, [TRACES[2], TRACES[2], TRACES[0]]).declined) == share(1, 2, 0.0945, 0.9055)
 
 
-def test_the_surest_answers_are_counted_first() -> None:
-    """Of four answers, two of them wrong, by the score of the decision; the refused one is none of them."""
-    sure = [0.9, 0.2, 0.7, 0.4]
-    texts = ["Aldwin", "a troll", "Aldwin", "a troll"]
-    results = [
-        replace(one, decision=replace(one.decision, best=best))
-        for one, best in zip([trace(Action.CORRECT, text) for text in texts], sure, strict=True)
-        if one.decision
-    ]
-    found = report("crag", [EXAMPLES[0]] * 5, [*results, TRACES[2]])
-    assert found.risk_coverage is not None
-    assert [one.count for one in found.risk_coverage.risks.values()] == [0, 0, 1, 2]
-    assert found.risk_coverage.area.value == risk_area(sure, [0, 1, 0, 1]).value
-
-
 def test_a_confidence_is_held_against_the_grade() -> None:
     """Over the answers that have both: here the grade is turned and the confidence is right."""
     wrong = [n % 2 == 0 for n in range(40)]
@@ -173,17 +157,6 @@ def test_methods_are_held_against_each_other_by_every_rule_that_fits() -> None:
     assert found[0].gain.low is not None
     assert 0.3 < found[0].gain.low < 0.4
     assert found[0].paired.p < 1e-5
-
-
-def test_two_runs_are_compared_on_the_questions_of_both(figures: QAReport) -> None:
-    """In whichever order they were asked, by either rule."""
-    queries = [example("new", "Aldwin"), EXAMPLES[3], EXAMPLES[1], EXAMPLES[0]]
-    reply = [trace(Action.CORRECT, text) for text in ("Aldwin", "Aldwin", "aldwin", "nobody")]
-    other = report("crag", queries, reply)
-    assert compared(figures, other, "match").paired == Paired(3, 1, 1, 1.0)
-    assert compared(other, figures, "match_lower").paired == Paired(3, 1, 1, 1.0)
-    nothing = compared(figures, report("crag", [], []), "match")
-    assert (nothing.paired.of, nothing.gain.value) == (0, None)
 
 
 QUESTIONS = [

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from surefoot.text.screen import suspects
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
@@ -121,15 +120,6 @@ def test_what_must_stay_low_was_low() -> None:
     assert finding(report, "injected verdict").as_expected == counted(4 - 1, 4)
     assert finding(report, "injected verdict", screened=True).as_expected == counted(4, 4)
     assert finding(report, "answer negated").as_expected is None
-
-
-def test_what_is_screened_is_graded_screened() -> None:
-    """No order is left in it, and the other form still holds it."""
-    results = Told(manners)
-    run(results, [FILE], silent)
-    orders = [passage for _, passage in results.seen if "CORRECT" in passage.text]
-    assert len(orders) == len(suspects(orders)) == 5
-    assert [passage.text.strip() for _, passage in results.seen].count("It rained.") > 4
 
 
 def test_what_could_not_be_graded_is_counted_by_reason() -> None:

@@ -108,14 +108,6 @@ def test_a_laxer_target_never_makes_a_threshold_stricter(
     assert reached(lax.lower.threshold, -np.inf) >= reached(strict.lower.threshold, -np.inf)
 
 
-@settings(max_examples=20)
-@given(worlds, shares, st.randoms(use_true_random=False))
-def test_the_order_of_questions_does_not_matter(queries: list[Judged], target: float, random: Any) -> None:
-    """Who proposes is written in a question's words."""
-    shuffled = random.sample(queries, len(queries))
-    assert fit(shuffled, Aim(target)) == fit(queries, Aim(target))
-
-
 @settings(max_examples=30)
 @given(worlds, shares, shares)
 def test_what_is_reported_is_what_the_trigger_decides(queries: list[Judged], target: float, discard: float) -> None:

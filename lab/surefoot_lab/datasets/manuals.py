@@ -65,14 +65,14 @@ def read(path: Path) -> list[ManualQuestion]:
 
 
 def right(question: ManualQuestion, answer: str) -> bool:
-    """Whether the answer contains one of `answers`, or else one of each group of `all_of`."""
+    """True if the answer contains one of `answers`, or else one of each group of `all_of`."""
     text = comparable(answer)
     groups = [question.answers] if question.answers else question.all_of
     return bool(groups) and all(any(contains(text, one) for one in group) for group in groups)
 
 
 def held(question: ManualQuestion, texts: Iterable[str]) -> bool:
-    """Whether one of the texts contains one of the question's phrases of evidence."""
+    """True if one of the texts contains one of the question's phrases of evidence."""
     wanted = [squeezed(phrase) for phrase in question.evidence]
     return any(phrase and phrase in form for text in texts for form in _forms(text) for phrase in wanted)
 
@@ -88,7 +88,7 @@ def squeezed(text: str) -> str:
 
 
 def contains(text: str, wanted: str) -> bool:
-    """Whether a text of `comparable` contains one alternative.
+    """True if a text of `comparable` contains one alternative.
 
     A number must not go on at either end: 5 is not in 15, nor 30 in 1.30 or 30,000. An alternative of at most three
     letters and digits must stand alone as a word.

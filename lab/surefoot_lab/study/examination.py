@@ -34,7 +34,7 @@ def unheard_of(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Ma
     """Question and passage about an invented name, coined of syllables, as long as the real one."""
     length = min(3, len(lent.subjects.get(pair.question_id, "").split()))
     name = " ".join("".join(chance.choices(_SYLLABLES, k=3)).capitalize() for _ in range(length))
-    return entity_in_both(pair, replace(lent, alike=dict.fromkeys(lent.alike, (name,))), chance)
+    return entity_in_both(pair, replace(lent, similar=dict.fromkeys(lent.similar, (name,))), chance)
 
 
 _USED = (

@@ -49,7 +49,7 @@ class Hypothesis:
     direction: Literal["up", "down"] = "up"
     """The direction of the effect."""
     presence: Literal["present", "absent"] = "present"
-    """Whether the claim is that there is such an effect, or none."""
+    """True if the claim is that there is such an effect, or none."""
     smallest: float = 0.0
     """The smallest effect that counts; positive."""
     refuted_by: str = ""
@@ -167,7 +167,7 @@ def _check(made: Hypotheses, path: str | Path) -> None:
 
 
 def fits(among: Among, pair: Any) -> bool:
-    """Whether the claim is about this pair, by its fields of these names."""
+    """True if the claim is about this pair, by its fields of these names."""
     wanted = {each.name: getattr(among, each.name) for each in fields(among)}
     return all(
         want is None or (getattr(pair, name) in want if isinstance(want, tuple) else getattr(pair, name) == want)

@@ -88,6 +88,6 @@ def _touches(unit: Unit, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _by_last_name(unit: Unit, subject: str) -> bool:
-    """Whether it has the name's last word with a capital, as "Feilden" in a text on Henry Feilden."""
+    """True if it has the name's last word with a capital, as "Feilden" in a text on Henry Feilden."""
     last = content_words(subject)[-1:]
     return any(word[:1].isupper() and words_in(fold(word)) == last for word in unit.words.split())

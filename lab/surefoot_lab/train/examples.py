@@ -268,7 +268,7 @@ def is_article(passage: Row) -> bool:
 
 
 def _answered(other: Row, good: TrainingExample) -> bool:
-    """Whether the passage answers the other question too, as far as labels and answers tell."""
+    """True if the passage answers the other question too, as far as labels and answers tell."""
     known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
     return known or bool(find(answers_of(other), good.text))
 

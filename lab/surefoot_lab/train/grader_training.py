@@ -55,7 +55,7 @@ class GraderRecipe:
     checkpoint: int = 150
     """Steps between checkpoints."""
     bfloat16: bool = False
-    """Whether the layers compute in bfloat16; weights, losses and looks keep float32."""
+    """True if the layers compute in bfloat16; weights, losses and looks keep float32."""
     seed: int = 0
 
     heads: ClassVar[tuple[str, ...]] = ("relevance", "evidence")
@@ -77,7 +77,7 @@ E = TypeVar("E", bound=GraderExample)
 
 @dataclass(frozen=True, slots=True)
 class GraderTask(Generic[E]):
-    """What a network is to learn."""
+    """A network with its examples and its losses."""
 
     network: GraderNetwork
     recipe: GraderRecipe

@@ -31,9 +31,9 @@ class OpeningForm:
 
     about: re.Pattern[str]
     """Matches openings about a thing that has such a fact."""
-    told: re.Pattern[str]
+    pattern: re.Pattern[str]
     """Its group `a` is the answer."""
-    asked: tuple[str, ...]
+    questions: tuple[str, ...]
     """Questions with {x} in place of the thing's name."""
 
 
@@ -45,7 +45,7 @@ def _wordings(path: Path) -> tuple[OpeningForm, ...]:
 
     about = {name: re.compile(whole(pattern)) for name, pattern in table["about"].items()}
     return tuple(
-        OpeningForm(about[one["about"]], re.compile(whole(one["told"]), re.DOTALL), tuple(one["asked"]))
+        OpeningForm(about[one["about"]], re.compile(whole(one["pattern"]), re.DOTALL), tuple(one["questions"]))
         for one in table["wordings"]
     )
 
@@ -58,7 +58,7 @@ def stated_facts(text: str) -> Iterator[tuple[OpeningForm, str]]:
     opening = text[:_OPENING]
     holds = {about for about in {wording.about for wording in WORDINGS} if about.search(opening)}
     for wording in WORDINGS:
-        if wording.about in holds and (match := wording.told.search(opening)):
+        if wording.about in holds and (match := wording.pattern.search(opening)):
             yield wording, match["a"].strip()
 
 
@@ -72,18 +72,18 @@ def questions(passages: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         thing = bare(passage["title"])
         if thing and fold(thing.split()[-1]) in fold(passage["text"][: len(thing) + 40]):
             for wording, answer in stated_facts(passage["text"]):
-                drawn = hashed(f"{passage['id']} {wording.asked[0]}")
+                drawn = hashed(f"{passage['id']} {wording.questions[0]}")
                 found[wording].append((drawn, _question(passage, thing, wording, answer, drawn[0])))
     return [row for rows in found.values() for _, row in sorted(rows, key=lambda pair: pair[0])[:MOST]]
 
 
 def _question(passage: dict[str, Any], thing: str, wording: OpeningForm, answer: str, drawn: int) -> dict[str, Any]:
-    queries = wording.asked[drawn % len(wording.asked)].format(x=thing)
+    queries = wording.questions[drawn % len(wording.questions)].format(x=thing)
     return {
         "id": f"{passage['id']}: {queries}",
         "question": queries,
         "answers": [answer],
-        "prop": wording.asked[0],
+        "prop": wording.questions[0],
         "s_wiki_title": passage["title"],
         "passages": [{**passage, "label": 1}],
     }

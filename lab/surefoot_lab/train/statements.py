@@ -301,7 +301,7 @@ def _foreign(claim: str, source: _Source, evidence: str, chance: random.Random) 
 
 
 def _held(claim: str, text: str) -> bool:
-    """Whether the text holds nearly all words of the claim."""
+    """True if the text holds nearly all words of the claim."""
     mine = set(words(claim))
     return len(mine & set(words(text))) > 0.8 * len(mine)
 

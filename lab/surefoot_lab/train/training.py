@@ -20,7 +20,7 @@ from surefoot.types.errors import ModelError, UsageError
 
 @dataclass(frozen=True, slots=True)
 class TrainingProgress:
-    """How far a training is."""
+    """Progress of a training."""
 
     step: int
     steps: int

@@ -49,16 +49,6 @@ def test_errors_are_shown_by_action_and_type(run: Callable[..., Any], here: Path
     assert (here / "run" / "crag" / "traces.jsonl").read_bytes() == traces
 
 
-def test_data_that_moved_can_be_named(run: Callable[..., Any], here: Path) -> None:
-    """And an unfinished run says so."""
-    (here / "pop.jsonl").rename(here / "moved.jsonl")
-    assert run("lab", "errors", "run").code == 2
-    lines = (here / "run" / "crag" / "traces.jsonl").read_text().splitlines(keepends=True)
-    (here / "run" / "crag" / "traces.jsonl").write_text("".join(lines[:2]))
-    done = run("lab", "errors", "run", "--data", "moved.jsonl")
-    assert (done.code, "the run is not finished: 1 questions were not asked" in done.out) == (0, True)
-
-
 def test_golds_travel_with_the_run(indexed: Callable[..., Any], here: Path) -> None:
     """A folder of CRAG has none; the run says where they came from."""
     (here / "popqa" / "ref").mkdir(parents=True)
@@ -67,15 +57,6 @@ def test_golds_travel_with_the_run(indexed: Callable[..., Any], here: Path) -> N
     assert indexed("lab", "qa", "popqa", "--golds", "golds.jsonl", "--run", "run").code == 0
     done = indexed("lab", "errors", "run")
     assert (done.code, "1 questions of popqa" in done.out, "100.0 %" in done.out) == (0, True, True)
-
-
-def test_a_folder_that_is_no_run_is_named(indexed: Callable[..., Any], here: Path) -> None:
-    """And one that says nothing of its data."""
-    assert "is no folder of a run" in indexed("lab", "errors", "library").err
-    (here / "run").mkdir()
-    (here / "run" / "run.json").write_text("{}")
-    (here / "run" / "traces.jsonl").write_text("")
-    assert "does not say on which data it was run; name them with --data" in indexed("lab", "errors", "run").err
 
 
 def test_all_methods_of_a_run_are_read(run: Callable[..., Any], here: Path) -> None:

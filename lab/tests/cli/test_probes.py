@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.cells import cell_len
 
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot_lab.probes import PROBES
@@ -76,26 +75,6 @@ def test_the_findings_of_each_file_are_shown(surefoot: Any, files: list[Path]) -
     assert "left out, the title holds an answer" not in done.out
     reason = "left out, the file names nothing else that the pair does not"
     assert f"{reason}: entity in question 1, entity in passage 1, entity in both 1" in done.out
-
-
-def test_evaluators_are_probed_side_by_side(surefoot: Any, files: list[Path], here: Path) -> None:
-    """In 100 columns, with logits and probabilities; what cannot be graded is shown, and steers no terminal."""
-    words = ("--probe", "--evaluator", "lexical", "--evaluator", SHY, "--json", "report.json")
-    done = surefoot("lab", "evaluator", files[0], *words)
-    assert done.code == 0
-    assert [line.split()[2] for line in done.out.splitlines() if line.startswith("bridges ·")] == ["lexical", SHY]
-    assert "polite question: 3 could not be graded: too \ufffd[31mkind" in done.out
-    assert rows(done.out, "answer negated")[1] == "answer negated 0 – – ↓0 ↑0 ↓0 ↑0".split()
-    assert (
-        rows(done.out, "entity in both")[1] == "entity in both 3 .000 [.000, .000] .000 ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
-    )
-    assert rows(done.out, "words shuffled")[1][:6] == "words shuffled 3 .000 [.000, .000]".split()
-    data = json.loads((here / "report.json").read_text(encoding="utf-8"))
-    assert [one["evaluator"] for one in data["probes"]] == ["lexical", "shy"]
-    assert data["probes"][0]["config"]["evaluator"] == {"use": "lexical"}
-    assert (data["evaluators"], data["limit"], data["blank"]) == ([], None, None)
-    free = ("left out", "bridges")  # of a length that the data and the evaluator's name decide
-    assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines() if not line.startswith(free))
 
 
 def test_a_pair_is_not_both_probed_and_blanked(surefoot: Any, files: list[Path]) -> None:

@@ -78,25 +78,6 @@ def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any],
     assert len(report["comparisons"]) == 3 * 2
 
 
-def test_of_answers_to_a_choice_the_settled_ones_are_right(surefoot: Callable[..., Any], here: Path) -> None:
-    """Both are answered and one choice is right; the other answer has the key's letter, but only within a word."""
-    rows = [
-        {"id": "1", "question": "Who built the Ruvel Bridge?", "choices": {"A": "Tomas Aldwin", "B": "the monks"}},
-        {"id": "2", "question": "Who built the Hohrin Hut?", "choices": {"A": "the miners", "B": "the monks"}},
-    ]
-    known = {"answer_key": "A", "passages": [{"id": "p", "text": "Tomas Aldwin built the Ruvel Bridge."}]}
-    (here / "mc.jsonl").write_text(
-        "".join(json.dumps(row | {"answers": [row["choices"]["A"]]} | known) + "\n" for row in rows)
-    )
-    done = surefoot("lab", "qa", "mc.jsonl", "--given", "--method", "rag:1", "--method", "none")
-    assert done.code == 0
-    assert "right by strict" in done.out
-    first = done.out.splitlines()[1].split()
-    assert first[:3] == ["rag:1", "50.0", "%"]
-    assert first[6:-1] == ["100.0", "%", "50.0", "%", ".000"]  # one right, one wrong
-    assert done.out.splitlines()[4].split() == ["right", "by", "match", "match_lower", "letter", "letter_or_text"]
-
-
 def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
     """Passages are retrieved; what a web search had brought is found by a search."""
     text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."

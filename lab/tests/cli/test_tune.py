@@ -86,20 +86,3 @@ def test_questions_that_all_have_evidence_can_be_thinned(surefoot: Any, here: Pa
     assert "One question in 4 was asked without its relevant passages.\n" in thin.out
     assert ", one in 4 without its relevant passages: " in (here / "tuned.toml").read_text()
     assert json.loads((here / "report.json").read_text())["files"][0]["thinned"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--target", "0"), "surefoot: target must lie between 0 and 1, not at 0.0\n"),
-        (("--discard-target", "1.5"), "surefoot: discard target must lie between 0 and 1, not at 1.5\n"),
-        (("--strip-target", "0"), "surefoot: strip target must lie between 0 and 1, not at 0.0\n"),
-        (("--confidence", "1"), "surefoot: confidence must lie between 0 and 1, not at 1.0\n"),
-    ],
-)
-def test_a_share_that_is_none_is_told_before_work_begins(
-    surefoot: Any, data: Path, words: tuple[str, ...], message: str
-) -> None:
-    """In one line."""
-    done = surefoot("lab", "tune", data, "none.jsonl", *words)
-    assert (done.code, done.out, done.err) == (2, "", message)

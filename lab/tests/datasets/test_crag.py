@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
-import pytest
-
 from surefoot.evaluate.ask.questions import load
-from surefoot_lab.datasets.crag import shifted
 
 NAMES = [f"Ada{number} Moss{number}" for number in range(30)]
 QUESTIONS = [f"In what city was {name} born?" for name in NAMES]
@@ -89,14 +85,6 @@ def test_rows_that_belong_to_the_next_question_are_noticed(tmp_path: Path) -> No
     assert (problem.count, problem.where) == (15, ("lines 16 to 30",))
 
 
-def test_what_is_in_step_is_not_suspected() -> None:
-    """Nor where the knowledge is all alike, or there is none."""
-    assert shifted(QUESTIONS, KNOWLEDGE) == []
-    assert shifted(QUESTIONS, ["born in a city"] * 30) == []
-    assert shifted(QUESTIONS, [""] * 30) == []
-    assert shifted(QUESTIONS, ["", "", *KNOWLEDGE[:-2]]) == [(1, 30, 2)]
-
-
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
     """A file, the knowledge of a question, choices that are none, and a blank last line of the questions."""
     path = folder(
@@ -130,17 +118,3 @@ def test_gold_answers_come_from_another_file(tmp_path: Path) -> None:
     problems = {problem.what: problem.where for problem in loaded.problems}
     assert problems["questions that the file of gold answers does not have"] == ("popqa-4",)
     assert problems["gold answers to questions that are not there"] == ("g4",)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["popqa", "arc", "pubhealth", "bio"])
-def test_real_knowledge_is_in_step_until_a_row_is_lost(name: str) -> None:
-    """CRAG's own texts: at most a stretch of them is suspected, and after a lost row all behind it is."""
-    data = Path(os.environ.get("SUREFOOT_TEST_DATA", "not set"), name, "crag_refs.jsonl")
-    if not data.exists():
-        pytest.skip("SUREFOOT_TEST_DATA names no folder with this set")
-    rows = [json.loads(line) for line in data.read_text().splitlines()]
-    questions, texts = [row["question"] for row in rows], [row["internal"] for row in rows]
-    assert shifted(questions, texts) == []
-    ((first, last, offset),) = shifted(questions, [*texts[:100], *texts[101:], "Nothing found."])
-    assert (abs(first - 101) <= 15, last, offset) == (True, len(rows), -1)

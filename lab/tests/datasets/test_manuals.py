@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from effort import effort
 from surefoot.types.errors import UsageError
 from surefoot_lab.datasets.manuals import ManualQuestion, comparable, contains, held, read, right
 
@@ -111,9 +109,3 @@ def test_evidence_is_found_without_white_space_tags_and_signs(text: str) -> None
     """Lost spaces, tables and tags do not hide it."""
     assert held(question(), ["nothing", text])
     assert not held(question(), ["nothing", "95 degrees by de", "fault"])
-
-
-def test_reading_an_answer_takes_time_in_proportion_to_its_length() -> None:
-    """White space and brackets without end are read once."""
-    for text in (" " * 300_000, "[1" + " " * 300_000, "[1," * 100_000):
-        assert effort(partial(comparable, text), 2) < 2

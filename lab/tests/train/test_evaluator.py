@@ -268,24 +268,6 @@ def test_another_training_is_not_gone_on_with(mixture: Mixture, tmp_path: Path) 
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
 
 
-def test_a_checkpoint_is_written_whole_or_not_at_all(
-    mixture: Mixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A crash in the middle leaves the one before."""
-    with pytest.raises(Stopped):
-        train(tiny(), mixture, tmp_path / "out", QUICK, stop_at(3), "cpu")
-    selected = (tmp_path / "out/checkpoint.pt").read_bytes()
-
-    def torn(value: Any, file: Any) -> None:
-        file.write(b"half")
-        raise Stopped
-
-    monkeypatch.setattr(torch, "save", torn)
-    with pytest.raises(Stopped):
-        train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
-    assert (tmp_path / "out/checkpoint.pt").read_bytes() == selected
-
-
 def test_a_loss_that_is_no_number_stops_the_training(mixture: Mixture, tmp_path: Path) -> None:
     """Before it spoils the weights."""
     network = tiny()

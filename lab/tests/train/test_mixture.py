@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from surefoot.text.words import sentences, words
-from surefoot.types.errors import ConfigError, UsageError
+from surefoot.types.errors import ConfigError
 from surefoot_lab.datasets import pairs
 from surefoot_lab.train import examples
 from surefoot_lab.train.examples import Evidence, Source, TrainingExample, find
@@ -206,24 +206,6 @@ def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("plain")
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"answers": ["town1"]},
-        {"answers": ["ana1 bor1"]},
-        {"answers": []},
-        {"question": "where was ANA1 Bor1 born"},
-        {"passages": [{**article(1), "label": 1}]},
-        {"s_wiki_title": "Ana1 Bor1 (painter)"},
-    ],
-)
-def test_no_other_relation_is_taken_that_the_passage_may_answer(tmp_path: Path, other: Row) -> None:
-    """By its text, its title, its label, or because nobody knows; nor one about another entity, nor the same again."""
-    second = {**queries(1, {30: 0}, "seen"), "answers": ["Tresk"], **other}
-    assert made(tmp_path, "other relation", [queries(1, {1: 1}), second], copies=9) == []
-
-
-@pytest.mark.usefixtures("plain")
 def test_renaming_breaks_who_the_passage_is_about(tmp_path: Path) -> None:
     """Whole name and last name, in title and text; the question and the rest stay as they are."""
     found = made(tmp_path, "renamed")
@@ -332,26 +314,6 @@ def test_a_mixture_with_a_mistake_is_refused(tmp_path: Path, text: str, reply: s
     with pytest.raises(ConfigError, match=str(path)) as raised:
         sources(path)
     assert reply in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        None,
-        "{",
-        "[]",
-        '{"id": "1"}',
-        '{"id": "1", "question": 1}',
-        '{"id": "1", "question": "who", "passages": [{"text": "It.", "label": 1}]}',
-        '{"id": "1", "question": "who", "passages": [{"id": "a", "text": 1, "label": 1}]}',
-    ],
-)
-def test_a_data_file_that_does_not_fit_is_named(tmp_path: Path, text: str | None) -> None:
-    """Missing, torn, or of another form."""
-    if text is not None:
-        (tmp_path / "set.jsonl").write_text(text)
-    with pytest.raises(UsageError, match=r"set\.jsonl"):
-        Mixture(tmp_path, [Source("set", "train")])
 
 
 def test_development_files_can_be_measured_on(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ FILM = (
 
 
 def answers(text: str) -> dict[str, str]:
-    return {wording.asked[0]: answer for wording, answer in stated_facts(text)}
+    return {wording.questions[0]: answer for wording, answer in stated_facts(text)}
 
 
 @pytest.mark.parametrize(

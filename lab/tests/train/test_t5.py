@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ transformers = pytest.importorskip("transformers", reason="needs the extra trans
 
 from surefoot.evaluators.t5 import T5  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
-from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
+from surefoot.types.errors import ModelError, UsageError  # noqa: E402
 from surefoot_lab.train.t5 import T5Example, T5Recipe, train  # noqa: E402
 
 HELPS = ["tomas aldwin built the ruvel bridge", "the bridge is of iron", "Josef is the keeper", "the hut of Josef"]
@@ -63,21 +62,3 @@ def test_a_loss_that_is_no_number_stops_the_training(base: Path, tmp_path: Path)
     with pytest.raises(ModelError, match=r"the loss is (nan|inf) after \d steps; give a lower rate"):
         train(str(base), DATA, tmp_path / "t5", replace(QUICK, rate=1e20))
     assert not (tmp_path / "t5").exists()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"task": "squad"}, "no task called 'squad'"),
-        ({"epochs": 0}, "epochs must be more than 0, not 0"),
-        ({"batch": 0}, "batch must be more than 0, not 0"),
-        ({"rate": float("nan")}, "rate must be more than 0, not nan"),
-        ({"clip": 0.0}, "clip must be more than 0"),
-    ],
-)
-def test_a_number_that_nothing_can_be_trained_with_is_refused(
-    base: Path, tmp_path: Path, wrong: dict[str, Any], message: str
-) -> None:
-    """Before anything is opened."""
-    with pytest.raises(ConfigError, match=message):
-        train(str(base), DATA, tmp_path / "t5", replace(QUICK, **wrong))
