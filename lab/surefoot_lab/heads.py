@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from surefoot.stats.heads import Head
 
@@ -14,7 +16,6 @@ Floats = npt.NDArray[np.float64]
 
 PENALTY = 3.0
 """Penalty on the squared weights of the standardised inputs."""
-STEPS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,6 @@ def fit(
     names: Sequence[str],
     sets: Sequence[Labelled],
     against: Set[str],
-    free: Set[str] = frozenset(),
     shrink: float = 0.0,
 ) -> Head:
     """The head for these sets, each weighted by its `say`; deterministic.
@@ -43,8 +43,7 @@ def fit(
     It is restrained in two ways, so that it holds on data of other kinds. Each set has a bias of its own in the fit, so
     that no weight learns how often a set is right; the head's bias is the mean of theirs. `shrink` is the penalty on
     the squared biases: from 0 up, the inputs have to explain more of why one set is right more often than another. No
-    weight may have the wrong sign: inputs of `against` speak against a verdict, those of `free` either way, all others
-    for it.
+    weight may have the wrong sign: inputs of `against` speak against a verdict, all others for it.
     """
     middle = np.mean([one.inputs.mean(axis=0) for one in sets], axis=0)
     spread = np.mean([one.inputs.std(axis=0) for one in sets], axis=0) + 1e-9
@@ -52,9 +51,9 @@ def fit(
     which = np.concatenate([np.full(len(one.labels), place) for place, one in enumerate(sets)])
     design = np.hstack([standard, np.eye(len(sets))[which]])
     say = np.concatenate([np.full(len(one.labels), one.say / len(one.labels)) for one in sets])
-    own = [0.0 if name in free else -1.0 if name in against else 1.0 for name in names]
+    own = [-1.0 if name in against else 1.0 for name in names]
     penalty = np.array([PENALTY] * len(names) + [shrink] * len(sets))
-    solved = _descended(
+    solved = _least(
         design, np.concatenate([one.labels for one in sets]), say, np.array(own + [0.0] * len(sets)), penalty
     )
     weights = solved[: len(names)] / spread
@@ -62,14 +61,14 @@ def fit(
     return Head(tuple(names), tuple(round(float(weight), 4) for weight in weights), round(bias, 4))
 
 
-def _descended(design: Floats, labels: Floats, say: Floats, signs: Floats, penalty: Floats) -> Floats:
-    """Projected gradient descent with momentum (Nesterov 1983) to the least loss with weights of the right sign."""
-    steepest = np.linalg.eigvalsh((design * say[:, None]).T @ design)[-1] / 4 + penalty.max()
-    here, ahead, pace = np.zeros(len(signs)), np.zeros(len(signs)), 1.0
-    for _ in range(STEPS):
-        wrong = 1 / (1 + np.exp(-design @ ahead)) - labels
-        there = ahead - (design.T @ (say * wrong) + penalty * ahead) / steepest
-        there = np.where(signs * there < 0, 0, there)
-        faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
-        ahead, here, pace = there + (pace - 1) / faster * (there - here), there, faster
-    return here
+def _least(design: Floats, labels: Floats, say: Floats, signs: Floats, penalty: Floats) -> Floats:
+    """The least penalised loss with weights of the right sign."""
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        logits = design @ weights
+        total = (say * (np.logaddexp(0, logits) - labels * logits)).sum() + (penalty * weights**2).sum() / 2
+        return float(total), design.T @ (say * (expit(logits) - labels)) + penalty * weights
+
+    bounds = [(None if sign < 1 else 0, None if sign > -1 else 0) for sign in signs]
+    exact = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 10_000, "maxfun": 100_000}
+    return np.asarray(minimize(loss, np.zeros(len(signs)), jac=True, bounds=bounds, options=exact).x)
