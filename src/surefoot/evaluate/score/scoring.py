@@ -11,13 +11,13 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event, Lock
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any
 
 from surefoot.judges._diamond import lacking, metrics
 from surefoot.judges._scores import failed
@@ -34,8 +34,6 @@ SCORES = "scores.jsonl"
 PASSES = "passes.jsonl"
 ASSUMED = 2.0
 """Seconds that a call of a language model is assumed to take."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +63,6 @@ class ScoringProgress:
     unscored: int
     calls: int
     tokens: int
-    seconds: float
-    left: float | None
-    """Seconds to go at the pace so far; None: nothing is done yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,29 +196,25 @@ class _Work:
         self.total = len(missing)
         self.scores = done
         self.started = datetime.now(UTC).isoformat()
-        self._left: Iterator[tuple[Judge, Record]] = iter(missing)
+        self._missing = missing
         self._records, self._kept, self._on_progress = records, kept, on_progress
         self._begun = time.monotonic()
         self._made: list[tuple[Score, float]] = []
         self._unscored = self._calls = self._tokens = 0
-        self._lock, self._stop = Lock(), Event()
+        self._lock = Lock()
 
     def run(self, in_flight: int, model: RateLimitedLLM | None) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
         self._on_progress(self._progress())
-        pool = ThreadPoolExecutor(max(1, min(in_flight, self.total)))
-        try:
-            taking = [pool.submit(self._take) for _ in range(min(in_flight, self.total))]
-            wait(taking)
-            for one in taking:
-                one.result()
-        except BaseException:
-            if model:
-                model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
-            raise
-        finally:
-            self._stop.set()
-            pool.shutdown()
+        with ThreadPoolExecutor(max(1, min(in_flight, self.total))) as pool:
+            try:
+                for job in as_completed([pool.submit(self._make, *one) for one in self._missing]):
+                    job.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                if model:
+                    model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
+                raise
 
     def summary(self, model: RateLimitedLLM | None, limits: Mapping[str, Any]) -> Pass:
         """The calls, tokens, time and money that they took."""
@@ -248,20 +239,11 @@ class _Work:
             dict(limits),
         )
 
-    def _take(self) -> None:
-        try:
-            while not self._stop.is_set():
-                with self._lock:
-                    job = next(self._left, None)
-                if job is None:
-                    return
-                begun = time.monotonic()
-                score = self._judged(*job)
-                with self._lock:
-                    self._keep(score, time.monotonic() - begun)
-        except BaseException:
-            self._stop.set()
-            raise
+    def _make(self, judge: Judge, record: Record) -> None:
+        begun = time.monotonic()
+        score = self._judged(judge, record)
+        with self._lock:
+            self._keep(score, time.monotonic() - begun)
 
     def _judged(self, judge: Judge, record: Record) -> Score:
         """The judge's score; where it makes grading notes, the note is kept first, so that none is paid for twice."""
@@ -287,9 +269,7 @@ class _Work:
         self._on_progress(self._progress())
 
     def _progress(self) -> ScoringProgress:
-        seconds, done = time.monotonic() - self._begun, len(self._made)
-        left = seconds / done * (self.total - done) if done else None
-        return ScoringProgress(done, self.total, self._unscored, self._calls, self._tokens, seconds, left)
+        return ScoringProgress(len(self._made), self.total, self._unscored, self._calls, self._tokens)
 
 
 def _missing(
