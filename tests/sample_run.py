@@ -6,36 +6,32 @@ The same number of records gives the same bytes. Nothing here was measured: faul
 scores, gradings and explanations say what those faults would have brought.
 """
 
-# ruff: noqa: E501 - prose of a diagnosis, a string each
-
 from __future__ import annotations
 
 import json
 import random
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
+from surefoot.evaluate.diagnose.diagnosis import diagnose
+from surefoot.evaluate.score.summaries import summaries
 from surefoot.run.store import to_json, write_text
 from surefoot.types import (
     Action,
-    ActionItem,
     Answer,
     Attribution,
     Citation,
     Conflict,
     Decision,
-    Diagnosis,
     Gain,
     Grade,
-    Insight,
-    Level,
     Passage,
     Quote,
     Record,
@@ -116,27 +112,19 @@ def write(folder: Path, records: int = 200) -> Path:
     """Write the whole folder, and give it back."""
     made = [_record(n) for n in range(records)]
     scores = [score for n, (record, fault) in enumerate(made) for score in _scores(n, record, fault)]
-    summaries = [_summary(metric, [score for score in scores if score.metric == metric]) for metric in SEES]
+    by_metric = summaries(scores, {})
+    summed = [*sorted(by_metric, key=lambda one: [*SEES].index(one.metric))]
     truthless = sum(not record.truths for record, _ in made)
     lexical = (("f1", 0.42), ("bleu", 0.12), ("rouge_1", 0.44))
-    summaries += [_lexical(metric, mean, records, truthless) for metric, mean in lexical]
+    summed += [_lexical(metric, mean, records, truthless) for metric, mean in lexical]
     gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
     lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
+    diagnosis = diagnose([record for record, _ in made], scores, summed, CONFIG)
+    first, *others = diagnosis.items
+    diagnosis = replace(diagnosis, items=(replace(first, realised=gain), *others))
     ledger = [
-        {
-            "title": "Find the passage that holds the fact",
-            "arm": "patch",
-            "predicted": 0.15,
-            "realised": gain,
-            "kept": True,
-        },
-        {
-            "title": "Find the passage that holds the fact",
-            "arm": "placebo",
-            "predicted": 0.0,
-            "realised": lost,
-            "kept": False,
-        },
+        {"title": first.title, "arm": "patch", "predicted": 0.15, "realised": gain, "kept": True},
+        {"title": first.title, "arm": "placebo", "predicted": 0.0, "realised": lost, "kept": False},
     ]
     about = {
         "experiment": "Demo library, BM25 baseline",
@@ -153,8 +141,8 @@ def write(folder: Path, records: int = 200) -> Path:
         folder / "attributions.jsonl", [(record.id, _attribution(record)) for record, _ in made[::4] if record.trace]
     )
     _lines(folder / "ledger.jsonl", [(str(n), row) for n, row in enumerate(ledger)])
-    write_text(folder / "summaries.json", json.dumps(to_json(summaries), indent=1) + "\n")
-    write_text(folder / "diagnosis.json", json.dumps(to_json(_diagnosis(made, summaries, gain)), indent=1) + "\n")
+    write_text(folder / "summaries.json", json.dumps(to_json(summed), indent=1) + "\n")
+    write_text(folder / "diagnosis.json", json.dumps(to_json(diagnosis), indent=1) + "\n")
     return folder
 
 
@@ -382,120 +370,9 @@ def _said(metric: str, rating: int, record: Record, quotes: Sequence[Quote]) -> 
     return f"{first} See “{quotes[0].text}”." if quotes else first
 
 
-def _summary(metric: str, scores: Sequence[Score]) -> Summary:
-    values = [score.value for score in scores if score.value is not None]
-    applicable = [score for score in scores if score.applies]
-    why = Counter(score.unscored_because for score in applicable if score.value is None)
-    missing = len(applicable) - len(values)
-    mean, total = fmean(values), len(applicable)
-    half = 1.96 * stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
-    return Summary(
-        metric,
-        round(mean, 4),
-        round(max(0.0, mean - half), 4),
-        round(min(1.0, mean + half), 4),
-        min(values),
-        max(values),
-        len(values),
-        missing,
-        len(scores) - total,
-        round((sum(values) + 0.2 * missing) / total, 4),
-        round((sum(values) + missing) / total, 4),
-        _level(mean),
-        dict(why),
-    )
-
-
-def _level(mean: float) -> Level:
-    return "low" if mean < 0.5 else "moderate" if mean < 0.9 else "high"
-
-
 def _lexical(metric: str, mean: float, records: int, truthless: int) -> Summary:
     return Summary(
         metric, mean, mean - 0.04, mean + 0.04, 0.0, 1.0, records - truthless, 0, truthless, mean, mean, None
-    )
-
-
-def _diagnosis(made: Sequence[tuple[Record, str]], summaries: Sequence[Summary], gain: Gain) -> Diagnosis:
-    by_fault = {fault: [record for record, planted in made if planted == fault] for fault in FAULTS}
-    mean = {summary.metric: summary.mean or 0.0 for summary in summaries}
-    count = {fault: len(records) for fault, records in by_fault.items()}
-
-    def cases(fault: str) -> tuple[str, ...]:
-        return tuple(record.id for record in by_fault[fault][:4])
-
-    def quoted(fault: str) -> str:
-        return "\n".join(f"- “{record.question}”" for record in by_fault[fault][:3])
-
-    items = (
-        ActionItem(
-            title="Find the passage that holds the fact",
-            priority="critical",
-            problem_detection=f"Context recall is **{mean['context_recall']:.2f}**. In {count['missed']} of {len(made)} questions none of the retrieved passages held the fact, and the answers to these are wrong or refused.",
-            problem_detection_gist=f"In {count['missed']} of {len(made)} questions the fact was never retrieved, so that no later step could have answered.",
-            root_cause_analysis="`bm25` with `k = 4` ranks by the words of the question alone. Where the page words the fact differently, another page about the *same* place comes first, and four passages leave no room below it.",
-            root_cause_analysis_gist="Keyword search alone, cut off after four passages, prefers pages that repeat the question's words over the page that answers it.",
-            evidence_trace=f"Context recall and factuality are at one of five in the *same* records, whose answers read well. Cases:\n\n{quoted('missed')}",
-            evidence_trace_gist="Context recall and factuality fall together, in records whose answers are to the point: the model answers from memory where the passage is missing.",
-            recommended_protocol="1. Fuse `bm25` with `dense` retrieval.\n2. Keep ten passages instead of four.\n\nBoth cost **about 20 ms** a question; the evaluator drops what does not help. *Trade-off:* twice as many passages to grade.",
-            recommended_protocol_gist="- Fuse keyword search with dense retrieval\n- Raise k from 4 to 10",
-            stage="retrieval",
-            metrics=("context_recall", "factuality"),
-            cases=cases("missed"),
-            patch={"retriever": {"use": "hybrid"}, "pipeline": {"k": 10}},
-            predicted=0.15,
-            realised=gain,
-        ),
-        ActionItem(
-            title="Say only what the passages say",
-            priority="high",
-            problem_detection=f"Context adherence is **{mean['context_adherence']:.2f}**: {count['ungrounded']} answers add a sentence that no passage bears out, with a citation of a strip that does not exist.",
-            problem_detection_gist=f"{count['ungrounded']} answers add claims that none of the passages holds, and some cite strips that do not exist.",
-            root_cause_analysis="The contexts of these answers are relevant and complete; the model goes on after the fact. Nothing tells it to stop, and unverified citations are shown rather than refused.",
-            root_cause_analysis_gist="The generator goes on talking after the fact is told, since nothing asks it to stop there.",
-            evidence_trace=f"Context relevancy is high and adherence low in the same records:\n\n{quoted('ungrounded')}",
-            evidence_trace_gist="In these records context relevancy is at its best while adherence is at two of five: the evidence was there and was not kept to.",
-            recommended_protocol="Answer in sentences of the evidence (`extractive`), or keep the model and refuse unverified sentences. *Trade-off:* plainer prose.",
-            recommended_protocol_gist="- Answer in sentences of the evidence\n- Compare on the held-out half before it is kept",
-            stage="grounding",
-            metrics=("context_adherence",),
-            cases=cases("ungrounded"),
-            patch={"generator": {"use": "extractive"}},
-            predicted=0.08,
-        ),
-        ActionItem(
-            title="Keep sentences whole when pages are split",
-            priority="medium",
-            problem_detection=f"{count['split']} contexts end in the middle of a sentence, just before the fact.",
-            problem_detection_gist="Some passages end in the middle of a sentence, just before the fact that was asked for.",
-            root_cause_analysis="Pages are cut by length. A fact at the border is in neither half as a whole.",
-            root_cause_analysis_gist="Pages are cut by length alone, so a fact that lies on a border is whole in neither of its halves.",
-            evidence_trace=f"Context relevancy falls to two of five where the passage is cut:\n\n{quoted('split')}",
-            evidence_trace_gist="Context relevancy is two of five where a passage is cut, and the judge's explanation names the cut in each of these cases.",
-            recommended_protocol="Index again with an overlap. There is no setting of a question that would do it.",
-            recommended_protocol_gist="- Index again, cutting at sentences\n- Let neighbouring passages overlap",
-            stage="chunking",
-            metrics=("context_relevancy",),
-            cases=cases("split"),
-        ),
-    )
-    insights = tuple(
-        Insight(
-            s.metric,
-            s.level,
-            f"The mean of {s.mean:.2f} is {s.level}. Its low scores lie together, in the questions whose fact was not retrieved; the others are good. Retrieval is what holds it back, rather than generation.",
-            "rules",
-        )
-        for s in summaries
-        if s.level
-    )
-    return Diagnosis(
-        executive_summary="The system answers what it finds. Its evaluator and its citations keep most answers to the evidence, which is its strength. Its weakness is retrieval: every third question never meets the passage that answers it. Mending retrieval comes first, since nothing behind it can make up for it.",
-        executive_summary_gist=f"Answers keep to what was retrieved in most cases, but in {count['missed']} of {len(made)} questions the passage that holds the fact was never found. Fusing keyword and dense retrieval is the first change to make, since no later step can make up for a missing passage.",
-        insights=insights,
-        items=items,
-        strategic_conclusion="With retrieval mended, grounding is what remains. After that the settings are **near what this library allows**, and more questions would be needed to tell further changes apart.",
-        by="rules",
     )
 
 

@@ -42,7 +42,9 @@ def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> Non
     record = run.records["q00000"]
     texts = [record["question"], record["answer"], *(passage["text"] for passage in record["trace"]["passages"])]
     texts += [score["reason"] for score in run.scores["q00000"] if score["reason"]]
-    texts += [(run.diagnosis or {})["executive_summary_gist"], "q00000", "hybrid", "Demo library", "/home/somebody"]
+    diagnosis = run.diagnosis or {}
+    texts += [diagnosis["executive_summary_gist"], diagnosis["items"][0]["title"]]
+    texts += ["q00000", "Demo library", "/home/somebody"]
     for text in texts:
         assert json.dumps(text, ensure_ascii=False)[1:-1] in whole
         assert json.dumps(text, ensure_ascii=False)[1:-1] not in safe

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from surefoot.evaluate.ask.choices import RULES, Posed, asked, is_claim, picked, rules, stated
+from surefoot.evaluate.ask.choices import RULES, Posed, is_claim, picked, rules, stated, with_choices
 from surefoot.evaluate.ask.questions import Example
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
@@ -114,8 +114,8 @@ def test_a_rule_that_does_not_fit_is_refused() -> None:
 
 def test_choices_are_asked_with_the_question() -> None:
     """A line each; a question without them is as it was."""
-    assert asked(MELTS) == "What melts?\nA: the control\nB: a gas\nC: a gas mixture\nD: water"
-    assert asked(OPEN) == "Who?"
+    assert with_choices(MELTS) == "What melts?\nA: the control\nB: a gas\nC: a gas mixture\nD: water"
+    assert with_choices(OPEN) == "Who?"
 
 
 def test_only_the_generator_is_shown_the_choices(pipeline: Pipeline) -> None:

@@ -21,7 +21,7 @@ _TRUTH = re.compile(r"\b(not\s+|isn't\s+)?(true|false|supports|supported|refutes
 _FALSE = {"false", "refutes", "refuted"}
 
 
-def asked(example: Example) -> str:
+def with_choices(example: Example) -> str:
     """The question as a reader needs it: with its choices, a line each."""
     return "\n".join([example.question, *(f"{letter}: {text}" for letter, text in example.choices)])
 
@@ -48,13 +48,13 @@ class Posed:
         kind = task(self.example)
         own = self.generator
         generator: Generator = own.with_task(kind) if isinstance(own, TaskAware) else own
-        answer = generator.generate(asked(self.example), knowledge, on_text)
+        answer = generator.generate(with_choices(self.example), knowledge, on_text)
         return replace(answer, stands_for=self._meant(kind, answer.text)) if answer.text else answer
 
-    def _meant(self, kind: str, said: str) -> str | None:
+    def _meant(self, kind: str, answer: str) -> str | None:
         if kind == "choice":
-            return dict(self.example.choices).get(picked(said, self.example.choices) or "")
-        return self.example.question if kind == "claim" and stated(said) == "true" else None
+            return dict(self.example.choices).get(picked(answer, self.example.choices) or "")
+        return self.example.question if kind == "claim" and stated(answer) == "true" else None
 
 
 def picked(answer: str, choices: tuple[tuple[str, str], ...]) -> str | None:
@@ -66,15 +66,15 @@ def picked(answer: str, choices: tuple[tuple[str, str], ...]) -> str | None:
     letters = {letter for letter, _ in choices}
     leading = _LEADING.match(answer)
     named = {one or other for one, other in _STATED.findall(answer)} | ({leading[1]} if leading else set())
-    told = _told(answer, choices)
-    every = (named & letters) or told
-    return every.pop() if len(every) == 1 and told <= every else None
+    worded = _by_words(answer, choices)
+    every = (named & letters) or worded
+    return every.pop() if len(every) == 1 and worded <= every else None
 
 
 def stated(answer: str) -> str | None:
     """ "true" or "false", whichever the answer says of the claim; None: neither, or both."""
-    said = {(word.lower() in _FALSE) != bool(negated) for negated, word in _TRUTH.findall(answer)}
-    return TRUTHS[said.pop()] if len(said) == 1 else None
+    verdicts = {(word.lower() in _FALSE) != bool(negated) for negated, word in _TRUTH.findall(answer)}
+    return TRUTHS[verdicts.pop()] if len(verdicts) == 1 else None
 
 
 def is_claim(example: Example) -> bool:
@@ -121,9 +121,9 @@ def rules(example: Example) -> tuple[str, ...]:
     return ("match", "match_lower", "strict") if is_claim(example) else ("match", "match_lower")
 
 
-def _told(answer: str, choices: tuple[tuple[str, str], ...]) -> set[str]:
+def _by_words(answer: str, choices: tuple[tuple[str, str], ...]) -> set[str]:
     """Choices whose words stand in the answer in their order; one within another that stands there too counts not."""
-    said = f" {' '.join(words(answer))} "
+    padded = f" {' '.join(words(answer))} "
     there = {letter: f" {' '.join(words(text))} " for letter, text in choices if words(text)}
-    found = {letter: text for letter, text in there.items() if text in said}
+    found = {letter: text for letter, text in there.items() if text in padded}
     return {letter for letter, text in found.items() if not any(text in other != text for other in found.values())}

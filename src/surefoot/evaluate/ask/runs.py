@@ -51,13 +51,13 @@ def run(
     """
     total, before = len(arms) * len(examples), 0
     for arm in arms:
-        kept = Run(folder / place(arm.name), {**about, "method": arm.name})
-        with kept.held():
-            done = kept.done()
+        run_file = Run(folder / place(arm.name), {**about, "method": arm.name})
+        with run_file.held():
+            done = run_file.done()
             missing = [example for example in examples if example.id not in done]
             on_done(before + len(examples) - len(missing), total)
             for number, (id, trace) in enumerate(spread(arm, missing), start=1):
-                kept.append(id, trace)
+                run_file.append(id, trace)
                 done[id] = trace
                 on_done(before + len(examples) - len(missing) + number, total)
         before += len(examples)

@@ -166,8 +166,8 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
     ids = {passage.id for passage in useful}
     strips = [strip for strip in trace.strips if strip.passage_id in ids]
     bearing = [strip for strip in strips if holds(strip.text, case.record.truths)]
-    if kept := {strip.text for strip in bearing if strip.kept}:
-        if kept & {passage.text for passage in read(case.record) or ()}:
+    if used := {strip.text for strip in bearing if strip.kept}:
+        if used & {passage.text for passage in read(case.record) or ()}:
             return _generation(case)  # what is asked about stands elsewhere in the passage
         return _fault(case, "truncation", "sources", f"{_truth(case)} was kept, and there was no room for it")
     if strips and not bearing:

@@ -108,12 +108,12 @@ def read(record: Record) -> tuple[Passage, ...] | None:
     if record.trace is None or record.contexts is not None:
         return record.contexts
     origin = {passage.id: passage for passage in seen_by(record)}
-    kept = [strip for strip in record.trace.strips if strip.kept]
+    strips = [strip for strip in record.trace.strips if strip.kept]
     return tuple(
         replace(origin[strip.passage_id], text=strip.text)
         if strip.passage_id in origin
         else Passage(strip.passage_id, strip.text)
-        for strip in kept
+        for strip in strips
     )
 
 

@@ -51,15 +51,15 @@ def worded(
     folder: Path,
     ids: Sequence[str],
     own: Own | None = None,
-    told: Callable[[Rebuilt], None] = lambda found: None,
+    on_rebuilt: Callable[[Rebuilt], None] = lambda found: None,
     **options: Any,
 ) -> Iterator[Worded]:
     """Explain each record's best grade, as the evaluator of its trace gives it, and keep the explanation in the folder.
 
-    The evaluator is built from what the trace recorded beside the user's `own` (None: the defaults); `told` hears the
-    outcome once for each configuration, before anything is built. `options` are those of `explain.grade.explain`. Cost:
-    some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or where
-    another process holds the folder.
+    The evaluator is built from what the trace recorded beside the user's `own` (None: the defaults); `on_rebuilt` gets
+    the outcome once for each configuration, before anything is built. `options` are those of `explain.grade.explain`.
+    Cost: some hundreds of graded pairs a record. Raises UsageError where there is no evaluation, no such record, or
+    where another process holds the folder.
     """
     run = opened(folder)
     records = {record.id: record for record in run.records}
@@ -73,7 +73,7 @@ def worded(
         found = rebuilt(trace.config, mine)
         name = json.dumps([found.config, found.left], sort_keys=True)
         if name not in evaluators:
-            told(found)
+            on_rebuilt(found)
             evaluators[name] = Builder(found.config).evaluator
         return evaluators[name]
 
