@@ -31,9 +31,8 @@ class OpenAIEmbedder:
     ("query: ", "passage: "). `batch` texts are sent at a time. `base_url`, `key_env`, `timeout`, `retries` and
     `network` are those of a `JsonEndpoint`, and so are the errors.
 
-    `name` holds the model and a hash of model and prefixes, and not the address: an index may be searched by the same
-    model elsewhere. An endpoint that serves other weights under the same name goes unnoticed unless their vectors have
-    another length. Whether a row depends on its text alone, to the last bit, is up to the endpoint.
+    `name` holds the model and a hash of model and prefixes, not the address or the weights: other weights under the
+    same name go unnoticed unless their vectors have another length.
     """
 
     def __init__(

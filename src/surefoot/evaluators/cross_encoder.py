@@ -29,11 +29,9 @@ class CrossEncoder:
 
     `model` is a folder, or a name on the hub, fetched once over `network` (None: one without restrictions). It reads
     title and text. A passage too long for `max_pieces` is read in windows that overlap by a quarter, and the best one's
-    score counts; the title stands in the first alone. The score of one label is the raw logit, on a scale of the
-    model's own, so there are no thresholds until they are `fitted`: a table of `upper`, `lower` and `strip`. Without it
-    pairs can be graded, and thresholds be fitted to them, but no pipeline be built. `name` holds a hash of the weights,
-    so that thresholds fitted for one model are refused for another. `device` None takes a GPU that is there; a `batch`
-    beyond 1 pays on one.
+    score counts; the title stands in the first alone. A raw logit's scale is the model's own, so a pipeline needs
+    `fitted`: a table of `upper`, `lower` and `strip`. `name` holds a hash of the weights, so that thresholds fitted for
+    one model are refused for another. `device` None takes a GPU that is there; a `batch` beyond 1 pays on one.
     """
 
     def __init__(

@@ -83,13 +83,10 @@ class MiniLM:
 
     `score` is its logit, `probability` the calibrated chance that the passage holds the answer, `span` the words that
     answer. A text of more than 256 word pieces is read in overlapping windows and graded by its best one. It learned
-    from English text; a text in another script is graded, and the reason says so. One run a text, `threads` of them
-    side by side (None: one for each core that this process may use): the int8 kernels scale a whole batch by its
-    largest activation, so that in a batch a score would depend on its neighbours. No language-model call.
-
-    Some 25 ms for a passage of 100 words and a core.
-
-    `model`: a folder that `surefoot lab train evaluator` wrote. None: the weights of the package.
+    from English text; a text in another script is graded, and the reason says so. One run a text, since in a batch an
+    int8 score would depend on its neighbours; `threads` of them side by side (None: one for each core that this process
+    may use). `model`: a folder that `surefoot lab train evaluator` wrote; None: the weights of the package. Cost: some
+    25 ms for a passage of 100 words and a core.
     """
 
     returns_spans = True
@@ -230,12 +227,6 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
 
 def _card(content: dict[str, Any], calibration: Calibration) -> Card:
     name = f"minilm-{content['sha256'][:8]}"
-    return Card(
-        content["sha256"], calibration, _margin(content["evidence"]["margin"]), fitted_for(name, content["thresholds"])
-    )
-
-
-def _margin(value: object) -> float:
-    if not isinstance(value, int | float):
-        raise ValueError(f"the margin must be a number, not {value!r}")
-    return value
+    if not isinstance(margin := content["evidence"]["margin"], int | float):
+        raise ValueError(f"the margin must be a number, not {margin!r}")
+    return Card(content["sha256"], calibration, margin, fitted_for(name, content["thresholds"]))

@@ -21,17 +21,13 @@ _HEAD = "classification_head.out_proj.weight"
 
 
 class T5:
-    """The logit of a T5 that was fine-tuned as CRAG's evaluator was (paper, section 4.2), as it is.
-
-    It was trained towards +1 and -1, and leaves [-1, 1].
+    """The logit of a T5 that was fine-tuned towards +1 and -1 as CRAG's evaluator was (paper, section 4.2).
 
     `folder` is what `save_pretrained` or `surefoot lab train t5` wrote; nothing is fetched. `task` sets both the
     input's form and the thresholds, those of CRAG's scripts: `popqa` reads the passage's text alone; `pubhealth`, `arc`
     and `bio` read title and text. Pieces beyond `max_pieces` are not read: the grade's `window` and `reason` say so.
     `device` None: a GPU where there is one. `name` holds the task and a hash of the weights, so that thresholds fitted
-    for one checkpoint are refused for another.
-
-    CRAG's scripts grade an empty passage, and one whose grading fails, as -1: irrelevant. Here both stay ungraded.
+    for one checkpoint are refused for another. What CRAG's scripts grade as -1 where grading fails stays ungraded.
     """
 
     def __init__(
@@ -41,7 +37,10 @@ class T5:
         check_batch(batch, max_pieces)
         self._task, self._batch, self._max_pieces = task, batch, max_pieces
         self._checkpoint = open_t5(folder, device)
-        _require_head(self._checkpoint)
+        if self._checkpoint.lacking:
+            raise ModelError(
+                f"{folder} was never trained to grade: it has no classification head; run: surefoot lab train t5"
+            )
         self.name = f"{PRESETS[task].evaluator}-{self._checkpoint.fingerprint()}"
         self.thresholds = replace(PRESETS[task], evaluator=self.name)
 
@@ -107,13 +106,6 @@ def check_task(task: str) -> None:
     """Raise ConfigError for a task that CRAG has no input form and no thresholds for."""
     if task not in PRESETS:
         raise ConfigError(f"no task called '{task}'; there are: {', '.join(PRESETS)}")
-
-
-def _require_head(checkpoint: Checkpoint) -> None:
-    if checkpoint.lacking:
-        raise ModelError(
-            f"{checkpoint.source} was never trained to grade: it has no classification head; run: surefoot lab train t5"
-        )
 
 
 def _grade(passage: Passage, score: float, cut: int | None) -> Grade:

@@ -157,11 +157,8 @@ def _regressed(game: Game, players: int, total: float, random: np.random.Generat
 
 
 def _chances(players: int) -> Vector:
-    """The chance that each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it.
-
-    That is best where a guess is off by as much at every size. Drawn evenly instead, that is by leverage, few are small
-    or nearly whole, and what they show of the one player who is in or out weighs so much that errors jump.
-    """
+    """The chance that each size from 1 to players - 1 is drawn: as the root of what the Shapley kernel gives it, which
+    is best where a guess is off by as much at every size."""
     sizes = np.arange(1, players)
     roots = 1 / np.sqrt(sizes * (players - sizes))
     return np.asarray(roots / roots.sum())

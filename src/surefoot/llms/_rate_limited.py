@@ -18,11 +18,9 @@ from surefoot.types.protocols import LLM
 CROWDED = (429, 503, 529)
 """HTTP statuses of an endpoint that is asked too much."""
 TOLERATED = 0.2
-"""Share of the latest calls that may be refused before the pace is halved. Without it, a provider that refuses one in
-twenty at any pace would bring it down to one call at a time."""
+"""Share of the latest calls that may be refused before the pace is halved: some providers refuse one in twenty."""
 _MEMORY = 32
-"""Calls over which that share is taken, the latest weighing most, or all in flight if those are more: refusals come
-back before answers, so the first ten calls to end could all be refusals."""
+"""Calls over which that share is taken, or all in flight if those are more: refusals come back before answers."""
 _FASTER = 0.1
 """Growth of the calls in flight with each call that is not refused."""
 _LONGEST_PAUSE = 20.0
@@ -100,19 +98,13 @@ class CallTally:
 class RateLimitedLLM(WrappedLLM):
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many. A limit per minute of None
-    is none. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a million tokens. A call has
-    `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint asks and is repeated for up
-    to `patience` seconds; after other passing failures it is repeated `retries` times. Once nobody has been
-    answered for `patience` seconds nothing is repeated: the quota may be spent. Silence counts as a refusal for the
-    pace, since a server that queues everything answers nothing in time. An endpoint that takes no JSON schema is
-    asked without one from then on. The limits hold for calls over the network; a model in this process keeps a
-    thread as long as it likes.
-
-    A call that reached the endpoint and brought nothing may still be charged: the budget loses the most that it can
-    cost.
-
-    Raises OverBudget where the budget has too little left, Stopped after `stop`, else what the model raises.
+    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many or stays silent. A limit per
+    minute of None is none. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a million tokens.
+    A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint
+    asks and is repeated for up to `patience` seconds; after other passing failures it is repeated `retries` times. Once
+    no call has been answered for `patience` seconds nothing is repeated. An endpoint that takes no JSON schema is asked
+    without one from then on. A call that reached the endpoint and brought nothing costs the budget the most that it can
+    cost. Raises OverBudget where the budget has too little left, Stopped after `stop`, else what the model raises.
     """
 
     def __init__(

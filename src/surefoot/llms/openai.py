@@ -39,13 +39,11 @@ class OpenAI:
     the system's messages for `{system}` and those of all others for `{user}`, such as
     "### Instruction:\\n{system}\\n\\n{user}\\n\\n### Response:\\n".
 
-    How a model that thinks first is asked goes by its name (`_abilities.TABLE`); `abilities` says it for others, as in
+    The parameters of a model that thinks first go by its name (`_abilities.TABLE`), or by `abilities`, such as
     `{ temperature = false, stop = false, limit = "max_completion_tokens", thoughts = 4096 }`. Thoughts are no part of
-    the text, and are counted in its tokens.
-
-    `logprobs` asks for the log-probability of each token and of so many others that were likely in its place, which
-    the completion then has as `tokens`; not every endpoint gives them. `extra_body` holds further fields of each
-    request, such as `{ skip_special_tokens = false }` for vLLM; those that Surefoot sets itself stay as they are.
+    the text, and are counted in its tokens. `logprobs` asks for the log-probability of each token and of so many others
+    in its place (`Completion.tokens`). `extra_body` holds further fields of each request, such as
+    `{ skip_special_tokens = false }` for vLLM; those that Surefoot sets itself stay as they are.
     """
 
     def __init__(

@@ -20,12 +20,10 @@ LONGEST = 3600.0
 class Breaker:
     """A circuit breaker: keeps a searcher from being asked after repeated failures, or while it told us to wait.
 
-    Closed, it lets every search through. It opens after `failures` in a row, or at once when the searcher is throttled,
-    for `rest` seconds or for as long as the searcher asks. Then it lets one search through as a trial. If the trial
-    succeeds the breaker closes; if it fails the next rest is twice as long, up to LONGEST. Each rest is up to a quarter
-    longer at random, so that not all clients come back at once.
-
-    Times are in seconds of a clock that only rises. Thread-safe.
+    It opens after `failures` in a row, or at once when the searcher is throttled, for `rest` seconds or as long as the
+    searcher asks. Then one search goes through as a trial: if it succeeds the breaker closes, else the next rest is
+    twice as long, up to LONGEST. Each rest is up to a quarter longer at random. Times are in seconds of a clock that
+    only rises. Thread-safe.
     """
 
     def __init__(self, failures: int, rest: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
@@ -49,11 +49,10 @@ class Wikipedia:
     """Finds pages of Wikipedia, or of any MediaWiki, by the thing that is asked about, and gives their paragraphs.
 
     It tries in turn, until a page is what the relation asks for (CRAG's reproduction, section 3.2): the title in its
-    spellings, the title with a kind behind it ("X (politician)"), the links of a disambiguation page, titles that
-    begin with the name, full-text search. That takes two requests where the title is right, and at most eight.
-    `language` picks the Wikipedia; `base_url` is the api.php of another wiki. A disambiguation page is one with the
-    page property `disambiguation` or in one of the `disambiguation` categories, whatever its text says. Needs the
-    extension TextExtracts, which Wikipedia has.
+    spellings, the title with a kind behind it ("X (politician)"), the links of a disambiguation page (one with the page
+    property `disambiguation` or in one of the `disambiguation` categories), titles that begin with the name, full-text
+    search. That takes two to eight requests. `language` picks the Wikipedia; `base_url` is the api.php of another wiki,
+    which needs the extension TextExtracts.
     """
 
     name: ClassVar[str] = "wikipedia"
@@ -98,7 +97,7 @@ class Wikipedia:
         titles = _together([*plain, *filter(_valid, typed)])
         if not titles:
             return []
-        query = self._query(titles=_joined(titles))
+        query = self._query(titles="|".join(titles))
         place = {_landed(query, title): n for n, title in reversed(list(enumerate(titles)))}
         pages = self._led(sorted(self._pages(query, SUFFIX), key=lambda page: place.get(page.title, len(titles))))
         direct = {_landed(query, title) for title in plain}
@@ -109,20 +108,20 @@ class Wikipedia:
         bare = [page.title for page in pages if not page.lead][:MOST_LEADS]
         if len(pages) <= MOST_LEADS or not bare:
             return pages
-        leads = {page.title: page.lead for page in self._pages(self._query(titles=_joined(bare)), SUFFIX)}
+        leads = {page.title: page.lead for page in self._pages(self._query(titles="|".join(bare)), SUFFIX)}
         return [replace(page, lead=page.lead or leads.get(page.title, "")) for page in pages]
 
     def _linked(self, about: Subject, ambiguous: Sequence[Page]) -> list[Page]:
         """Links of disambiguation pages that bear the name, likeliest first."""
         if not ambiguous:
             return []
-        titles = _joined(page.title for page in ambiguous[:5])
+        titles = "|".join(page.title for page in ambiguous[:5])
         query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
         links = [field(link, "title") for entry in query["pages"] for link in _rows(entry, "links")]
         likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
         if not likely:
             return []
-        pages = self._pages(self._query(titles=_joined(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
+        pages = self._pages(self._query(titles="|".join(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
     def _extended(self, about: Subject) -> list[Page]:
@@ -229,14 +228,10 @@ def _valid(title: str) -> bool:
     return 0 < len(title.encode()) <= 255 and not re.search(r"[\[\]{}#<>|]", title)
 
 
-def _joined(titles: Iterable[str]) -> str:
-    return "|".join(titles)
-
-
 def _together(titles: Sequence[str]) -> list[str]:
     """As many of the titles, each once, as the API takes and an address holds."""
     taken: list[str] = []
     for title in dict.fromkeys(titles):
-        if len(taken) < MOST_TITLES and len(quote(_joined((*taken, title)))) < LONGEST:
+        if len(taken) < MOST_TITLES and len(quote("|".join((*taken, title)))) < LONGEST:
             taken.append(title)
     return taken
