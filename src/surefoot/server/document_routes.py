@@ -89,7 +89,7 @@ async def post_documents(request: Request, caller: RequestCaller) -> Response:
             async with request.form(max_files=MOST_FILES) as form:
                 files = [(one.filename or "", one.file) for _, one in form.multi_items() if isinstance(one, UploadFile)]
                 collection, meta = str(form.get("collection") or ""), str(form.get("meta") or "{}")
-                return started(await asyncio.to_thread(_take_in, caller, collection, files, _json(meta)))
+                return started(await asyncio.to_thread(_take_in, caller, collection, files, meta))
         except HTTPException as error:
             if "Too many" not in str(error.detail):
                 raise
@@ -102,16 +102,13 @@ def started(job: Job) -> Response:
     return reply({"job": job.id}, 202, {"Location": f"/jobs/{job.id}"})
 
 
-def _json(meta: str) -> Any:
+def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
+    """Store the files that can be read; the job also names those that cannot. `meta` may be JSON. Raises Problem, and
+    FieldFault for fields that no document can have."""
     try:
-        return parsed(meta.encode())
+        meta = parsed(meta.encode()) if isinstance(meta, str) else meta
     except ValueError as error:
         raise invalid(f"`meta` is not JSON: {error}") from error
-
-
-def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
-    """Store the files that can be read; the job also names those that cannot. Raises Problem, and FieldFault for fields
-    that no document can have."""
     if not isinstance(meta, dict):
         raise invalid('`meta` must be an object of fields, such as {"product": "x"}')
     if not files:
@@ -258,7 +255,7 @@ def _line(service: Service, index: Index, document: StoredDocument) -> DocumentL
         id=document.id,
         title=document.title,
         file=document.file,
-        kind=_kind(document.file),
+        kind=loader_of(document.file) or "text",
         pages=max(pages, default=None),
         passages=len(passages),
         characters=max((passage.start + len(passage.text) for passage in passages), default=0),
@@ -268,10 +265,6 @@ def _line(service: Service, index: Index, document: StoredDocument) -> DocumentL
         because=document.because,
         uploaded=service.collections.upload(document.collection, document.file) is not None,
     )
-
-
-def _kind(file: str) -> str:
-    return loader_of(file) or "text"
 
 
 @router.get("/documents/{id}", response_model=DocumentLine)
@@ -309,7 +302,7 @@ def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:
 def get_page_picture(id: str, number: int, caller: RequestCaller) -> Response:
     """Draw a page of a PDF as a picture, in a process of its own."""
     index, document = _document(caller, id)
-    place = index.place(document.file) if _kind(document.file) == "pdf" else None
+    place = index.place(document.file) if loader_of(document.file) == "pdf" else None
     if place is None:
         raise missing("page")
     content = place.read_bytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from time import monotonic
@@ -20,13 +20,13 @@ from starlette.responses import Response
 from surefoot.config.searching import searching
 from surefoot.run.store import to_json
 from surefoot.server.history import ID, Turn
-from surefoot.server.problems import problem_of
+from surefoot.server.problems import invalid, problem_of
 from surefoot.server.replies import EVENTS, awaited, reply, stream, wants_events
 from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
 from surefoot.text.questions import checked
-from surefoot.types import Event, Step, Thresholds, Trace
+from surefoot.types import Event, Grade, Step, Thresholds, Trace
 
 router = APIRouter(route_class=JsonRoute)
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
@@ -72,6 +72,14 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
         return trace
 
     return service.workers.start(work)
+
+
+def grade(service: Service, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
+    """Take a place for grading the texts of this field of a body. Raises Problem for an empty one, or no place."""
+    if blank := [number for number, text in enumerate(texts) if not text.strip()]:
+        raise invalid(f"`{field}[{blank[0]}]` holds no text; leave it out")
+    query = checked(question)
+    return service.workers.start(lambda _: service.collections.grader().grade(query, texts))
 
 
 def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Listener) -> Callable[[Event], None]:

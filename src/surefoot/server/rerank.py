@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Event as Flag
 from typing import Annotated, Any
 from uuid import uuid4
 
@@ -10,11 +9,11 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from surefoot.server.messages import model_collection
-from surefoot.server.problems import Problem, invalid
+from surefoot.server.problems import Problem
+from surefoot.server.questions import grade
 from surefoot.server.replies import awaited
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
-from surefoot.text.questions import checked
 from surefoot.types import Grade
 
 router = APIRouter(route_class=JsonRoute)
@@ -43,14 +42,8 @@ async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller)
     """Order documents by the probability that they answer the query, the likeliest first."""
     if body.model is not None:
         model_collection(caller, body.model)
-    question, texts = checked(body.query), [one if isinstance(one, str) else one.text for one in body.documents]
-    if blank := [number for number, text in enumerate(texts) if not text.strip()]:
-        raise invalid(f"`documents[{blank[0]}]` holds no text; leave it out")
-
-    def work(_: Flag) -> tuple[Grade, ...]:
-        return caller.service.collections.grader().grade(question, texts)
-
-    grades = await awaited(request, caller.service.workers.start(work))
+    texts = [one if isinstance(one, str) else one.text for one in body.documents]
+    grades = await awaited(request, grade(caller.service, body.query, texts, "documents"))
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]
     results = [_result(number, score, texts if body.return_documents else None) for number, score in ranked]
     usage = {"total_tokens": 0, "prompt_tokens": 0}
@@ -59,11 +52,11 @@ async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller)
     return {"id": uuid4().hex, "model": body.model or "surefoot", **lists, "usage": usage}
 
 
-def _relevance(grade: Grade) -> float:
+def _relevance(one: Grade) -> float:
     """The probability that it answers; of an evaluator that is not calibrated, its score."""
-    relevance = grade.score if grade.probability is None else grade.probability
+    relevance = one.score if one.probability is None else one.probability
     if relevance is None:  # a failure is no 0, and a list without it would shift the others
-        number = int(grade.passage_id) - 1
+        number = int(one.passage_id) - 1
         raise Problem(422, "ungraded", f"`documents[{number}]` could not be graded; leave it out")
     return relevance
 

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from threading import Event as Flag
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, unquote
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.evidence.ranking import best
-from surefoot.server.problems import Problem, invalid
-from surefoot.server.questions import QuestionRequest, ask, public_trace
+from surefoot.server.problems import Problem
+from surefoot.server.questions import QuestionRequest, ask, grade, public_trace
 from surefoot.server.request_bodies import Body
 from surefoot.server.service import Caller
 from surefoot.server.workers import Ticket
@@ -229,14 +228,7 @@ def _retrieved(passage: Passage, grade: Grade) -> RetrievedPassage:
 
 
 async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> ToolResult:
-    if blank := [number for number, text in enumerate(inputs.texts) if not text.strip()]:
-        raise invalid(f"`texts[{blank[0]}]` holds no text; leave it out")
-    question, collections = checked(inputs.question), caller.service.collections
-
-    def work(_: Flag) -> tuple[Grade, ...]:
-        return collections.grader().grade(question, inputs.texts)
-
-    grades = await _within_budget(caller.service.workers.start(work))
+    grades = await _within_budget(grade(caller.service, inputs.question, inputs.texts, "texts"))
     lines = [f"{one.passage_id}. {_graded(one)}" for one in grades]
     return ToolResult(GradeResult(grades=grades), "\n".join(lines))
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from secrets import token_hex
 from threading import Lock
@@ -39,19 +40,13 @@ def write_upload(file: IO[bytes], folder: Path, name: str) -> None:
     temporary = folder / f".{token_hex(8)}"  # hidden, so that no index reads it; `sweep` removes what a kill leaves
     try:
         with temporary.open("xb") as out:
-            for chunk in _chunks(file):
-                out.write(chunk)
+            file.seek(0)
+            shutil.copyfileobj(file, out, _CHUNK)
             out.flush()
             os.fsync(out.fileno())
         os.replace(temporary, folder / name)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    file.seek(0)
-    while chunk := file.read(_CHUNK):
-        yield chunk
 
 
 def sweep(folder: Path) -> None:
