@@ -7,7 +7,7 @@ those of a larger one. (Probes of the evaluator alone are in `robustness`.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -21,9 +21,7 @@ from surefoot.types import Passage, Trace
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Retriever
 from surefoot_lab import qa
-from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.figures import Share, difference
-from surefoot_lab.probes import PROBES, ProbePool, perturbed, stock
 
 STEPS = (0.25, 0.5, 0.75, 1.0)
 """Shares of the passages that are changed, by default."""
@@ -31,7 +29,6 @@ STEPS = (0.25, 0.5, 0.75, 1.0)
 Change = Callable[[tuple[Passage, ...], Example, float], tuple[Passage, ...]]
 """(retrieved passages, question, share) -> what is left of them."""
 
-_SWAP = next(probe for probe in PROBES if probe.name == "entity in passage")
 _FULL = 2**64
 
 
@@ -105,39 +102,19 @@ def lost(passages: tuple[Passage, ...], example: Example, share: float) -> tuple
     return tuple(passage for passage, gone in zip(passages, goes, strict=True) if not gone)
 
 
-def shuffled(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """The chosen passages change places among themselves."""
-    meant = [place for place, passage in enumerate(passages) if _meant(example, passage, share)]
-    drawn = sorted(meant, key=lambda place: hashed(f"{example.id}/{passages[place].id}", 16))
-    found = list(passages)
-    for place, other in zip(meant, drawn, strict=True):
-        found[place] = passages[other]
-    return tuple(found)
-
-
-def swapped(lent: ProbePool, passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """The chosen passages speak of another entity than the question's, as in the evaluator's probe; one that does not
-    name the question's entity stays."""
-    return tuple(_of_another(p, example, lent) if _meant(example, p, share) else p for p in passages)
-
-
-KINDS = ("fewer", "lost", "shuffled", "swapped")
-"""Changes to passages."""
+KINDS: dict[str, Change] = {"fewer": fewer, "lost": lost}
+"""Changes to passages, by name."""
 
 
 def arms(
-    methods: Sequence[Arm], examples: Sequence[Example], kinds: Sequence[str] = KINDS, steps: Sequence[float] = STEPS
+    methods: Sequence[Arm], kinds: Sequence[str] = tuple(KINDS), steps: Sequence[float] = STEPS
 ) -> tuple[Arm, ...]:
     """Each method as it is, and at each step of each kind. Raises UsageError for an unknown kind or share."""
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"nothing called '{unknown[0]}' can be done to passages; there are: {', '.join(KINDS)}")
     if odd := [share for share in steps if not 0 < share <= 1]:
         raise UsageError(f"a step is a share of the passages above 0 and up to 1, not {odd[0]:g}")
-    known = stock(pair for example in examples for pair in _pairs(example))
-    lent = replace(known, about={}, labels={})  # a swap needs neither, and an arm may have to travel
-    changes: dict[str, Change] = {"fewer": fewer, "lost": lost, "shuffled": shuffled}
-    changes["swapped"] = lambda passages, example, share: swapped(lent, passages, example, share)
-    worse = [_arm(one, kind, changes[kind], share) for one in methods for kind in kinds for share in steps]
+    worse = [_arm(one, kind, KINDS[kind], share) for one in methods for kind in kinds for share in steps]
     return (*methods, *worse)
 
 
@@ -145,7 +122,7 @@ def report(
     methods: Sequence[Arm],
     examples: Sequence[Example],
     queries: Iterable[tuple[Arm, Sequence[Trace]]],
-    kinds: Sequence[str] = KINDS,
+    kinds: Sequence[str] = tuple(KINDS),
     steps: Sequence[float] = STEPS,
 ) -> DegradationReport:
     """The figures of these methods, from what `runs.run` yields for the `arms` of the same kinds and steps."""
@@ -183,17 +160,6 @@ def _named(method: str, kind: str, share: float) -> str:
 def _meant(example: Example, passage: Passage, share: float) -> bool:
     drawn = int.from_bytes(hashed(f"{SEED}/{example.id}/{passage.id}", 8))
     return drawn < share * _FULL
-
-
-def _of_another(passage: Passage, example: Example, lent: ProbePool) -> Passage:
-    made = perturbed(_SWAP, LabelledPair(example.id, example.question, passage, 1, example.answers), lent)
-    return passage if isinstance(made, str) else replace(passage, title=made.passage.title, text=made.passage.text)
-
-
-def _pairs(example: Example) -> list[LabelledPair]:
-    """The question with its passages, from which its subject is known; without any, the question alone."""
-    passages = example.passages or (Passage("", ""),)
-    return [LabelledPair(example.id, example.question, p, int(p.id in example.gold), example.answers) for p in passages]
 
 
 def _seen(trace: Trace) -> int:

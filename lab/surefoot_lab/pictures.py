@@ -24,8 +24,6 @@ from surefoot_lab.tuning import TuningReport
 TITLES = {
     "fewer": "Passages taken away",
     "lost": "Passages with an answer taken away",
-    "shuffled": "Passages in another order",
-    "swapped": "Passages about another entity",
 }
 COLOURS, MARKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#24292f"), "os^Dv"
 WORDS = 8

@@ -14,9 +14,7 @@ from surefoot.retrievers._given import Given
 from surefoot.types import Passage
 from surefoot.types.errors import UsageError
 from surefoot_lab import degradation, methods
-from surefoot_lab.datasets.pairs import LabelledPair
-from surefoot_lab.degradation import DegradationReport, arms, fewer, lost, shuffled, swapped
-from surefoot_lab.probes import stock
+from surefoot_lab.degradation import DegradationReport, arms, fewer, lost
 
 FORTY = tuple(Passage(f"p{n}", f"text {n}" if n % 2 else f"Tomas Aldwin {n}") for n in range(40))
 WHO = Example("q", "Who built the Ruvel Bridge?", ("Tomas Aldwin",), frozenset())
@@ -30,38 +28,14 @@ def test_what_a_smaller_step_takes_away_a_larger_one_takes_too(change: Any) -> N
     assert left[0] > left[1] > left[2] > left[3]
 
 
-def test_shuffled_passages_are_the_same_in_another_order() -> None:
-    """Only those that are meant move."""
-    assert shuffled(FORTY, WHO, 0.0) == FORTY
-    half, whole = shuffled(FORTY, WHO, 0.5), shuffled(FORTY, WHO, 1.0)
-    assert set(half) == set(whole) == set(FORTY)
-    moved = [sum(one != other for one, other in zip(FORTY, order, strict=True)) for order in (half, whole)]
-    assert 5 < moved[0] < 30 < moved[1]
-
-
-def test_a_swapped_passage_speaks_of_another() -> None:
-    """Where it names what the question is about; the others stay."""
-    lent = stock([LabelledPair(n, f"Who built the {n} Bridge?", Passage("", ""), 0) for n in ("Ruvel", "Sorvay")])
-    queries = Example("Ruvel", "Who built the Ruvel Bridge?", ("Aldwin",), frozenset())
-    passages = (Passage("a", "The Ruvel Bridge was built by Aldwin.", "Ruvel Bridge"), Passage("b", "A hut."))
-    changed, same = swapped(lent, passages, queries, 1.0)
-    assert (changed.id, changed.title, changed.text) == (
-        "a",
-        "Sorvay Bridge",
-        "The Sorvay Bridge was built by Aldwin.",
-    )
-    assert same == passages[1]
-    assert swapped(lent, passages, queries, 0.0) == passages
-
-
 @pytest.mark.parametrize(
     ("kinds", "steps", "says"),
-    [(["burnt"], [0.5], "nothing called 'burnt'.*fewer, lost, shuffled, swapped"), (["fewer"], [0.0], "not 0")],
+    [(["burnt"], [0.5], "nothing called 'burnt'.*fewer, lost"), (["fewer"], [0.0], "not 0")],
 )
 def test_what_cannot_be_done_is_refused(kinds: list[str], steps: list[float], says: str) -> None:
     """Before anything is asked; nothing at all is what every method is compared with."""
     with pytest.raises(UsageError, match=says):
-        arms(methods.arms(["rag"], searches=False), [WHO], kinds, steps)
+        arms(methods.arms(["rag"], searches=False), kinds, steps)
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +61,7 @@ def report(pipeline: Pipeline, questions: list[Example], tmp_path: Path) -> Degr
     """Two methods on passages that are taken away by halves."""
     compared = methods.arms(["crag", "none"], searches=False)
     arguments = pipeline.but(retriever=Given())
-    queries = arms(compared, questions, ["fewer"], [0.5, 1.0])
+    queries = arms(compared, ["fewer"], [0.5, 1.0])
     traces = run(queries, questions, threads(arguments), tmp_path, {}, lambda done, total: None)
     return degradation.report(compared, questions, traces, ["fewer"], [0.5, 1.0])
 

@@ -32,8 +32,7 @@ def robustness(
         Option(
             "--kind",
             metavar="NAME",
-            help="fewer passages, lost (fewer of those with an answer), shuffled, swapped (about another entity); "
-            "again for one more. Unnamed: all.",
+            help="fewer passages, or lost (fewer of those with an answer). Unnamed: both.",
         ),
     ] = None,
     step: Annotated[
@@ -57,9 +56,7 @@ def robustness(
     compared = methods.arms(method or ["crag", "rag"], queries.searches, top)
     kinds, steps = tuple(kind or degradation.KINDS), tuple(step or degradation.STEPS)
     examples = queries.loaded.examples
-    traces = queries.traces(
-        degradation.arms(compared, examples, kinds, steps), partial(questions.spread, workers=workers)
-    )
+    traces = queries.traces(degradation.arms(compared, kinds, steps), partial(questions.spread, workers=workers))
     report = degradation.report(compared, examples, traces, kinds, steps)
     write_json(json_file, degradation.as_json(report, queries.report))
     if picture:

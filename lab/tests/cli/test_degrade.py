@@ -35,7 +35,7 @@ def bench(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPa
 
 def test_robustness_is_shown_written_drawn_and_kept(bench: Callable[..., Any], here: Path) -> None:
     """Corrective RAG and plain RAG with ten passages, each step of each kind in a folder of its own."""
-    words = ("--kind", "fewer", "--kind", "swapped", "--step", "1", "--run", "run")
+    words = ("--kind", "fewer", "--kind", "lost", "--step", "1", "--run", "run")
     done = bench("robustness", *words, "--json", "r.json", "--figure", "r.svg")
     assert done.code == 0, done.err
     assert "crag − rag:10" in done.out
@@ -44,13 +44,13 @@ def test_robustness_is_shown_written_drawn_and_kept(bench: Callable[..., Any], h
     assert [(s["kind"], s["share"]) for s in report["steps"] if s["method"] == "crag"] == [
         ("fewer", 0.0),
         ("fewer", 1.0),
-        ("swapped", 0.0),
-        ("swapped", 1.0),
+        ("lost", 0.0),
+        ("lost", 1.0),
     ]
     assert [step["changed"] for step in report["steps"] if step["method"] == "crag"] == [0, 2, 0, 2]
     assert report["environment"]["libraries"]
     assert ElementTree.fromstring((here / "r.svg").read_text()).tag.endswith("svg")
-    assert (here / "run" / "rag-10-swapped-1" / "traces.jsonl").exists()
+    assert (here / "run" / "rag-10-lost-1" / "traces.jsonl").exists()
     before = {path: path.read_bytes() for path in here.glob("run/*/traces.jsonl")}
     assert bench("robustness", *words).out == done.out
     assert {path: path.read_bytes() for path in here.glob("run/*/traces.jsonl")} == before
