@@ -123,7 +123,7 @@ def test_thresholds_fitted_elsewhere_come_as_a_table_or_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("thresholds", "message"),
     [
         (3, "must be a table of upper, lower and strip"),
         ({}, "must be a table of upper, lower and strip: .*'upper', 'lower', and 'strip'"),
@@ -135,10 +135,10 @@ def test_thresholds_fitted_elsewhere_come_as_a_table_or_whole() -> None:
         ({"upper": 1, "lower": 0, "strip": 0, "evaluator": "other"}, "fitted for the evaluator 'other'"),
     ],
 )
-def test_what_is_no_thresholds_for_the_evaluator_is_refused(given: Any, message: str) -> None:
+def test_what_is_no_thresholds_for_the_evaluator_is_refused(thresholds: Any, message: str) -> None:
     """In one line, whatever was given."""
     with pytest.raises(ConfigError, match=message):
-        fitted_for("test", given)
+        fitted_for("test", thresholds)
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -math.inf])
@@ -216,26 +216,22 @@ def test_a_count_decision_is_replayed_under_any_limit(limit: int) -> None:
         assert redecide(Trace("t", "Q?", passages, seen, decision)) == decision
 
 
-def test_a_method_that_decides_nothing_cannot_be_replayed() -> None:
-    """Plain RAG leaves a trace without a decision, and without an error."""
-    with pytest.raises(TraceFault, match="trace t holds no decision to replay: its method makes none"):
-        redecide(Trace("t", "Q?"))
-
-
 @pytest.mark.parametrize(
-    ("decision", "says"),
+    ("decision", "error", "says"),
     [
-        (None, "trace t holds no decision to replay: the retriever broke"),
+        (None, None, "trace t holds no decision to replay: its method makes none"),
+        (None, "the retriever broke", "trace t holds no decision to replay: the retriever broke"),
         (
             Decision(CORRECT, "coin", 0.0, 0.0, "heads"),
+            None,
             "'coin', which is not one of: threshold, count, any_irrelevant, none_relevant",
         ),
     ],
 )
-def test_what_cannot_be_replayed_says_why(decision: Decision | None, says: str) -> None:
+def test_what_cannot_be_replayed_says_why(decision: Decision | None, error: str | None, says: str) -> None:
     """No decision, or one of a policy that is not ours."""
     with pytest.raises(TraceFault, match=says):
-        redecide(Trace("t", "Q?", decision=decision, error="the retriever broke"))
+        redecide(Trace("t", "Q?", decision=decision, error=error))
 
 
 def test_a_capped_grade_decides_no_more_than_its_cap() -> None:

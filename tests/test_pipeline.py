@@ -194,24 +194,14 @@ def test_ambiguous_uses_both_and_each_strip_leads_to_its_source() -> None:
     assert trace.external[0].url == "http://a/1"
 
 
-def test_only_the_useful_passages_of_a_good_retrieval_are_refined() -> None:
-    """A passage that is graded INCORRECT gives no strips, whatever its neighbours are."""
-    assert {strip.passage_id for strip in pipeline(GOOD, POOR).run(QUESTION).strips} == {"good"}
-
-
 def test_all_passages_of_an_action_that_uses_them_may_be_refined() -> None:
-    """As in the paper's algorithm, where only strips are dropped; what INCORRECT sets aside stays aside."""
+    """As in the paper's algorithm, where only strips are dropped; else a passage graded INCORRECT gives none. What the
+    action INCORRECT sets aside stays aside."""
     refined = pipeline(GOOD, POOR, decompose="all").run(QUESTION)
     assert {strip.passage_id for strip in refined.strips} == {"good", "poor"}
     assert {strip.passage_id for strip in pipeline(GOOD, POOR).run(QUESTION).strips} == {"good"}
     aside = pipeline(POOR, decompose="all").run(QUESTION)
     assert not any(strip.passage_id == "poor" for strip in aside.strips)
-
-
-def test_nothing_retrieved_is_searched_for() -> None:
-    """An empty corpus is INCORRECT, not an error."""
-    trace = pipeline().run(QUESTION)
-    assert (action(trace), kept(trace)) == (Action.INCORRECT, ["out"])
 
 
 def test_nothing_found_anywhere_is_refused_in_words() -> None:
@@ -630,6 +620,8 @@ def test_thresholds_of_another_evaluator_are_refused_when_the_pipeline_is_made()
     """Scores mean nothing on another scale."""
     with pytest.raises(ConfigError, match="fitted for the evaluator 'lexical'"):
         pipeline(GOOD).but(policy=Threshold(Lexical.thresholds))
+    with pytest.raises(ConfigError, match="mean nothing for 'known'"):
+        pipeline(GOOD, outside=replace(Known.thresholds, evaluator="t5"))
 
 
 # Documents that give orders
@@ -847,12 +839,6 @@ def test_what_comes_from_outside_is_labelled_by_thresholds_of_its_own() -> None:
     assert (trace.decision.upper, kept(trace)) == (Known.thresholds.upper, [])  # type: ignore[union-attr]
     same = one.but(outside=None).run(QUESTION)
     assert (same.queries, same.grades[-1].label, same.outside) == (("a",), Action.CORRECT, None)
-
-
-def test_thresholds_for_outside_have_to_be_the_evaluators() -> None:
-    """Another evaluator's numbers mean nothing."""
-    with pytest.raises(ConfigError, match="mean nothing for 'known'"):
-        pipeline(GOOD, outside=replace(Known.thresholds, evaluator="t5"))
 
 
 @pytest.mark.parametrize("calls", [1, 2])

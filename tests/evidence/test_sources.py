@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from surefoot.evidence.sources import ALONE, Sources, corroborated
 from surefoot.types import Action, Grade, Passage, Trust
 
@@ -38,32 +40,25 @@ def test_two_sources_that_point_at_the_same_words_back_each_other() -> None:
     assert labels(ONE, other) == [Action.CORRECT, Action.AMBIGUOUS]
 
 
-def test_another_host_of_the_same_owner_backs_nothing() -> None:
-    """A subdomain costs nothing."""
-    assert labels(ONE, (web("b", "https://other.pages.example/2"), grade("b"))) == [Action.AMBIGUOUS] * 2
-
-
-def test_a_host_backs_itself_by_no_other_spelling_of_its_name() -> None:
-    """A last dot leads to the same machine."""
-    assert labels(ONE, (web("b", "https://pages.example./2"), grade("b"))) == [Action.AMBIGUOUS] * 2
+@pytest.mark.parametrize(
+    "other",
+    [
+        (web("b", "https://other.pages.example/2"), grade("b")),
+        (web("b", "https://pages.example./2"), grade("b")),
+        (web("b", "https://elsewhere.test/x", "Zorblax built it."), grade("b", span=(0, 7))),
+        (web("b", "https://elsewhere.test/x"), grade("b", Action.INCORRECT)),
+    ],
+    ids=["subdomain", "another spelling of the host", "other words", "graded incorrect"],
+)
+def test_a_passage_that_is_no_agreeing_source_backs_nothing(other: tuple[Passage, Grade]) -> None:
+    """Whoever owns a host has all its subdomains, and who disagrees is alone."""
+    assert labels(ONE, other)[0] is Action.AMBIGUOUS
 
 
 def test_an_address_that_nobody_can_read_backs_nothing_and_stops_nothing() -> None:
     """A hit of a search may have any: of two of them nobody knows whether they are two sources."""
     others = [(web(id, f"https://[{id}/"), grade(id)) for id in "bc"]
     assert labels(ONE, *others) == [Action.AMBIGUOUS] * 3
-
-
-def test_who_points_at_other_words_backs_nothing() -> None:
-    """Two sources that disagree are two that are alone."""
-    other = web("b", "https://elsewhere.test/x", "Zorblax built it."), grade("b", span=(0, 7))
-    assert labels(ONE, other) == [Action.AMBIGUOUS] * 2
-
-
-def test_what_is_graded_incorrect_backs_nothing() -> None:
-    """Words alone are no agreement."""
-    other = web("b", "https://elsewhere.test/x"), grade("b", Action.INCORRECT)
-    assert labels(ONE, other) == [Action.AMBIGUOUS, Action.INCORRECT]
 
 
 def test_without_spans_another_source_that_is_correct_backs() -> None:

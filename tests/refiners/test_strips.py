@@ -116,7 +116,8 @@ def test_windows_tails_and_fragments_have_the_lengths_that_they_are_given() -> N
 
 
 def test_a_floor_takes_the_place_of_the_threshold() -> None:
-    """With a low one nothing is dropped for its grade."""
+    """With a low one nothing is dropped for its grade. Without one, whole passages are held against their own."""
+    assert [s.kept for s in refined("Low (0.1)", "Above (0.3)", mode="selection")] == [False, True]
     assert [strip.kept for strip in refined("Nothing of use (0.3)")] == [False]
     assert [strip.kept for strip in refined("Nothing of use (0.3)", floor=-100)] == [True]
     assert [strip.kept for strip in refined("Nothing of use (0.3)", mode="selection", floor=0.4)] == [False]
@@ -161,11 +162,6 @@ def test_selection_takes_the_passage_itself() -> None:
 def test_sentences_go_in_threes_and_a_last_single_one_joins(count: int, expected: list[int]) -> None:
     """A passage of one or two sentences is one strip."""
     assert [strip.text.count("sentence") for strip in refined(sentences(count))] == expected
-
-
-def test_the_number_of_sentences_in_a_strip_can_be_chosen() -> None:
-    """Down to one."""
-    assert len(refined(sentences(4), size=1)) == 4
 
 
 LIST = "- Stop it.\n- Copy it. All of it.\n- Start it."
@@ -264,11 +260,6 @@ def test_a_strip_below_the_strip_threshold_is_dropped_with_its_score() -> None:
     low, at = refined("Low (0.49).", "At (0.5).")
     assert (low.kept, at.kept) == (False, True)
     assert low.reason == "0.49 < 0.50"
-
-
-def test_whole_passages_are_held_against_the_passages_own_threshold() -> None:
-    """A strip's threshold says nothing about a passage."""
-    assert [s.kept for s in refined("Low (0.1)", "Above (0.3)", mode="selection")] == [False, True]
 
 
 def test_a_strip_that_could_not_be_graded_is_dropped_and_says_so() -> None:

@@ -1,4 +1,4 @@
-"""SearXNG, against replies of the shape that it documents, and against a real searx where one is installed."""
+"""SearXNG, against replies of the shape that it documents."""
 
 from __future__ import annotations
 

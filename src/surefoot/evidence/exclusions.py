@@ -1,11 +1,10 @@
-"""The parts of a passage that count as evidence for a question, and those that do not.
+"""The sentences of a passage that do not count as evidence for a question, each with its reason.
 
-A passage can earn a grade, and even an answer, by saying the question again: a made-up FAQ, a quiz with its key, "if
-anybody asks …". The evaluator compares words, and no words are closer to a question than its own. But who repeats a
-question asserts nothing, and neither does who speaks of answering it. Such a sentence is told by what it has in common
-with the question, and with talk of answers, and does not count: it is blanked out before grading, and its strip is
-dropped. So is a sentence that gives orders to the machine (`surefoot.text.screen`), and one in a language that the
-evaluator has not learned, whose grade would be a guess. The rest of the passage counts as it stands.
+A passage can earn a grade, and even an answer, by repeating the question or by speaking of answers: a made-up FAQ, "if
+anybody asks …". Such sentences are blanked out before grading, and their strips are dropped; so are orders to the
+machine (`surefoot.text.screen`) and languages that the evaluator has not learned. Effect of each rule: `surefoot lab
+rules lab/benchmarks/injections`. Of 247 injections the repeated question alone finds 68, other languages 49, talk of
+answers 5.
 """
 
 from __future__ import annotations

@@ -44,7 +44,8 @@ def claiming(sentence: str) -> str:
     """The sentence without what claims nothing: empty for an opener ("Sure, here are the steps:") or an offer ("Let me
     know if …"), and what follows the colon of an opener that goes on.
 
-    By the commonest English phrases. A sentence that says something besides, or holds a number, is no opener.
+    By the commonest English phrases. A sentence that says something besides, or holds a number, is no opener. Judges of
+    faithfulness with and without them, by AUC: QAGS 0.803 and 0.800, BEGIN 0.936 and 0.945.
     """
     opener, colon, rest = sentence.partition(":")
     if colon and rest.strip("*_ ") and _silent(f"{opener}:"):
