@@ -7,8 +7,9 @@ import json
 import math
 import re
 from pathlib import Path
-from threading import Event, Lock
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.network.cache import Cache
@@ -34,25 +35,20 @@ class CachedLLM(WrappedLLM):
         self._where = where
         self._cache = Cache(file, math.inf)
         self._lock = Lock()
-        self._under_way: dict[str, Event] = {}
+        self._under_way: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        """A lock for each request."""
 
     def answer(self, call: Call) -> Completion:
         """The cached completion, or the inner model's; raises what that raises."""
         messages = [[message.role, message.content] for message in call.messages]
         key = _key([self.name, self._where, messages, call.schema, call.max_tokens, list(call.stop)])
-        while (cached := self._recalled(key)) is None:
-            with self._lock:
-                mine, done = key not in self._under_way, self._under_way.setdefault(key, Event())
-            if not mine:
-                done.wait()  # and look again: the other thread may have failed
-                continue
-            try:
+        with self._lock:
+            mine = self._under_way.setdefault(key, Lock())
+        with mine:  # of equal requests one asks, and the next find its completion
+            if (cached := self._recalled(key)) is None:
                 completion = self.ask(call)
                 self._store(key, completion)
                 return completion
-            finally:
-                with self._lock:
-                    self._under_way.pop(key).set()
         if call.on_text and cached.text:
             call.on_text(cached.text)
         meter.count(cached=1)
