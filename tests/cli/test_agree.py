@@ -42,14 +42,13 @@ def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, her
 
 
 def test_the_longest_names_keep_to_eighty_columns(surefoot: Surefoot, here: Path) -> None:
-    """Of metrics, judges and tags; every figure stays whole."""
+    """Of metrics and judges; every figure stays whole."""
     folder = written(here / "long", {"context_relevancy": VALUES}, judge="llm:qwen3-235b-a22b-instruct x3")
-    done = surefoot("agree", folder, ratings(here, "context_relevancy"), "--by", "domain")
+    done = surefoot("agree", folder, ratings(here, "context_relevancy"))
     tables = [line for line in done.out.splitlines() if not line.startswith(("No ratings", "fewer than"))]
     assert max(map(len, tables)) <= 80
     assert "…" not in done.out
     assert "context_relevancy  20" in done.out
-    assert "  domain=law " in done.out
 
 
 def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> None:
@@ -59,13 +58,6 @@ def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> No
     assert done.code == 0
     assert "ROC-AUC 1.000" in " ".join(done.out.split())
     assert "NMAE" not in done.out
-
-
-def test_agreement_is_told_by_tag(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """Of the records."""
-    out = surefoot("agree", run, ratings(here), "--by", "domain").out
-    assert "domain=law" in out
-    assert "domain=food" in out
 
 
 def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> None:

@@ -38,15 +38,11 @@ def agree(
     scale: Annotated[
         str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
     ] = "1:5",
-    by: Annotated[
-        list[str] | None, Option("--by", metavar="TAG", help="Also by domain, system, …; again for one more.")
-    ] = None,
     as_json: Annotated[bool, Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
     """Hold a judge against people: rank correlation, error or AUC, and corrected means."""
     evaluation, people = opened(run), labelled(labels, metric, label, _scale(scale))
-    tags = {one.id: one.tags for one in evaluation.records}
-    found = agreed(evaluation.scores, people, evaluation.groups, tags, by or [])
+    found = agreed(evaluation.scores, people, evaluation.groups)
     if not found:
         raise UsageError(f"no label of {labels} is of a record and metric that {run} has a score for")
     means = corrections(evaluation.scores, people, evaluation.groups)
@@ -85,7 +81,7 @@ def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
 def _agreements(found: Sequence[Agreement]) -> Table:
     table = headed(["metric"], ["n", "measure", "value", "95 % interval"])
     for one in found:
-        first = [f"  {plain(one.tag)}" if one.tag else plain(one.metric), number(one.of)]
+        first = [plain(one.metric), number(one.of)]
         for place, (name, measured) in enumerate(one.figures.items()):
             cells = first if place == 0 else ["", ""]
             table.add_row(*cells, _MEASURES[name], share(measured.value), between(measured.low, measured.high))
@@ -111,11 +107,11 @@ def _legend(found: Sequence[Agreement], means: Sequence[Correction]) -> Iterator
 
 
 def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
-    names = [" ".join(part for part in (one.metric, one.judge, one.tag) if part) for one in found]
+    names = [" ".join(part for part in (one.metric, one.judge) if part) for one in found]
     for metric, count in lost.items():
         yield f"{metric}: {count:,} labels are of records without a score to hold them against"
     for name, one in zip(names, found, strict=True):
-        if one.unscored and not one.tag:
+        if one.unscored:
             yield f"{name}: {one.unscored:,} that have a label were left unscored, and are in no figure"
         if lacking := [figure for figure in one.figures if one.figures[figure].undefined]:
             missing_ones = ", ".join(_MEASURES[figure] for figure in lacking)

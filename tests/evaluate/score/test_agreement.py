@@ -75,14 +75,6 @@ def test_every_figure_has_an_interval_over_groups() -> None:
         assert two.low < one.low < one.high < two.high
 
 
-def test_agreement_is_also_told_by_tag() -> None:
-    """Of the record, or of the label, which comes first."""
-    labels = [Label("r0", "m", 0.0), Label("r1", "m", 0.5), Label("r2", "m", 1.0, tags={"domain": "law"})]
-    tags = {"r0": {"domain": "law", "system": "x"}, "r1": {"domain": "food"}, "r2": {"domain": "food"}}
-    found = agreed(rated(1, 3, 5), labels, tags=tags, by=["system", "domain"])
-    assert [(one.tag, one.of) for one in found] == [("", 3), ("system=x", 1), ("domain=food", 1), ("domain=law", 2)]
-
-
 def test_several_judges_of_a_metric_are_told_apart() -> None:
     """Each against all labels."""
     found = agreed([*rated(1, 2, judge="a"), *rated(2, 1, judge="b")], said(1, 2))

@@ -42,16 +42,16 @@ def test_ones_alone_are_ratings(tmp_path: Path) -> None:
     assert read(tmp_path, '{"id": "a", "rating": 1}', metric="m") == [Label("a", "m", 0.0)]
 
 
-def test_group_and_tags_are_kept(tmp_path: Path) -> None:
-    """Domain and system are tags also where they stand by themselves."""
-    line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law", "tags": {"lang": "en"}}'
-    assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7", tags={"domain": "law", "lang": "en"})]
+def test_the_group_is_kept(tmp_path: Path) -> None:
+    """And a number may be an id."""
+    line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law"}'
+    assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7")]
 
 
 def test_a_table_is_read_like_lines(tmp_path: Path) -> None:
     """With a heading; an empty cell says nothing."""
     found = read(tmp_path, "id,metric,label,domain", "a,m,TRUE,law", "b,m,false,", "c,m,,law", name="labels.csv")
-    assert found == [Label("a", "m", 1.0, True, tags={"domain": "law"}), Label("b", "m", 0.0, True)]
+    assert found == [Label("a", "m", 1.0, True), Label("b", "m", 0.0, True)]
 
 
 @pytest.mark.parametrize(

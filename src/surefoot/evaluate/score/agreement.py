@@ -1,4 +1,4 @@
-"""The agreement of a judge with people: by metric and by tag, with intervals."""
+"""The agreement of a judge with people: by metric, with intervals."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from surefoot.types import Score
 Labelled: TypeAlias = Literal["ratings", "yes and no"]
 Groups: TypeAlias = Mapping[str, str]
 """By record id."""
-Tags: TypeAlias = Mapping[str, Mapping[str, str]]
-"""By record id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,6 @@ class Agreement:
 
     metric: str
     judge: str
-    tag: str
-    """ "domain=law": over the records with this tag; empty: over all."""
     labels: Labelled
     rated: bool
     """The judge rates from 1 to 5; else its value v counts as a rating of 1 + 4·v."""
@@ -61,22 +57,19 @@ def agreed(
     scores: Iterable[Score],
     labels: Iterable[Label],
     groups: Groups | None = None,
-    tags: Tags | None = None,
-    by: Sequence[str] = (),
 ) -> tuple[Agreement, ...]:
-    """An agreement for each metric that has labels and each judge of it, and one for each value of each tag in `by`.
+    """An agreement for each metric that has labels and each judge of it.
 
-    `groups` and `tags` are of the records; those of a label come first. Labels that no judge was asked about are left
+    `groups` are of the records; that of a label comes first. Labels that no judge was asked about are left
     out (`missing`). Several ratings of one record count as their mean; several yes and no as the majority, and not at
     all where they are even.
     """
     table = _table(scores)
-    graded = _joined([_located(one, groups or {}, tags or {}) for one in labels])
+    graded = _joined([_located(one, groups or {}) for one in labels])
     found: list[Agreement] = []
     for (metric, judge), mine in table.items():
         ratings = [one for one in graded if one.metric == metric and one.record_id in mine]
-        tagged = {tag: [one for one in ratings if _has(one, tag)] for tag in _tags(ratings, by)}
-        found += [_graded((metric, judge, tag), among, mine) for tag, among in tagged.items() if among]
+        found += [_graded(metric, judge, ratings, mine)] if ratings else []
     return tuple(found)
 
 
@@ -132,11 +125,9 @@ def _table(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, Score]]:
     return table
 
 
-def _located(one: Label, groups: Groups, tags: Tags) -> Label:
-    """The label, with what is known of its record."""
-    name = one.record_id
-    group = one.group or groups.get(name) or f"\0{name}"
-    return replace(one, group=group, tags={**tags.get(name, {}), **one.tags})
+def _located(one: Label, groups: Groups) -> Label:
+    """The label with its group, or its record's, or one of its own."""
+    return replace(one, group=one.group or groups.get(one.record_id) or f"\0{one.record_id}")
 
 
 def _joined(labels: Sequence[Label]) -> list[Label]:
@@ -154,16 +145,6 @@ def _joined(labels: Sequence[Label]) -> list[Label]:
     return joined
 
 
-def _tags(labels: Sequence[Label], by: Sequence[str]) -> list[str]:
-    named = sorted({f"{name}={one.tags[name]}" for one in labels for name in by if name in one.tags})
-    return ["", *sorted(named, key=lambda tag: by.index(tag.partition("=")[0]))]
-
-
-def _has(one: Label, tag: str) -> bool:
-    name, _, stated = tag.partition("=")
-    return not tag or one.tags.get(name) == stated
-
-
 def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[JudgedRecord]:
     rated = rates(scores.values())
     there = [(one, scores[one.record_id]) for one in labels]
@@ -171,8 +152,7 @@ def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[Judged
     return [JudgedRecord(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
 
 
-def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
-    """`about`: metric, judge and tag."""
+def _graded(metric: str, judge: str, labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
     found = _beside(labels, scores)
     stated, judged = [one.label.share for one in found], [one.share for one in found]
     binary = any(one.binary for one in labels)
@@ -185,7 +165,7 @@ def _graded(about: tuple[str, str, str], labels: Sequence[Label], scores: Mappin
     figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
     kind: Labelled = "yes and no" if binary else "ratings"
     groups = count(numbers) if found else 0
-    return Agreement(*about, kind, rates(scores.values()), len(found), groups, len(labels) - len(found), figures)
+    return Agreement(metric, judge, kind, rates(scores.values()), len(found), groups, len(labels) - len(found), figures)
 
 
 def _sorted(values: Floats) -> tuple[Ints, Ints]:

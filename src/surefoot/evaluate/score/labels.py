@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ class Label:
     binary: bool = False
     group: str = ""
     """The group of the record; empty: not said here."""
-    tags: dict[str, str] = field(default_factory=dict)
 
 
 def labelled(
@@ -36,8 +35,8 @@ def labelled(
 
     A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names. `true` and `false` say
     yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the scale begins higher. Other
-    numbers lie on the scale. The line's own metric comes before `metric`; `group`, `tags`, `domain` and `system` are
-    kept. Lines without a label are passed over.
+    numbers lie on the scale. The line's own metric comes before `metric`; `group` is kept.
+    Lines without a label are passed over.
 
     Raises UsageError, naming the line, for a label that is none.
     """
@@ -56,7 +55,7 @@ def labelled(
             )
         share = (number - low) / (high - low)
         group = row.get("group")
-        return Label(_id(where, row), named, share, named in binary, "" if group is None else str(group), _tags(row))
+        return Label(_id(where, row), named, share, named in binary, "" if group is None else str(group))
 
     return tuple(rated(*one) for one in labels)
 
@@ -114,9 +113,3 @@ def _number(where: str, raw: Any) -> float:
         return float(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{where}: the label {str(raw)[:40]!r} is no number, nor true or false") from error
-
-
-def _tags(row: dict[str, Any]) -> dict[str, str]:
-    tags = row.get("tags")
-    plain = {name: row[name] for name in ("domain", "system") if row.get(name)}
-    return {name: str(raw) for name, raw in {**plain, **(tags if isinstance(tags, dict) else {})}.items()}
