@@ -11,7 +11,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, SupportsIndex
 
 from surefoot.components import OBJECTS
 from surefoot.evidence.answer_policy import AnswerPolicy, remembered
@@ -28,6 +28,7 @@ from surefoot.index.bounds import bounded
 from surefoot.network.pace import left, within
 from surefoot.run import meter
 from surefoot.run.cost import NO_BUDGET, Budget
+from surefoot.run.origin import Origin
 from surefoot.run.recorder import Listener, Recorder, safely
 from surefoot.run.stream import streamed
 from surefoot.text.conversation import Conversation, Turn
@@ -106,10 +107,18 @@ class Pipeline:
     """The configuration that it was built from; each trace records it."""
     conversation: Conversation = field(default_factory=Conversation)
     """Completes a question from the turns before it."""
+    origin: Origin | None = field(default=None, repr=False, compare=False)
+    """How it was built; None: it was put together by hand."""
 
     def __post_init__(self) -> None:
         for thresholds in filter(None, (self.policy.thresholds, self.outside)):
             require_match(thresholds, self.evaluator.name)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        """Pickle the configuration, and of the parts those that did not come from it; by hand, all of them."""
+        if self.origin is None:
+            return object.__reduce_ex__(self, protocol)
+        return self.origin.reduced(self)
 
     def but(self, **parts: Any) -> Pipeline:
         """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from shelf import Shelf
+from shelf import Shelf, asked
 from surefoot import load
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
@@ -24,6 +27,7 @@ from surefoot.text.conversation import Conversation
 from surefoot.types import Grade, Passage, Trace
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import Pair
+from surefoot.verifiers.lexical import LexicalVerifier
 
 QUESTION = "Who built the Ruvel Bridge?"
 CHEAP = {"evaluator": {"use": "lexical"}, "embedder": {"use": "hashing"}}
@@ -111,6 +115,14 @@ def test_without_an_index_the_error_names_the_ways_out() -> None:
         load(CHEAP)
 
 
+# Pickling
+
+
+def bare(trace: Trace) -> Trace:
+    """Without what differs from run to run."""
+    return replace(trace, id="", created="", steps=())
+
+
 @pytest.fixture
 def indexed(here: Path) -> Pipeline:
     """A pipeline over an index of one document."""
@@ -130,3 +142,31 @@ def test_a_varied_pipeline_can_be_loaded_from_its_configuration(indexed: Pipelin
     assert (again.sources, again.answering, again.decompose) == (sources, answering, "all")
     assert (type(again.searcher), again.k) == (Nowhere, 1)
     assert again.config == varied.config
+
+
+def test_another_process_answers_as_this_one_does(indexed: Pipeline) -> None:
+    """One that shares nothing with it; a part that took another's place goes along, and so do sizes."""
+    varied = indexed.but(searcher=Given(), k=1)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        first, second = pool.map(asked, [indexed, varied], [QUESTION] * 2)
+    assert bare(first) == bare(asked(indexed, QUESTION))
+    assert bare(second) == bare(asked(varied, QUESTION))
+    assert second.config["pipeline"]["k"] == 1
+
+
+def test_what_is_pickled_is_the_configuration(indexed: Pipeline) -> None:
+    """No model and no connection; the parts are built again."""
+    again = pickle.loads(pickle.dumps(indexed))
+    assert (again.config, again.k) == (indexed.config, indexed.k)
+    assert again.retriever is not indexed.retriever
+    assert len(pickle.dumps(indexed)) < 5000
+
+
+def test_objects_pickle_themselves() -> None:
+    """Those that were given, and those of a pipeline that was put together by hand."""
+    given = pickle.loads(pickle.dumps(load(CHEAP, parts={"retriever": Given((BRIDGE,))})))
+    assert given.retriever == Given((BRIDGE,))
+    parts = {"evaluator": Lexical(), "refiner": Given(), "generator": Given(), "verifier": LexicalVerifier()}
+    by_hand = replace(given, origin=None, searcher=Nowhere(), **parts)
+    again = pickle.loads(pickle.dumps(by_hand))
+    assert (again.retriever, again.config, again.origin) == (by_hand.retriever, by_hand.config, None)

@@ -253,6 +253,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
     [
         ({"index": {"paths": "a"}}, r"\[index\] has no option 'paths'; it has: path, collection; did you mean 'path'"),
         ({"index": {"path": 3}}, r"\[index\] path must be the name of a file, not 3"),
+        ({"index": {"use": "x"}}, r"\[index\] path must be the name of a file, not None"),
         ({"pipeline": {"n": 3}}, r"\[pipeline\] has no key 'n'; it has: k, keep, external_k"),
         ({"pipeline": {"k": 0}}, r"\[pipeline\] k must be greater than or equal to 1, not 0"),
         ({"pipeline": {"k": "ten"}}, r"\[pipeline\] k must be a whole number, not 'ten'"),
@@ -265,6 +266,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"thresholds": {"upper": -1, "lower": 1}}, "lower 1.0 lies above upper -1.0"),
         ({"thresholds": {"preset": "pop"}}, "no thresholds called 'pop'; there are: popqa, pubhealth, arc, bio"),
         ({"thresholds": {"preset": "popqa", "upper": 1}}, r"\[thresholds\] preset and upper do not go together"),
+        ({"thresholds": {"preset": "popqa", "file": "a"}}, r"\[thresholds\] file and preset do not go together"),
         ({"thresholds": {"file": "a", "upper": 1}}, r"\[thresholds\] file and upper do not go together"),
         ({"thresholds": {"file": 3}}, r"\[thresholds\] file must be a text, not 3"),
         ({"thresholds": {"file": "none.toml"}}, "^none.toml cannot be read: No such file"),
@@ -275,6 +277,7 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"evaluator": {"retrievers": ["bm25"]}}, "evaluator 'lexical' has no option 'retrievers'"),
         ({"retriever": {"use": "bm25", "retrievers": ["dense"]}}, "retriever 'bm25' has no option 'retrievers'"),
         ({"retriever": {"retrievers": "bm25"}}, "retrievers must be a list of retrievers other than hybrid"),
+        ({"retriever": {"retrievers": ["hybrid"]}}, "retrievers must be a list of retrievers other than hybrid"),
         ({"retriever": {"retrievers": ["bm52"]}}, "no retriever called 'bm52'"),
         (
             {"thresholds": {"evaluator": "minilm", "upper": 2}},
@@ -283,11 +286,17 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         ({"thresholds": {"evaluator": 3}}, r"\[thresholds\] evaluator must be a text, not 3"),
         (cascade("lexical"), "evaluators must be a list of evaluators other than cascade, not 'lexical'"),
         (cascade([]), r"evaluators must be a list of evaluators other than cascade, not \[\]"),
+        (cascade(["lexical", "cascade"]), "evaluators must be a list of evaluators other than cascade"),
         (cascade(["lexical", {"per_call": 3}]), "evaluators must be a list of evaluators other than cascade"),
+        (cascade([{"use": "lexical", "evaluators": []}]), "evaluators must be a list of evaluators other than cascade"),
         (cascade(["lexical"]), "a cascade has two evaluators or more, the cheapest one first, not 1"),
         (cascade(["lexical", "lm"]), "no evaluator called 'lm'"),
         (cascade(["lexical", {"use": "llm", "calls": 3}]), "evaluator 'llm' has no option 'calls'; it has: per_call"),
         (cascade(["lexical", {"use": "llm", "llm": 3}]), r"\[evaluator\] has no key 'llm'.*: \[llm\]"),
+        (
+            {"evaluator": {"use": "lexical", "evaluators": ["lexical"]}},
+            "evaluator 'lexical' has no option 'evaluators'",
+        ),
         (
             {"answer": {"check": "loosely"}},
             r"\[answer\] check must be 'refuse', 'mark' or 'off', not 'loosely'",
@@ -295,6 +304,10 @@ def test_a_cascade_asks_again_where_its_second_failed(small: dict[str, Any]) -> 
         (
             {"answer": {"risk": 1.5}},
             r"\[answer\] risk must be less than or equal to 1, not 1.5",
+        ),
+        (
+            {"answer": {"risk": "low"}},
+            r"\[answer\] risk must be a number, not 'low'",
         ),
         (
             {"answer": {"fallback": "guess"}},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,13 @@ from surefoot.config.faults import faults, judge_faults
 from surefoot.config.options import OBJECT, assemble, build
 from surefoot.config.parts import Parts
 from surefoot.config.sections import JudgeSection, PricesSection
-from surefoot.config.settings import read
+from surefoot.config.settings import Config, read
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.pipeline import Pipeline
+from surefoot.run.origin import Origin
 from surefoot.text.conversation import Conversation
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import LLM, Judge, VectorDatabase
@@ -80,7 +81,7 @@ class Builder(Parts):
                 raise ConfigError(*found) from error
             raise
         made["conversation"] = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
-        return Pipeline(**made)
+        return Pipeline(**made, origin=Origin(partial(_pipeline, self.config, self.objects), made))
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
@@ -156,3 +157,7 @@ class Builder(Parts):
     @property
     def _asks_an_endpoint(self) -> bool:
         return bool(self._judging_section["use"] == "openai")
+
+
+def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:
+    return Builder(config, objects).pipeline()
