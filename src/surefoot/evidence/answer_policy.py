@@ -1,4 +1,4 @@
-"""What is done with an answer that may be wrong, with one that no source carries, and where there is no source."""
+"""Choices for an answer that may be wrong, with one that no source carries, and where there is no source."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class AnswerPolicy:
 
 
 def remembered(answer: Answer) -> Answer:
-    """What a model answered that was given no source, hedged as that; a refusal stays one."""
+    """The answer of a model that had no source, hedged as that; a refusal stays one."""
     return answer if answer.refused else replace(answer, hedged=True, because=REMEMBERED)

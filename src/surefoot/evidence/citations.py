@@ -130,7 +130,7 @@ def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, suppo
 
 
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
-    """Whether it says yes, no, true or false, and, where it names sources, nothing besides."""
+    """True if it says yes, no, true or false, and, where it names sources, nothing besides."""
     verdict = _VERDICT.match(text)
     return verdict is not None and not (cited and _new_words(question, _MARKER.sub("", text[verdict.end() :])))
 
@@ -151,7 +151,7 @@ def _claims(text: str) -> list[tuple[int, int]]:
 
 
 def _stands(cited: Sequence[Citation]) -> bool:
-    """Whether a source holds words of the sentence, or carries it in others."""
+    """True if a source holds words of the sentence, or carries it in others."""
     return any(citation.quote or citation.supported for citation in cited)
 
 
@@ -303,7 +303,7 @@ def _absent(question: str, sentence: str, source: str) -> list[str]:
 
 
 def _quotations(sentence: str) -> Iterator[str]:
-    """What stands in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
+    """The text in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
     at, unclosed = 0, {_DOUBLE: 0, _SINGLE: 0}
     while opening := _OPENING.search(sentence, at):
         at, rest = opening.end(), _DOUBLE if opening[0] in '"“«' else _SINGLE

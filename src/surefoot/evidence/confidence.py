@@ -1,4 +1,4 @@
-"""How sure an answer is: the chance that it is right, from facts of its trace, with what each of them adds.
+"""The confidence of an answer: the chance that it is right, from facts of its trace, with what each of them adds.
 
 confidence.json, which `recipes/confidence.py` made, holds a small logistic regression. It was fitted on answers that
 the shipped evaluator graded and read, so it says nothing of any other's (`docs/trace.md`).
@@ -33,7 +33,7 @@ question and the share of its words that are quoted tell nothing beside these.""
 
 @dataclass(frozen=True, slots=True)
 class ConfidenceFit:
-    """What turns facts into a confidence, and a confidence into an expected risk."""
+    """A fit that turns facts into a confidence, and a confidence into an expected risk."""
 
     head: Head
     middle: tuple[float, ...]

@@ -40,8 +40,6 @@ _VERBS = frozenset(
 )
 _MARKS = re.compile("[?？؟]")
 _IN_QUESTION = re.compile(r"\b(?:in|into|under|beyond|out\s+of)\s+question\b", re.IGNORECASE)
-_FIRST = re.compile(r"[^\W_]")
-_PARAGRAPH = re.compile(r"\n\s*\n")
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _TALK = re.compile(
     r"""
@@ -172,7 +170,7 @@ def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
 
 def _parted(text: str, one: Span, other: Span) -> bool:
     """True if a paragraph ends between the two sentences."""
-    return bool(_PARAGRAPH.search(text, one[1], other[0]))
+    return bool(re.search(r"\n\s*\n", text[one[1] : other[0]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +233,7 @@ class _Question:
 
 
 def _goes_on(sentence: str) -> bool:
-    first = _FIRST.search(sentence)
-    return first is None or first[0].islower()
+    return next(filter(str.isalnum, sentence), "a").islower()
 
 
 def _tokens(text: str) -> tuple[str, ...]:

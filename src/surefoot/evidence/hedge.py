@@ -48,7 +48,7 @@ def hedged(
 
 
 def hopeless(answer: Answer) -> bool:
-    """Whether the hedged answer is so surely wrong that a refusal takes its place."""
+    """True if the hedged answer is so surely wrong that a refusal takes its place."""
     return answer.hedged and answer.confidence is not None and answer.confidence < HOPELESS
 
 

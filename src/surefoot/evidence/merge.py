@@ -117,8 +117,7 @@ def _print(text: str) -> _Print:
 
 
 def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequence[Strip]) -> tuple[Conflict, ...]:
-    """Where the evaluator points at other answers in kept evidence of the corpus and in that from outside; each pair of
-    answers once.
+    """The pairs of different answers at which the evaluator points in kept evidence of the corpus and from outside.
 
     An answer that the other side has too is in no conflict, and nothing is where the titles name two things.
     """

@@ -100,11 +100,11 @@ class _Reading:
 
     @property
     def place(self) -> int:
-        """Where it points, or else where the part begins that it was graded by."""
+        """The place that it points at, or else where the part begins that it was graded by."""
         return (self.grade.span or self.grade.window or (self.strip.start, 0))[0]
 
     def layout(self, words: int) -> Layout:
-        """What to show of it."""
+        """The slices of it to show."""
         return layout(self.strip, self.passage.text, self.place, words)
 
 

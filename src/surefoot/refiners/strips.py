@@ -26,7 +26,7 @@ UNREAD = "not read: others share more words with the question"
 
 @dataclass(frozen=True, slots=True)
 class StripSizes:
-    """How long strips are, by the way in which they are cut; those of CRAG's released script."""
+    """The length of strips, by the way in which they are cut; those of CRAG's released script."""
 
     size: int = 3
     """"sentences": so many make a strip."""
@@ -103,7 +103,7 @@ class Strips:
         return tuple(strips)
 
     def _telling(self, question: str, read: Sequence[Passage]) -> list[int]:
-        """Which of the strips to read, in their order: long tables have more rows than a reader has time for."""
+        """The places of the strips to read, in their order: long tables have more rows than a reader has time for."""
         sought = set(map(stem, content_words(question)))
         shared = [len(sought.intersection(map(stem, words(passage.text)))) for passage in read]
         return sorted(sorted(range(len(read)), key=lambda i: -shared[i])[: self.most])

@@ -192,7 +192,7 @@ def _prose(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line cannot go on with a paragraph."""
+    """True if a line cannot go on with a paragraph."""
     return bool(_FENCE.match(line) or line.startswith("|") or _ITEM.match(line))
 
 

@@ -71,7 +71,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def deep(value: Any) -> bool:
-    """Whether a value, decoded elsewhere, is nested deeper than `parsed` accepts."""
+    """True if a value, decoded elsewhere, is nested deeper than `parsed` accepts."""
     level: list[Any] = [[value]]
     for _ in range(DEEPEST + 1):
         level = [inner for one in level for inner in _within(one) if isinstance(inner, dict | list)]

@@ -36,7 +36,6 @@ _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WOR
 # Only from the start of a word, or a long one would be read from each of its letters.
 _ADDRESS = re.compile(r"(?<!\S)\S*(?:://|[\w-]\.[\w-]+[./])\S*")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
-_LETTER = re.compile(r"[^\W\d_]")
 FEWEST = 6
 """From so many words, one small word beside a letter that English lacks tells the language; else it takes two."""
 
@@ -71,7 +70,7 @@ def _small(sentence: str) -> list[str]:
 
 
 def _script(sentence: str) -> str:
-    letters = _LETTER.findall(sentence)
+    letters = [*filter(str.isalpha, sentence)]
     foreign = [letter for letter in letters if letter > "\u024f"]
     if 2 * len(foreign) <= len(letters):
         return "latin"

@@ -1,4 +1,4 @@
-"""Where a character of a passage stands in its source, down to its block's page, anchor or line."""
+"""The place of a passage's character in its source, down to its block's page, anchor or line."""
 
 from __future__ import annotations
 

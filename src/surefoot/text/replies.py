@@ -114,8 +114,8 @@ def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> di
     """The object that was cut off, closed at its end; else without its last, half-written entry."""
     quote = "" if tokens[-1][0][0] != '"' or _STRING.fullmatch(tokens[-1][0]) else '"'
     closing = "".join(_CLOSES[bracket] for bracket in reversed(opened))
-    kept, end = _without_half(reply, tokens)
-    for text in (_without_strays(reply, tokens, len(reply)) + quote, _without_strays(reply, kept, end)):
+    rest, end = _without_half(reply, tokens)
+    for text in (_without_strays(reply, tokens, len(reply)) + quote, _without_strays(reply, rest, end)):
         try:
             value: dict[str, Any] = _loaded(text + closing)
         except ValueError:
@@ -137,12 +137,12 @@ def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token],
 
 def _without_strays(reply: str, tokens: Sequence[Token], end: int) -> str:
     """The text from the first token to `end`, without commas before a closing bracket."""
-    kept, at = [], tokens[0].start()
+    rest, at = [], tokens[0].start()
     for comma, closing in pairwise(tokens):
         if comma[0] == "," and closing[0] in "}]" and not reply[comma.end() : closing.start()].strip():
-            kept.append(reply[at : comma.start()])
+            rest.append(reply[at : comma.start()])
             at = comma.end()
-    return "".join((*kept, reply[at:end]))
+    return "".join((*rest, reply[at:end]))
 
 
 def _loaded(text: str) -> Any:

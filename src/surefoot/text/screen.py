@@ -210,7 +210,7 @@ def _signs() -> list[tuple[float, re.Pattern[str]]]:
 
 
 def suspicion(sentence: str) -> float:
-    """How much a sentence sounds like an order to a machine: 1 if a rule fits, else the sum of its signs' weights,
+    """The suspicion that a sentence is an order to a machine: 1 if a rule fits, else the sum of its signs' weights,
     which are set by hand and give no probability. Disguised spellings are read as meant."""
     forms = dict.fromkeys(" ".join(form.split()) for form in (sentence, unmasked(sentence)))
     return max(_suspicion(form) for form in forms)
@@ -228,7 +228,6 @@ _ALIKE = str.maketrans("аеорсухіјѕԁһАЕОРСХІЈЅВМНТКΑΕ
 _LEET = str.maketrans("013457@$", "oieastas")
 _LEET_WORD = re.compile(r"\b\w*(?:[A-Za-z][013457@$]|[013457@$][A-Za-z])[\w@$]*")
 _SPELT = re.compile(r"\b[^\W\d_](?:[ .\-_*][^\W\d_]){2,}\b")
-_LATIN = re.compile("[A-Za-z]")
 
 
 def unmasked(text: str) -> str:
@@ -236,7 +235,7 @@ def unmasked(text: str) -> str:
     1gn0re as words."""
     if not text.isascii():
         text = "".join(c for c in unicodedata.normalize("NFKC", text) if unicodedata.category(c) != "Cf")
-        text = text.translate(_ALIKE) if _LATIN.search(text) else text
+        text = text.translate(_ALIKE) if any(c.isascii() and c.isalpha() for c in text) else text
     text = _SPELT.sub(lambda word: re.sub(r"[\W_]", "", word[0]), re.sub(r"[*_`~]", "", text))
     text = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), text)
     return re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "", text)

@@ -200,7 +200,7 @@ def bears(title: str, text: str, about: Subject) -> bool:
 
 
 def fit(title: str, text: str, about: Subject) -> int:
-    """How well a page's title and opening suit what is asked, from 0: not at all; 1 where anything does."""
+    """The degree to which a page's title and opening suit what is asked, from 0: not at all; 1 where anything does."""
     if not about.kinds and not about.cues:
         return 1
     bracket = " ".join(words(title.removeprefix(bare(title))))

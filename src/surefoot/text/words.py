@@ -134,8 +134,8 @@ def places(phrase: str, text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for i, (word, start, _) in enumerate(there):
         run = there[i : i + len(sought)]
-        alike = sought and word == sought[0] and [other for other, _, _ in run] == sought
-        if alike and (not found or start >= found[-1][1]):
+        same = sought and word == sought[0] and [other for other, _, _ in run] == sought
+        if same and (not found or start >= found[-1][1]):
             found.append((start, run[-1][2]))
     return found
 
@@ -148,8 +148,8 @@ def places_of(phrases: Iterable[str], text: str) -> list[tuple[int, int]]:
 def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """The text without the sentences that the spans touch."""
     gone = list(spans)
-    kept = [text[a:b] for a, b in sentences(text) if not any(start < b and a < end for start, end in gone)]
-    return " ".join(kept)
+    rest = [text[a:b] for a, b in sentences(text) if not any(start < b and a < end for start, end in gone)]
+    return " ".join(rest)
 
 
 def replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:

@@ -1,4 +1,4 @@
-"""What every verifier does alike: join the evidence, and answer for what holds nothing to judge."""
+"""Steps that all verifiers share: join the evidence, and answer for what holds nothing to judge."""
 
 from __future__ import annotations
 

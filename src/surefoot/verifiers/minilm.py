@@ -85,7 +85,7 @@ class VerifierCard:
 
 
 class MiniLMVerifier:
-    """Whether evidence carries a sentence, and which of its words it does not: a cross-encoder of our own, calibrated.
+    """Judges if evidence carries a sentence, and points at words that it does not: a calibrated cross-encoder.
 
     The passages of an assertion are read together, with their titles; the context helps to read the sentence and
     carries nothing. Of evidence with more than some 200 word pieces those sentences are read that share most with the
