@@ -1,4 +1,4 @@
-"""Lexical metrics: the golden cases, and equality with other people's code."""
+"""Lexical metrics: the golden cases, the modes, and equality with other people's code."""
 
 from __future__ import annotations
 
@@ -6,76 +6,129 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.evaluate.score.lexical import METRICS, bleu, f1, rouge, wordings
+from surefoot.evaluate.score.lexical import METRICS, Mode, bleu, f1, rouge, scores
 from surefoot.types import Record
 
+MODES: tuple[Mode, ...] = ("flashrag", "standard")
 JIMMY = "Yes; Jimmy Barnes has the highest number of hit albums."
 CALIFORNIA = "It entered the United States via California in 1997."
 
 PAIRS = [
-    (CALIFORNIA, "1997"),
-    ("one two three four five", "one two three four five"),
-    ("2,214 m at 3.5 %; no. 7 &amp; 8", "at 3.5 %; no. 7 & 8"),
+    (CALIFORNIA, ["1997"]),
+    (CALIFORNIA, ["It entered the US in 1997, via California.", "In 1997 it came to the United States"]),
+    ("the the the cat", ["the cat sat on the mat", "a cat"]),
+    ("Herman A. Barnett was a surgeon, a pilot &amp; an anesthesiologist (1926-1973).", ["surgeon", "a pilot"]),
+    ("Paris.  . is it", ["Paris is it.", "is it"]),
+    ("one two three four five", ["one two three four five"]),
+    ("a-\nb c", ["ab c", "a b c d e f"]),
+    ("2,214 m at 3.5 %; no. 7", ["2,214 m", "3.5 %"]),
+    ("nothing in common", ["Ümläute — “quotes”", "x"]),
 ]
 TEXTS = st.text(alphabet="abcAB 01.,;-'&\nüé yesno", min_size=1, max_size=40)
 
 
-@pytest.mark.parametrize(
-    ("answer", "truths", "value"),
-    [
-        (JIMMY, ["Yes"], 0.0),
-        (CALIFORNIA, ["1997"], 2 / 9),
-        ("Yes.", ["yes"], 1.0),
-        ("No", ["Yes", "no"], 1.0),
-        ("the red fox", ["blue", "red fox"], 1.0),
-        ("The", ["the"], 0.0),
-    ],
-)
-def test_f1_is_squads_with_the_rule_of_yes_and_no(answer: str, truths: list[str], value: float) -> None:
-    """Over words without articles and punctuation; the best reference counts."""
-    assert f1(answer, truths) == pytest.approx(value)
+def value(record: Record, metric: str, mode: Mode = "flashrag") -> float | None:
+    return next(score.value for score in scores(record, mode) if score.metric == metric)
 
 
-def test_the_four_are_given_for_each_record() -> None:
-    """In a fixed order; without a reference none applies, which is not 0."""
+@pytest.mark.parametrize("mode", MODES)
+def test_a_yes_with_more_words_has_no_f1(mode: Mode) -> None:
+    """Reference "Yes", answer "Yes; Jimmy Barnes …": 0, by the yes/no rule."""
+    assert f1(JIMMY, ["Yes"], mode) == 0.0
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_year_in_a_sentence_has_an_f1_of_22(mode: Mode) -> None:
+    """Reference "1997" in a sentence of eight words, articles apart: two ninths."""
+    assert f1(CALIFORNIA, ["1997"], mode) == pytest.approx(2 / 9)
+    assert round(f1(CALIFORNIA, ["1997"], mode), 2) == 0.22
+
+
+def test_the_four_are_given_for_each_record_with_their_mode() -> None:
+    """In a fixed order; the judge of the score says which mode it is."""
     record = Record("q", "When?", answer=CALIFORNIA, truths=("1997",))
-    found = [judge.judge(record) for judge in wordings()]
-    assert [score.metric for score in found] == list(METRICS) == ["f1", "bleu", "rouge_1", "rouge_2"]
-    assert {(score.record_id, score.judge) for score in found} == {("q", "flashrag")}
-    for judge in wordings():
-        score = judge.judge(Record("q", "When?", answer="1997"))
+    for mode in MODES:
+        found = scores(record, mode)
+        assert [score.metric for score in found] == list(METRICS) == ["f1", "bleu", "rouge_1", "rouge_2"]
+        assert {(score.record_id, score.judge) for score in found} == {("q", mode)}
+
+
+def test_the_modes_differ_where_they_say_they_do() -> None:
+    """A full stop belongs to the word, in which case it is another one; an answer without four tokens has no BLEU."""
+    assert rouge("in 1997,", ["1997"], 1, "flashrag") == 0.0
+    assert rouge("in 1997,", ["1997"], 1, "standard") == pytest.approx(2 / 3)
+    assert bleu("in 1997", ["in 1997"], "flashrag") == 0.0
+    assert bleu("in 1997", ["in 1997"], "standard") == pytest.approx(1.0)
+    assert f1("The", ["the"], "flashrag") == 0.0
+    assert f1("The", ["the"], "standard") == 1.0
+
+
+def test_without_a_reference_none_of_them_applies() -> None:
+    """Not 0 and not NaN: no value, and a reason."""
+    for score in scores(Record("q", "When?", answer="1997")):
         assert (score.value, score.applies) == (None, False)
         assert "no reference" in score.unscored_because
+
+
+def test_the_best_reference_counts() -> None:
+    """For F1 and ROUGE; a further one never takes anything away."""
+    for mode in MODES:
+        assert f1("the red fox", ["blue", "red fox"], mode) == 1.0
+        assert rouge("red fox", ["blue", "red fox"], 2, mode) == pytest.approx(1.0)
+
+
+def test_a_verdict_equal_to_the_reference_counts() -> None:
+    """Case and punctuation apart."""
+    assert f1("Yes.", ["yes"]) == 1.0
+    assert f1("No", ["Yes", "no"]) == 1.0
 
 
 @given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
 @settings(max_examples=60)
 def test_every_value_is_a_share(answer: str, truths: list[str]) -> None:
     """In [0, 1], whatever stands there."""
-    values = f1(answer, truths), bleu(answer, truths), rouge(answer, truths, 1), rouge(answer, truths, 2)
-    assert all(0 <= each <= 1 + 1e-12 for each in values)
+    for mode in MODES:
+        values = f1(answer, truths, mode), bleu(answer, truths, mode), *(rouge(answer, truths, n, mode) for n in (1, 2))
+        assert all(0 <= each <= 1 + 1e-12 for each in values)
 
 
-@pytest.mark.parametrize(("answer", "truth"), PAIRS)
-def test_bleu_is_sacrebleus_unsmoothed(answer: str, truth: str) -> None:
+@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=3))
+@settings(max_examples=60)
+def test_standard_bleu_is_sacrebleus_for_any_text(answer: str, truths: list[str]) -> None:
+    """The same over texts that nobody thought of."""
+    sacrebleu = pytest.importorskip("sacrebleu", reason="sacrebleu, a dependency of the tests, is not installed")
+    assert bleu(answer, truths, "standard") == pytest.approx(sacrebleu.sentence_bleu(answer, truths).score / 100)
+
+
+@pytest.mark.parametrize(("answer", "truths"), [pair for pair in PAIRS if len(pair[1]) == 1])
+def test_flashrags_bleu_is_sacrebleus_unsmoothed(answer: str, truths: list[str]) -> None:
     """With one reference it is the plain BLEU of order 4."""
     metrics = pytest.importorskip("sacrebleu.metrics", reason="sacrebleu, a dependency of the tests, is not installed")
     plain = metrics.BLEU(smooth_method="none", effective_order=False)
-    assert bleu(answer, [truth]) == pytest.approx(plain.sentence_score(answer, [truth]).score / 100)
+    assert bleu(answer, truths, "flashrag") == pytest.approx(plain.sentence_score(answer, truths).score / 100)
 
 
-def test_bleu_goes_by_the_shortest_reference() -> None:
+def test_flashrags_bleu_goes_by_the_shortest_reference() -> None:
     """Its brevity penalty, where sacrebleu takes the closest in length."""
-    answer, long = "one two three four", "one two three four five six seven eight"
-    assert bleu(answer, [long, "nine"]) == 1.0
-    assert bleu(answer, [long]) == pytest.approx(0.36787944)  # e to the minus one
+    said, long = "one two three four", "one two three four five six seven eight"
+    assert bleu(said, [long, "nine"], "flashrag") == 1.0
+    assert bleu(said, [long], "flashrag") == pytest.approx(0.36787944)  # e to the minus one
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize(("answer", "truths"), PAIRS)
+def test_standard_rouge_is_rouge_scores(answer: str, truths: list[str], n: int) -> None:
+    """`RougeScorer` without its stemmer, the best of several references."""
+    scorer = pytest.importorskip("rouge_score.rouge_scorer", reason="rouge-score, a test dependency, is not installed")
+    theirs = scorer.RougeScorer([f"rouge{n}"]).score_multi(truths, answer)[f"rouge{n}"].fmeasure
+    assert rouge(answer, truths, n, "standard") == pytest.approx(theirs)
 
 
 @given(TEXTS, TEXTS)
 @settings(max_examples=60)
-def test_rouge_is_the_rouge_packages_for_any_text(answer: str, truth: str) -> None:
+def test_flashrags_rouge_is_the_rouge_packages_for_any_text(answer: str, truth: str) -> None:
     """But where it has no words at all, which the package refuses."""
     package = pytest.importorskip("rouge", reason="rouge, a dependency of the tests, is not installed").Rouge()
     if answer.strip(".") and truth.strip("."):
         theirs = package.get_scores(answer, truth)[0]["rouge-1"]["f"]
-        assert rouge(answer, [truth], 1) == pytest.approx(theirs, abs=1e-15)
+        assert rouge(answer, [truth], 1, "flashrag") == pytest.approx(theirs, abs=1e-15)

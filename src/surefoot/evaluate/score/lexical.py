@@ -1,8 +1,9 @@
 """Overlap of an answer's wording with a reference's: token F1, BLEU, ROUGE-1 and -2. They support a verdict, no more.
 
-The figures are FlashRAG's, to compare with papers that use it: BLEU of order 4 over 13a tokens without smoothing,
-counting all references at once, and ROUGE as the `rouge` package has it, over the distinct n-grams of words parted by
-white space. F1 and ROUGE take the reference that fits best.
+Mode "flashrag" computes what FlashRAG computes, to compare with papers that use it: BLEU of order 4 without smoothing,
+and ROUGE as the `rouge` package has it, over the distinct n-grams of words parted by white space. Mode "standard"
+follows sacrebleu's `sentence_bleu`, and `rouge-score` without its stemmer. Both take 13a tokens for BLEU, which counts
+all references at once; the others take the reference that fits best.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from dataclasses import dataclass
 from functools import reduce
 from math import exp, log
 from operator import or_
+from typing import Literal
 
 from surefoot.types import Metric, Record, Score
 
-MODE = "flashrag"
-"""The name of the judge in scores."""
+Mode = Literal["flashrag", "standard"]
 LABELS = {"f1": "Token F1", "bleu": "BLEU", "rouge_1": "ROUGE-1", "rouge_2": "ROUGE-2"}
 METRICS = {
     name: Metric(
@@ -52,58 +53,78 @@ class Wording:
     """One of the four as a judge."""
 
     metric: str
-    name: str = MODE
+    mode: Mode = "flashrag"
+
+    @property
+    def name(self) -> str:
+        """The mode."""
+        return self.mode
 
     def judge(self, record: Record) -> Score:
         """The record's score. It does not apply where there is no reference or no answer was kept; an empty answer has
         0."""
         if not record.truths or record.answer is None:
             lacking = "there is no answer" if record.truths else "there is no reference answer"
-            return Score(record.id, self.metric, None, unscored_because=lacking, applies=False, judge=self.name)
-        value = _MEASURES[self.metric](record.answer, record.truths)
-        return Score(record.id, self.metric, value, judge=self.name)
+            return Score(record.id, self.metric, None, unscored_because=lacking, applies=False, judge=self.mode)
+        value = _MEASURES[self.metric](record.answer, record.truths, self.mode)
+        return Score(record.id, self.metric, value, judge=self.mode)
 
 
-def wordings() -> tuple[Wording, ...]:
+def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
+    """The four of `METRICS`, in that order."""
+    return tuple(wording.judge(record) for wording in wordings(mode))
+
+
+def wordings(mode: Mode = "flashrag") -> tuple[Wording, ...]:
     """The four as judges."""
-    return tuple(Wording(metric) for metric in METRICS)
+    return tuple(Wording(metric, mode) for metric in METRICS)
 
 
-def f1(answer: str, truths: Sequence[str]) -> float:
+def f1(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
     """Harmonic mean of the shares of words that the answer has in common with the reference, after SQuAD's
     normalisation (case, punctuation, articles); the best of the references.
 
     It is 0 where one of the two is "yes", "no" or "noanswer" and the other is not the same, and where normalisation
-    leaves nothing of one, such as of blood group "A".
+    leaves nothing of one, such as of blood group "A"; "standard" has 1 where nothing is left of either (SQuAD 2.0).
     """
-    return max((_f1(_squad(answer), _squad(truth)) for truth in truths), default=0.0)
+    return max((_f1(_squad(answer), _squad(truth), mode) for truth in truths), default=0.0)
 
 
-def bleu(answer: str, truths: Sequence[str]) -> float:
-    """BLEU of one answer against all references at once, in [0, 1]; case counts. It is 0 unless some four tokens in a
-    row are a reference's; the brevity penalty goes by the shortest reference."""
-    candidate, *others = map(_tokens_13a, (answer, *truths))
+def bleu(answer: str, truths: Sequence[str], mode: Mode = "flashrag") -> float:
+    """BLEU of one answer against all references at once, in [0, 1]; case counts.
+
+    "flashrag": 0 unless some four tokens in a row are a reference's, and the brevity penalty goes by the shortest
+    reference. "standard": a precision of 0 is smoothed (NIST's, "exp"), orders longer than the answer are left out, and
+    the penalty goes by the reference that is closest in length, of two the shorter.
+    """
+    standard = mode == "standard"
+    candidate, *others = (_tokens_13a(text.rstrip() if standard else text) for text in (answer, *truths))
     lengths = [len(other) for other in others]
     if not candidate or not any(lengths):
         return 0.0
+    length = min(lengths, key=lambda each: (abs(each - len(candidate)), each)) if standard else min(lengths)
     counted = [_matched(candidate, others, n) for n in range(1, ORDER + 1)]
-    if not all(same for same, _ in counted):
+    precisions = _smoothed(counted) if standard else [same / of if of else 0.0 for same, of in counted]
+    if not precisions or not min(precisions):
         return 0.0
-    penalty = min(1.0, exp(1 - min(lengths) / len(candidate)))
-    return penalty * exp(sum(log(same / of) for same, of in counted) / ORDER)
+    penalty = min(1.0, exp(1 - length / len(candidate)))
+    return penalty * exp(sum(map(log, precisions)) / len(precisions))
 
 
-def rouge(answer: str, truths: Sequence[str], n: int) -> float:
-    """F of the n-grams that the answer shares with a reference, each distinct one once; of several the best. Words are
-    apart by white space and at full stops; case and punctuation count."""
-    return max((_rouge(answer, truth, n) for truth in truths), default=0.0)
+def rouge(answer: str, truths: Sequence[str], n: int, mode: Mode = "flashrag") -> float:
+    """F of the n-grams that the answer shares with a reference; of several the best.
+
+    "flashrag": each distinct n-gram once, words apart by white space and at full stops, case and punctuation counting.
+    "standard": as often as it occurs in both, words of a-z and 0-9 in lower case.
+    """
+    return max((_rouge(answer, truth, n, mode) for truth in truths), default=0.0)
 
 
-_MEASURES: dict[str, Callable[[str, Sequence[str]], float]] = {
+_MEASURES: dict[str, Callable[[str, Sequence[str], Mode], float]] = {
     "f1": f1,
     "bleu": bleu,
-    "rouge_1": lambda answer, truths: rouge(answer, truths, 1),
-    "rouge_2": lambda answer, truths: rouge(answer, truths, 2),
+    "rouge_1": lambda answer, truths, mode: rouge(answer, truths, 1, mode),
+    "rouge_2": lambda answer, truths, mode: rouge(answer, truths, 2, mode),
 }
 
 
@@ -111,9 +132,11 @@ def _squad(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def _f1(candidate: str, truth: str) -> float:
+def _f1(candidate: str, truth: str, mode: Mode) -> float:
     if candidate != truth and not _VERDICTS.isdisjoint((candidate, truth)):
         return 0.0
+    if mode == "standard" and not candidate and not truth:
+        return 1.0
     mine, others = candidate.split(), truth.split()
     same = (Counter(mine) & Counter(others)).total()
     return 2 * same / (len(mine) + len(others)) if same else 0.0
@@ -142,11 +165,27 @@ def _matched(candidate: Sequence[str], others: Sequence[Sequence[str]], n: int) 
     return (mine & known).total(), mine.total()
 
 
-def _rouge(candidate: str, truth: str, n: int) -> float:
-    mine, known = (set(_grams(_pieces(text), n)) for text in (candidate, truth))
-    if not mine or not known:
+def _smoothed(counted: Sequence[tuple[int, int]]) -> list[float]:
+    """A precision of 0 becomes half, then a quarter, … of one match; empty: nothing at all matches."""
+    precisions: list[float] = []
+    halved = 1.0
+    for same, of in counted:
+        if not of:
+            break
+        halved *= 1.0 if same else 2.0
+        precisions.append(same / of if same else 1 / (halved * of))
+    return precisions if any(same for same, _ in counted) else []
+
+
+def _rouge(candidate: str, truth: str, n: int, mode: Mode) -> float:
+    if mode == "standard":
+        mine, others = (_grams(re.findall(r"[a-z0-9]+", text.lower()), n) for text in (candidate, truth))
+        same, total = (mine & others).total(), mine.total() + others.total()
+        return 2 * same / total if same else 0.0
+    kinds, known = (set(_grams(_pieces(text), n)) for text in (candidate, truth))
+    if not kinds or not known:
         return 0.0
-    precision, recall = len(mine & known) / len(mine), len(mine & known) / len(known)
+    precision, recall = len(kinds & known) / len(kinds), len(kinds & known) / len(known)
     return 2 * precision * recall / (precision + recall + _ROUGE_EPSILON)
 
 
