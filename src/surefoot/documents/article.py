@@ -38,7 +38,7 @@ def parsed(content: bytes) -> html.HtmlElement:
 
 
 def tells_apart(tree: html.HtmlElement) -> bool:
-    """Whether the markup says that this is a disambiguation page: by page property, template or category."""
+    """True if the markup says that this is a disambiguation page: by page property, template or category."""
     hrefs = (unquote(href).replace(" ", "_") for href in tree.xpath("//*[contains(@href, ':')]/@href"))
     return bool(tree.xpath(_MARKED)) or any(_CATEGORY.search(href) for href in hrefs)
 

@@ -44,7 +44,7 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Which files of a folder are wanted, by globs over their paths as indexed.
+    """The files of a folder that are wanted, by globs over their paths as indexed.
 
     `*` matches "/" too. A pattern without "/" is held against the file's name alone.
     """
@@ -55,7 +55,7 @@ class Patterns:
     """Beats `include`."""
 
     def want(self, path: str) -> bool:
-        """Whether a file is wanted."""
+        """True if a file is wanted."""
         return (not self.include or _any(self.include, path)) and not _any(self.exclude, path)
 
 
@@ -83,14 +83,14 @@ class Found:
     """Folders that could not be opened."""
 
 
-def find(given: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> Found:
+def find(path: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> Found:
     """The readable files at or below a path. The path may be a symbolic link; links below it are not followed.
 
     `patterns` choose among the files below a folder. Raises IndexFault where nothing is there, or that cannot be told.
     """
-    found = Found(_root(given))
+    found = Found(_root(path))
     # An absolute path, or one through "..", would say something about the machine.
-    name = Path(found.root.name) if given.is_absolute() or ".." in given.parts else given
+    name = Path(found.root.name) if path.is_absolute() or ".." in path.parts else path
     if found.root.is_dir():
         for place in _below(found, name):
             path = name / place.relative_to(found.root)
@@ -133,14 +133,14 @@ def _label(path: Path) -> str:
     return os.fsencode(path.as_posix()).decode("utf-8", "replace")
 
 
-def _root(given: Path) -> Path:
+def _root(path: Path) -> Path:
     try:
         # Not `Path.resolve`: what that raises for a loop of links depends on Python's version.
-        return Path(os.path.realpath(given, strict=True))
+        return Path(os.path.realpath(path, strict=True))
     except (FileNotFoundError, NotADirectoryError):
-        raise IndexFault(f"there is no file or folder {given}; check the path") from None
+        raise IndexFault(f"there is no file or folder {path}; check the path") from None
     except OSError as error:
-        raise IndexFault(f"{given} leads nowhere: {error.strerror}; check the path") from error
+        raise IndexFault(f"{path} leads nowhere: {error.strerror}; check the path") from error
 
 
 def _below(found: Found, name: Path) -> Iterator[Path]:

@@ -52,7 +52,7 @@ Declarations = tuple[tuple[bool, str, tuple[Any, ...]], ...]
 
 
 class _Style(NamedTuple):
-    """Whether an element is shown, and the inherited properties that decide whether its text is seen."""
+    """The visibility of an element, and the inherited properties that decide whether its text is seen."""
 
     gone: bool = False
     visible: bool = True

@@ -41,7 +41,7 @@ _TRIES = 2
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 
 
-class Reader:
+class ReaderProcess:
     """A reading process, started on the first request and again when it has ended. For one thread at a time."""
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -182,8 +182,8 @@ class Readers:
     def __init__(self, command: Sequence[str]) -> None:
         self._command = command
         self._lock = Lock()
-        self._idle: list[Reader] = []
-        self._lent: set[Reader] = set()
+        self._idle: list[ReaderProcess] = []
+        self._lent: set[ReaderProcess] = set()
         self._turns = BoundedSemaphore(MOST)
 
     def files(self, requests: Sequence[Request]) -> Generator[Reading, None, None]:
@@ -255,14 +255,14 @@ class Readers:
             reader.forget()
         self.__init__(self._command)  # type: ignore[misc]
 
-    def _lend(self) -> Reader:
+    def _lend(self) -> ReaderProcess:
         with self._lock:
-            reader = self._idle.pop() if self._idle else Reader(self._command)
+            reader = self._idle.pop() if self._idle else ReaderProcess(self._command)
             self._lent.add(reader)
         reader.revive()
         return reader
 
-    def _take_back(self, reader: Reader) -> None:
+    def _take_back(self, reader: ReaderProcess) -> None:
         with self._lock:
             self._lent.remove(reader)
             is_reusable = not reader.waiting and len(self._idle) < MOST
@@ -272,14 +272,14 @@ class Readers:
             reader.end()
 
 
-def _ask_ahead(reader: Reader, todo: deque[Request], requested: deque[Reading]) -> None:
+def _ask_ahead(reader: ReaderProcess, todo: deque[Request], requested: deque[Reading]) -> None:
     """Request at least one file, and as many more as the input holds."""
     while todo and (not requested or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
         requested.append(reader.ask(todo.popleft()))
 
 
 def _useful(requests: Sequence[Request]) -> int:
-    """How many processes are worth starting."""
+    """The number of processes that are worth starting."""
     by_size = 1 + sum(request.size for request in requests) // _EACH
     return min(len(requests), by_size, cores(), MOST)
 

@@ -17,10 +17,10 @@ NAMED = 3
 """Ids that a step names, at most."""
 
 
-def bounded(find: Callable[..., tuple[Passage, ...]], *asked: Any) -> tuple[Passage, ...]:
-    """The passages that `find(*asked)` gives, over-long ones cut, and of several with one id the first. The step says
+def bounded(find: Callable[..., tuple[Passage, ...]], *inputs: Any) -> tuple[Passage, ...]:
+    """The passages that `find(*inputs)` gives, over-long ones cut, and of several with one id the first. The step says
     so: older indexes, and what others bring, hold such passages."""
-    found = find(*asked)
+    found = find(*inputs)
     cut = tuple(replace(p, text=p.text[:LONGEST], title=p.title[:LONGEST_TITLE]) for p in found)
     if over := sum(before != after for before, after in zip(found, cut, strict=True)):
         meter.degrade(f"{over} of {len(found)} passages are longer than {LONGEST:,} characters and were cut there")

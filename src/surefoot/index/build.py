@@ -29,7 +29,7 @@ from surefoot.types.protocols import Embedder
 
 @dataclass(frozen=True, slots=True)
 class IndexProgress:
-    """How far a run of `build` has come; each commit and each document is told."""
+    """The progress of a run of `build`; each commit and each document is told."""
 
     bytes: int
     """Of the files that are to be read, how many are done."""
@@ -70,7 +70,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class IndexReport:
-    """What a run of `build` did, and what the index holds now."""
+    """The work of a run of `build`, and the contents of the index after it."""
 
     files: Changes
     documents: Changes
@@ -110,7 +110,7 @@ def build(
     whole, and the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault,
     and what the embedder raises.
     """
-    started, live, inputs = perf_counter(), Path(index_path), _labels(meta)
+    started, live, labels = perf_counter(), Path(index_path), _labels(meta)
     checked_name(collection)
     found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
@@ -124,7 +124,7 @@ def build(
         writing(place, embedder, collection) as db,
     ):
         check_file(db, quick=True)  # nothing is built upon damage
-        run = _Build(db, live.parent.resolve(), embedder, inputs, on_progress)
+        run = _Build(db, live.parent.resolve(), embedder, labels, on_progress)
         run.update(found)
         if rebuild:
             settle(db)
@@ -161,13 +161,13 @@ class _Build:
     """One run over the files that were found: reads, compares, writes and counts."""
 
     def __init__(
-        self, db: Connection, home: Path, embedder: Embedder, given: Labels | None, on_progress: OnProgress
+        self, db: Connection, home: Path, embedder: Embedder, labels: Labels | None, on_progress: OnProgress
     ) -> None:
         self._db = db
         self._home = home
-        self._given = given
+        self._labels = labels
         self._on_progress = on_progress
-        self._intake = Intake(db, embedder, lambda: self._told())
+        self._intake = Intake(db, embedder, lambda: self._report())
         self._added: set[int] = set()
         self._updated: set[int] = set()
         self._forgotten = 0
@@ -187,7 +187,7 @@ class _Build:
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
         done = 0
-        self._told(0, todo, "")
+        self._report(0, todo, "")
         requests = [Request(f.place.name, f.path, f.size, str(f.place), old.space, old.hash) for old, f in changed]
         with closing(READERS.files(requests)) as readings:
             for (known, file), reading in zip(changed, readings, strict=True):
@@ -255,16 +255,16 @@ class _Build:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            inputs = self._given(file.path) if self._given else None
-            labelled = known and inputs is not None and known.meta != inputs
+            labels = self._labels(file.path) if self._labels else None
+            labelled = known and labels is not None and known.meta != labels
             if known and known.complete and known.stamp == file.stamp and not labelled:
                 self._tell(known, loaded(known.problems))
                 continue
             if known:
                 self._db.execute("UPDATE main.files SET complete = 0 WHERE rowid = ?", (known.rowid,))
             if known and labelled:
-                known = self._labelled(known, inputs or NO_META)
-            changed.append((known or self._intake.file(file.path, location, inputs or NO_META, False), file))
+                known = self._labelled(known, labels or NO_META)
+            changed.append((known or self._intake.file(file.path, location, labels or NO_META, False), file))
         self._intake.commit()
         return changed
 
@@ -297,7 +297,7 @@ class _Build:
         self._problems[file.rowid] = [(file.path, problem) for problem in problems]
         self._unread += [(file.path, problem.reason) for problem in problems if problem.skipped]
 
-    def _told(self, *at: Any) -> None:
+    def _report(self, *at: Any) -> None:
         self._at = at or self._at
         counted = self._intake.documents
         documents = counted["added"] + counted["updated"]
@@ -307,7 +307,7 @@ class _Build:
         old, seen = self._intake.held(known.rowid), set[str]()
         problems, done = [], self._at[0]
         for reached, document in reading.items():
-            self._told(done + reached, *self._at[1:])
+            self._report(done + reached, *self._at[1:])
             if isinstance(document, DocumentProblem):
                 problems.append(document)
                 continue

@@ -291,7 +291,7 @@ class Index:
             return self._vectors
 
     def _allowed(self, db: Connection, filter: Filter) -> npt.NDArray[np.bool_] | None:
-        """Whether a passage may be found, by its row; None: every one may."""
+        """True at the row of each passage that may be found; None: every one may."""
         if not filter:
             return None
         now = generation(db)

@@ -129,12 +129,12 @@ def _whole(words: int) -> int:
 
 
 def _fitting(held: list[Span], words: int) -> int:
-    """How many of the held words, at most `words`, fit into a passage."""
+    """The number of the held words, at most `words`, that fit into a passage."""
     return bisect_right(held, held[0][0] + LONGEST, hi=min(words, len(held)), key=itemgetter(1)) if held else 0
 
 
 def _cut(text: str, held: list[Span], words: int, solid: Sequence[Span]) -> int:
-    """How many of the held words make the next passage."""
+    """The number of the held words that make the next passage."""
     least = max(1, words * 5 // 8)
     begin = held[least - 1][0]
     # The white space behind the last word may be megabytes long; as much as a passage holds shows what kind it is.

@@ -79,7 +79,7 @@ def faults(path: Path) -> Iterator[None]:
 
 
 def _inside(folder: Path) -> str:
-    """What to do where a folder was named as the index."""
+    """The remedy where a folder was named as the index."""
     for held in (folder / USUAL, folder / Path(USUAL).name):
         if held.is_file():
             return f"name the one in it: --index {held}"
@@ -116,7 +116,7 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
 
 
 def _is_todays(db: sqlite3.Connection) -> bool:
-    """Whether its tables are those of this version, with a lexicon for each collection."""
+    """True if its tables are those of this version, with a lexicon for each collection."""
     fixed, template = _made()
     numbers = [number for (number,) in db.execute("SELECT rowid FROM collections")]
     lexicons = (_numbered(row, number) for number in numbers for row in template)
@@ -129,7 +129,7 @@ def _definitions(db: sqlite3.Connection) -> list[Definition]:
 
 @cache
 def _made() -> tuple[list[Definition], list[Definition]]:
-    """What an index defines, without a lexicon, and what the lexicon of a collection 0 adds to it."""
+    """The definitions of an index, without a lexicon, and what the lexicon of a collection 0 adds to it."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLES)
         fixed = _definitions(db)

@@ -32,7 +32,7 @@ class Vectors:
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """Which document each passage of one generation belongs to."""
+    """The document of each passage of one generation."""
 
     generation: int
     passages: npt.NDArray[np.int64]
@@ -55,14 +55,14 @@ def load_vectors(db: Connection, generation: int, dimensions: int) -> Vectors:
 
 
 def load_owners(db: Connection, generation: int) -> Owners:
-    """Which document each passage of the collection belongs to."""
+    """The document of each passage of the collection."""
     rows = db.execute("SELECT rowid, document FROM passages").fetchall()
     both = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
     return Owners(generation, both[:, 0], both[:, 1])
 
 
 def fulfilling(db: Connection, condition: FieldCondition, count: int) -> npt.NDArray[np.bool_]:
-    """Whether the document in each of `count` rows fulfils the condition, as `FieldCondition.holds` has it."""
+    """True where the document in each of `count` rows fulfils the condition, as `FieldCondition.holds` has it."""
     values = [packed(value) for value in condition.values]
     if condition.operator in ("in", "not in"):
         test = f"value IN ({', '.join('?' * len(values))})"

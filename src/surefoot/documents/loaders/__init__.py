@@ -82,7 +82,7 @@ def suffix_of(name: str) -> str:
 
 
 def needs_head(name: str) -> bool:
-    """Whether only the start of the file tells its format: it has no suffix, or a man page's, such as .1 or .3pm."""
+    """True if only the start of the file tells its format: it has no suffix, or a man page's, such as .1 or .3pm."""
     suffix = suffix_of(name)
     return suffix not in formats() and (not suffix or _SECTION.match(suffix) is not None)
 

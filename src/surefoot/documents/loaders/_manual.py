@@ -22,7 +22,7 @@ _PROSE = 45
 
 
 def is_manual(text: str) -> bool:
-    """Whether a text that keeps its line ends is a manual page."""
+    """True if a text that keeps its line ends is a manual page."""
     return _NAME.search(text) is not None and sum(1 for _ in _HEADING.finditer(text)) > 2
 
 

@@ -26,7 +26,7 @@ from surefoot.documents.loaders._markup_parts import (
     PERMALINKS,
     TITLES,
     WORDS,
-    Count,
+    LinkCount,
     TermGroup,
     bare,
     columns,
@@ -71,15 +71,15 @@ class _Walk:
         self._headings = 0
         self._lonely: tuple[int, Block] | None = None
         """The last heading and its level, until something stands below it."""
-        self._said: list[str] = []
+        self._pieces: list[str] = []
         """The line that is being read."""
-        self._begun = Count()
+        self._begun = LinkCount()
         """What had been counted before that line."""
         self._start = ""
         """The place of its first word."""
         self._place = ""
         """The last anchor."""
-        self._count = Count()
+        self._count = LinkCount()
         self._links: list[HtmlElement] = []
         self._depth = 0
         self._boxes = 0
@@ -179,16 +179,16 @@ class _Walk:
         if letters := sum(map(len, WORDS.findall(text))):
             self._count.letters += letters
             self._count.linked += letters if self._links else 0
-        if not self._said or not any(map(str.strip, self._said[:1])):
+        if not self._pieces or not any(map(str.strip, self._pieces[:1])):
             if not text.strip():
                 return
             self._start = self._place
-        self._said.append(text)
+        self._pieces.append(text)
 
     def _end(self) -> None:
         """End the line."""
-        text = paragraph("".join(self._said))
-        self._said.clear()
+        text = paragraph("".join(self._pieces))
+        self._pieces.clear()
         if text:
             kind: BlockKind = "contents" if self._count.is_menu(self._begun, 2) else "paragraph"
             self._put(Block(text, kind, self._names(), self._start))

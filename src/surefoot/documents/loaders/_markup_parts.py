@@ -51,19 +51,19 @@ WORDS = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
-class Count:
+class LinkCount:
     """Letters and digits, those of them in links, and links."""
 
     letters: int = 0
     linked: int = 0
     links: int = 0
 
-    def copy(self) -> Count:
-        """What has been counted so far."""
-        return Count(self.letters, self.linked, self.links)
+    def copy(self) -> LinkCount:
+        """A copy of the counts so far."""
+        return LinkCount(self.letters, self.linked, self.links)
 
-    def is_menu(self, since: Count, fewest: int = 1) -> bool:
-        """Whether nearly all that was counted after `since` stands in links."""
+    def is_menu(self, since: LinkCount, fewest: int = 1) -> bool:
+        """True if nearly all that was counted after `since` stands in links."""
         letters = self.letters - since.letters
         return self.links - since.links >= fewest and letters > 0 and self.linked - since.linked >= 0.9 * letters
 
@@ -129,7 +129,7 @@ def first_number(element: HtmlElement) -> int:
 
 
 def span(cell: HtmlElement, name: str) -> int:
-    """How many rows or columns a cell spans."""
+    """The number of rows or columns that a cell spans."""
     words = cell.get(name, "")
     return max(1, int(words)) if re.fullmatch("[0-9]{1,4}", words) else 1
 
@@ -141,7 +141,7 @@ def columns(lines: Sequence[Sequence[str]]) -> Iterator[list[str]]:
 
 
 def is_grid(found: Sequence[tuple[bool, Sequence[Cell]]]) -> bool:
-    """Whether a table without a header is one of values, and not a way to lay out a page."""
+    """True if a table without a header is one of values, and not a way to lay out a page."""
     cells = [cell for _, row in found for cell in row]
     return max(len(row) for _, row in found) > 1 and not any(
         block.kind in ("code", "table", "list", "definition") or len(block.text) > LONGEST_MEANING
@@ -162,7 +162,7 @@ def language(element: HtmlElement) -> str:
 
 
 def short_text(element: HtmlElement) -> str:
-    """What a link says, if it is a sign or two."""
+    """The text of a link, if it is a sign or two."""
     words = ""
     for piece in element.itertext():
         words += piece.strip()
@@ -172,7 +172,7 @@ def short_text(element: HtmlElement) -> str:
 
 
 def is_menu(element: HtmlElement) -> bool:
-    """Whether most of an element stands in links."""
+    """True if most of an element stands in links."""
     letters, linked, links = 0, 0, 0
     for event, inner in iterwalk(element, events=("start", "end")):
         change = inner.tag == "a" and "href" in inner.attrib

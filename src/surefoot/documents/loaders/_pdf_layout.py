@@ -171,7 +171,7 @@ def _keys(title: str) -> list[str]:
 
 
 class Text:
-    """What all pages together say: the size of their letters, the gap between their lines, and how words are spelt."""
+    """Facts of all pages together: the size of their letters, the gap between their lines, and how words are spelt."""
 
     def __init__(self, pages: Sequence[Sequence[Line]]) -> None:
         sizes: Counter[float] = Counter()
@@ -239,11 +239,11 @@ class Text:
         return self._gaps.get(round(size), 1.2 * size)
 
     def _close(self, before: Line, line: Line) -> bool:
-        """Whether a line is as far below another as one of the same paragraph would be."""
+        """True if a line is as far below another as one of the same paragraph would be."""
         return 0 < before.y - line.y <= 1.3 * self._usual(line.size)
 
     def _goes_on(self, group: _Group, line: Line, end: float) -> bool:
-        """Whether a line belongs to the group before it."""
+        """True if a line belongs to the group before it."""
         last, em = group.lines[-1], line.size
         if group.kind == "code":
             return line.mono and 0 < last.y - line.y < 3.2 * self._usual(line.size)
@@ -278,13 +278,13 @@ class Text:
                 yield group.kind if group.kind == "contents" else "list", self._list(groups[n : n + run])
                 n += run
             elif self._is_term(groups[n : n + 2]):
-                yield "definition", definition(self._said(group.lines), self._said(groups[n + 1].lines))
+                yield "definition", definition(self._text(group.lines), self._text(groups[n + 1].lines))
                 n += 2
             elif group.kind == "code":
                 yield "code", code(self._typed(group))
                 n += 1
             else:
-                yield "paragraph", self._said(group.lines)
+                yield "paragraph", self._text(group.lines)
                 n += 1
 
     def _rows(self, groups: Sequence[_Group], n: int) -> tuple[list[list[str]], int]:
@@ -296,18 +296,18 @@ class Text:
                 cells.append(groups[n + len(cells)])
             if len(cells) == 1:
                 break
-            rows.append([self._said(cell.lines) for cell in cells])
+            rows.append([self._text(cell.lines) for cell in cells])
             n += len(cells)
         return rows, n
 
     def _is_beside(self, cells: Sequence[_Group], group: _Group) -> bool:
-        """Whether a group is the next cell of a row: to the right of the last, and no lower than it."""
+        """True if a group is the next cell of a row: to the right of the last, and no lower than it."""
         last, line = cells[-1].bottom, group.top
         top = max(cells[0].top.y, cells[-1].top.y) + 2 * self._usual(line.size)
         return line.left > last.left + line.size and last.y + 0.3 * line.size < line.y < top
 
     def _follows(self, before: _Group, group: _Group) -> bool:
-        """Whether a group is the next item of the list that the one before is in."""
+        """True if a group is the next item of the list that the one before is in."""
         if group.kind != before.kind or group.kind == "code":
             return False
         if group.kind != "paragraph":
@@ -334,14 +334,14 @@ class Text:
                 lefts.pop()
             if not lefts or first.left > lefts[-1] + 0.5 * first.size:
                 lefts.append(first.left)
-            text = self._said(item.lines)
+            text = self._text(item.lines)
             number = _NUMBER.match(text)
             mark = number[0].strip(" (") if number and text[number.start()].isdigit() else "-"
             text = text[number.end() :] if mark != "-" and number else _BULLET.sub("", text, count=1)
             written.append(f"{'  ' * min(len(lefts) - 1, 9)}{mark} {_LEADERS.sub(' ', text).strip()}")
         return "\n".join(written)
 
-    def _said(self, lines: Sequence[Line]) -> str:
+    def _text(self, lines: Sequence[Line]) -> str:
         text = lines[0].text
         for before, line in pairwise(lines):
             text = self.joined(text, line.text, before.hyphen)
@@ -379,7 +379,7 @@ class Text:
 
 
 def _ended_early(line: Line, following: Line, end: float) -> bool:
-    """Whether the next line's first word would have had room on this one, up to `end`: then its author ended it."""
+    """True if the next line's first word would have had room on this one, up to `end`: then its author ended it."""
     first = following.text.partition(" ")[0]
     word = (following.right - following.left) * (len(first) + 1) / len(following.text)
     return not line.hyphen and line.right + word < end - 0.3 * line.size

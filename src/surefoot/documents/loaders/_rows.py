@@ -60,7 +60,7 @@ def document(
     it says.
     """
     words = next((value for name in TEXT if isinstance(value := row.get(name), str) and value.strip()), "")
-    whole = "" if any(name in row for name in TEXT) else said(all_of_it)
+    whole = "" if any(name in row for name in TEXT) else lines_of(all_of_it)
     if not words and not whole:
         return f"has no text in {' or '.join(TEXT)}"
     own = row.get("id", row.get("_id"))
@@ -68,7 +68,7 @@ def document(
         return "has an id that is neither text nor a whole number"
     id = str(own).strip() if own is not None else ""
     title, url = _plain(row.get("title")), _plain(row.get("url")) or None
-    more = (said(beside) if words else whole,)
+    more = (lines_of(beside) if words else whole,)
     stable = id or _fingerprint(title, words, url or "", *filter(None, more))
     return Document(stable, title, (*blocks(words), *map(Block, filter(None, more))), url, id or None, fields(row)[0])
 
@@ -88,7 +88,7 @@ def reservations(row: Mapping[str, Any], where: str) -> Iterator[DocumentProblem
     yield from (DocumentProblem(f"{where}: {fault}; it is left out", skipped=False) for fault in fields(row)[1])
 
 
-def said(pairs: Iterable[tuple[str, str]]) -> str:
+def lines_of(pairs: Iterable[tuple[str, str]]) -> str:
     """Lines of "column: value", without those that have no value."""
     return "\n".join(f"{paragraph(name)}: {line}" for name, value in pairs if (line := paragraph(value)))
 

@@ -1,4 +1,4 @@
-"""Which suffixes each loader reads, apart from the loaders, so that none is imported to find out."""
+"""The suffixes that each loader reads, apart from the loaders, so that none is imported to find out."""
 
 from __future__ import annotations
 

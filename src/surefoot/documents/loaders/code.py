@@ -151,7 +151,7 @@ def _first(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | No
 
 
 def _is_near(line: str) -> bool:
-    """Whether a line is indented by one step, as the methods of a class are."""
+    """True if a line is indented by one step, as the methods of a class are."""
     return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip()) <= 4 and line.lstrip()[:1] not in ("/", "*", "#")
 
 

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.documents.loaders._rows import LONGEST_PATH, leaves, reservations, said
+from surefoot.documents.loaders._rows import LONGEST_PATH, leaves, lines_of, reservations
 from surefoot.documents.loaders.jsonl import row_of
 from surefoot.documents.loaders.text import decoded
 from surefoot.text.blocks import blocks
@@ -58,10 +58,10 @@ def _blocks(value: object) -> Iterator[Block]:
         path = str(key)[:LONGEST_PATH]
         place = "/" + path.replace("~", "~0").replace("/", "~1")
         if isinstance(below, dict | list):
-            yield from (Block(line, "paragraph", (path,), place) for line in said(leaves(below, path)).splitlines())
+            yield from (Block(line, "paragraph", (path,), place) for line in lines_of(leaves(below, path)).splitlines())
         elif isinstance(below, str) and "\n" in below:
             yield from (replace(block, path=(path,), place=place) for block in blocks(below))
         else:
             single += leaves(below, path)
-    if lines := said(single):
+    if lines := lines_of(single):
         yield Block(lines)

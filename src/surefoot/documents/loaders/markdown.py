@@ -153,7 +153,7 @@ def _uncommented(text: str) -> list[str]:
 
 
 def _targets(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """What the names of links stand for: `[name]: address`."""
+    """The targets of named links: `[name]: address`."""
     for line in lines:
         if defined := _DEFINED.match(line):
             yield defined[1].lower(), defined[2]
