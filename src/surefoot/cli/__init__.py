@@ -60,7 +60,7 @@ COMMANDS: Listing = {
     "improve": ("improve:improve", "Diagnose, try each proposed change, and show on held-out questions which helps."),
     "compare": ("compare:compare", "Compare two evaluations on the records that both have: differences, with tests."),
     "gate": ("gate:gated", "Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked."),
-    "agree": ("agree:agree", "Hold a judge against people: rank correlation, error, κ or AUC, and corrected means."),
+    "agree": ("agree:agree", "Hold a judge against people: rank correlation, error or AUC, and corrected means."),
     "recipe": (
         "recipe:recipe",
         "Write the configuration of a paper or an agentic variant, and print what to fetch and to run.",
