@@ -26,10 +26,10 @@ from surefoot.llms.scripted import Scripted
 from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
 from surefoot.rewriters.llm import LLMRewriter
+from surefoot.run.conversation import Conversation, Turn
 from surefoot.run.cost import Budget
 from surefoot.run.store import to_json
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.text.conversation import Conversation, Turn
 from surefoot.types import (
     Action,
     Event,

@@ -27,11 +27,11 @@ from surefoot.evidence.sources import Sources, corroborated
 from surefoot.index.bounds import bounded
 from surefoot.network.pace import left, within
 from surefoot.run import meter
+from surefoot.run.conversation import Conversation, Turn
 from surefoot.run.cost import NO_BUDGET, Budget
 from surefoot.run.origin import Origin
 from surefoot.run.recorder import Listener, Recorder, safely
 from surefoot.run.stream import streamed
-from surefoot.text.conversation import Conversation, Turn
 from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import (
     Action,

@@ -21,9 +21,9 @@ from surefoot.evidence.sources import Sources
 from surefoot.index.build import build
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
+from surefoot.run.conversation import Conversation
 from surefoot.run.store import dumps, loads
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.text.conversation import Conversation
 from surefoot.types import Grade, Passage, Trace
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import Pair

@@ -19,8 +19,8 @@ pytest.importorskip("httpx2", reason="starlette's client needs it")
 from starlette.testclient import TestClient
 
 from surefoot.config.settings import Config, read
-from surefoot.server.app import assembled, create_app, keys_of
-from surefoot.server.service import Service
+from surefoot.server.app import create_app, keys_of
+from surefoot.server.service import Service, assembled
 from surefoot.server.settings import ServerSettings
 
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"

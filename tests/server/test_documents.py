@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, finished, upload
 from surefoot.config.settings import Config
-from surefoot.server.app import assembled, create_app
-from surefoot.server.service import Service
+from surefoot.server.app import create_app
+from surefoot.server.service import Service, assembled
 from surefoot.server.settings import ServerSettings
 from surefoot.server.uploads import safe_name
 

@@ -10,7 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, quick, upload
-from surefoot.server.app import assembled, create_app, keys_of
+from surefoot.server.app import create_app, keys_of
+from surefoot.server.service import assembled
 from surefoot.server.settings import ServerSettings
 
 SECRET = "# Plans\n\nThe password of the vault is swordfish.\n"

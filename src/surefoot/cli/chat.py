@@ -19,8 +19,8 @@ from surefoot.cli._console import err, out, plain, pulling
 from surefoot.cli._trace_view import Screen
 from surefoot.config.builder import Builder
 from surefoot.pipeline import Pipeline
+from surefoot.run.conversation import Turn
 from surefoot.run.store import write_trace
-from surefoot.text.conversation import Turn
 from surefoot.text.follow_up import follows
 from surefoot.text.questions import LONGEST_QUESTION
 from surefoot.types import Trace

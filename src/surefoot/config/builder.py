@@ -18,8 +18,8 @@ from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.pipeline import Pipeline
+from surefoot.run.conversation import Conversation
 from surefoot.run.origin import Origin
-from surefoot.text.conversation import Conversation
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import LLM, Judge, VectorDatabase
 

@@ -17,7 +17,6 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
-from surefoot.config.settings import Config
 from surefoot.server import (
     chat_completions,
     document_routes,
@@ -28,17 +27,11 @@ from surefoot.server import (
     trace_routes,
 )
 from surefoot.server.access import AccessMiddleware
-from surefoot.server.collections import Collections
-from surefoot.server.feedback import Feedback
-from surefoot.server.history import Conversations, Traces
-from surefoot.server.jobs import Jobs
 from surefoot.server.keys import Keys
-from surefoot.server.metrics import Metrics
-from surefoot.server.problems import LOG, ProblemBody, answer_problem
+from surefoot.server.problems import ProblemBody, answer_problem
 from surefoot.server.request_bodies import BodyLimits
-from surefoot.server.service import Service
+from surefoot.server.service import Service, warm
 from surefoot.server.settings import ServerSettings
-from surefoot.server.workers import Workers
 from surefoot.types.errors import SurefootError
 
 ROUTERS = (
@@ -53,22 +46,6 @@ ROUTERS = (
 )
 _FAULTS = (HTTPException, RequestValidationError, ValidationError, ClientDisconnect, SurefootError, Exception)
 _HOUR = 3600
-
-
-def assembled(settings: ServerSettings, config: Config) -> Service:
-    """The parts of a server, over the folders that the settings name."""
-    folder = Path(settings.folder) / "collections"
-    collections = Collections(folder, config)
-    return Service(
-        settings,
-        collections,
-        Workers(settings.workers, settings.waiting, settings.seconds),
-        Jobs(collections.update, settings.waiting),
-        Traces(Path(settings.runs) / "serve", settings.keep_days),
-        Conversations(folder, settings.keep_days),
-        Feedback(folder),
-        Metrics(),
-    )
 
 
 def keys_of(settings: ServerSettings) -> Keys:
@@ -136,17 +113,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
             task.cancel()
         await asyncio.to_thread(service.jobs.close)
         await asyncio.to_thread(service.workers.close)
-
-
-def warm(service: Service) -> None:
-    """Load the models and the usual collection before the first question."""
-    collections = service.collections
-    try:
-        collections.grader()
-        if collections.index(collections.default):
-            collections.pipeline(collections.default)
-    except SurefootError as error:
-        LOG.error("the models cannot be loaded", exc_info=error)
 
 
 async def _warm(app: FastAPI) -> None:

@@ -24,10 +24,9 @@ from surefoot.components import misnamed
 from surefoot.config.settings import Config
 from surefoot.index.contents import StoredDocument
 from surefoot.index.search import Index
-from surefoot.server.app import assembled, warm
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of
-from surefoot.server.service import Caller, Service
+from surefoot.server.service import Caller, Service, assembled, warm
 from surefoot.server.settings import ServerSettings
 from surefoot.server.tools import SCHEME, TOOLS, ToolResult, address, parsed_address
 

@@ -10,7 +10,8 @@ import uvicorn
 
 from surefoot.config.settings import Config
 from surefoot.server.access import LOOPBACK
-from surefoot.server.app import assembled, create_app, keys_of
+from surefoot.server.app import create_app, keys_of
+from surefoot.server.service import assembled
 from surefoot.server.settings import ServerSettings
 from surefoot.types.errors import ConfigError
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from surefoot.config.settings import Config
 from surefoot.index.search import Index
 from surefoot.server.collections import Collections
 from surefoot.server.feedback import Feedback
@@ -15,10 +17,11 @@ from surefoot.server.history import Conversations, Traces
 from surefoot.server.jobs import Jobs
 from surefoot.server.keys import COLLECTION, Key
 from surefoot.server.metrics import Metrics
-from surefoot.server.problems import missing
+from surefoot.server.problems import LOG, missing
 from surefoot.server.settings import ServerSettings
 from surefoot.server.workers import Workers
 from surefoot.types import Trace
+from surefoot.types.errors import SurefootError
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +92,30 @@ async def _caller(request: Request, collection: str | None = None) -> Caller:
 
 RequestCaller = Annotated[Caller, Depends(_caller)]
 """The caller as a parameter of an endpoint."""
+
+
+def assembled(settings: ServerSettings, config: Config) -> Service:
+    """The parts of a server, over the folders that the settings name."""
+    folder = Path(settings.folder) / "collections"
+    collections = Collections(folder, config)
+    return Service(
+        settings,
+        collections,
+        Workers(settings.workers, settings.waiting, settings.seconds),
+        Jobs(collections.update, settings.waiting),
+        Traces(Path(settings.runs) / "serve", settings.keep_days),
+        Conversations(folder, settings.keep_days),
+        Feedback(folder),
+        Metrics(),
+    )
+
+
+def warm(service: Service) -> None:
+    """Load the models and the usual collection before the first question."""
+    collections = service.collections
+    try:
+        collections.grader()
+        if collections.index(collections.default):
+            collections.pipeline(collections.default)
+    except SurefootError as error:
+        LOG.error("the models cannot be loaded", exc_info=error)

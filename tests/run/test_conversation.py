@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
+from surefoot.run.conversation import Conversation, prompt
 from surefoot.run.meter import metered
-from surefoot.text.conversation import Conversation, prompt
 from surefoot.text.follow_up import completed, standing_alone
 from surefoot.text.questions import LONGEST_QUESTION
 
