@@ -96,7 +96,7 @@ def test_an_endpoint_that_wants_a_day_holds_nobody() -> None:
 def test_once_nobody_was_answered_for_so_long_nothing_is_tried_again() -> None:
     """A quota that is spent refuses all of them, and each would be patient for itself; an answer makes it so again."""
     inner = Failing(*[refusal(0.05)] * 100)
-    llm = RateLimitedLLM(inner, patience=0.3)
+    llm = RateLimitedLLM(inner, patience=2.0)
     with pytest.raises(EndpointError):
         llm.complete(ASK)
     tried = len(inner.schemas)
