@@ -52,7 +52,7 @@ def test_the_line_that_doctor_names_brings_a_missing_library_back(python: Python
     """It names the library itself, which every package index has."""
     assert python("-m", "pip", "uninstall", "--quiet", "--yes", "lxml_html_clean").returncode == 0
     found = python("-m", "surefoot", "doctor")
-    assert "cannot read .eml .epub .htm .html" in found.stdout
+    assert "cannot read .eml" in found.stdout
     assert "pip install lxml_html_clean" in " ".join(found.stdout.split())
     assert python("-m", "pip", "install", "--quiet", "lxml_html_clean").returncode == 0
     assert "✓ loaders" in python("-m", "surefoot", "doctor").stdout
