@@ -76,7 +76,7 @@ def test_a_metric_is_judged_diagnosed_and_shown(tmp_path: Path) -> None:
     assert shown[6] == {
         "name": "own_words",
         "label": "Own words",
-        "edge": "context → answer (wording)",
+        "edge": "context → answer",
         "corners": ("context", "answer"),
     }
     rating = json.dumps({"explanation": "It is copied.", "own_words_score": "1", "quotes": []})
