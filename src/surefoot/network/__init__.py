@@ -7,18 +7,16 @@ sockets are not network.
 from __future__ import annotations
 
 import json as json_
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.metadata import metadata
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
-from threading import TIMEOUT_MAX, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-from weakref import WeakValueDictionary
 
 from surefoot.network.cache import Cache
 from surefoot.network.guard import Guard
-from surefoot.network.pace import Late, left, within
+from surefoot.network.pace import within
 from surefoot.network.values import Ask, Keep, Reply
 from surefoot.run import meter
 from surefoot.types.errors import ConfigError
@@ -64,13 +62,11 @@ class Network:
             raise ConfigError("[network] seconds must be more than 0, and expires, spacing and retries not less")
         if not _sendable(contact):
             raise ConfigError(f"[network] contact must be plain ASCII, for a header carries it; it is {contact!r}")
-        self._agent = _agent(contact)
+        self._agent = f"surefoot/{version('surefoot')}" + (f" ({contact})" if contact else "")
         self._guard = Guard(allow)
         self._cache = Cache(Path(cache), expires) if cache else None
         self._seconds, self._spacing, self._retries = seconds, spacing, retries
         self._lock = Lock()
-        self._under_way: WeakValueDictionary[str, Any] = WeakValueDictionary()
-        """A lock for each request that may be cached."""
         self._made: Exchanges | None = None
 
     def __repr__(self) -> str:
@@ -81,7 +77,6 @@ class Network:
         url: str,
         params: Mapping[str, str | int] | None = None,
         *,
-        headers: Mapping[str, str] | None = None,
         secret: Mapping[str, str] | None = None,
         most: int = _MOST,
         seconds: float | None = None,
@@ -103,10 +98,8 @@ class Network:
         address = self._exchanges().checked(url, params)
         spacing = self._spacing if spacing is None else spacing
         retries = self._retries if retries is None else retries
-        own, hidden = _headers(headers), _headers(secret)
-        return self._answered(
-            Ask("GET", address, own, hidden, None, most, trusted, keep, spacing, retries, leave), seconds
-        )
+        ask = Ask("GET", address, {}, _headers(secret), None, most, trusted, keep, spacing, retries, leave)
+        return self._answered(ask, self._seconds if seconds is None else seconds)
 
     def post(
         self, url: str, json: Any, *, secret: Mapping[str, str] | None = None, keep: Keep = True, trusted: bool = False
@@ -115,7 +108,8 @@ class Network:
         address = self._exchanges().checked(url, None)
         typed, body = {"Content-Type": "application/json"}, json_.dumps(json).encode()
         manners = keep, self._spacing, self._retries
-        return self._answered(Ask("POST", address, typed, _headers(secret), body, _MOST, trusted, *manners), None)
+        ask = Ask("POST", address, typed, _headers(secret), body, _MOST, trusted, *manners)
+        return self._answered(ask, self._seconds)
 
     def require(self, host: str, port: int | None = None) -> None:
         """Raise NetworkError unless this host, which the user's configuration names, is allowed; for libraries that
@@ -135,36 +129,20 @@ class Network:
             self._made = self._made or Exchanges(self._guard, self._agent)
             return self._made
 
-    def _answered(self, ask: Ask, seconds: float | None) -> Reply:
+    def _answered(self, ask: Ask, seconds: float) -> Reply:
         """The reply of this request; the cached one where there is one, or an equal request under way brings it."""
-        with within(self._seconds if seconds is None else seconds):
+        with within(seconds):
             if not (ask.keep and self._cache):
                 return self._exchanges().send(ask)
-            with self._turn(ask):
-                if not (reply := self._cached(ask)):
-                    reply = self._exchanges().send(ask)
-                    if _worth_keeping(reply, ask):
-                        self._cache.put(ask.key, reply)
+            with self._cache.turn(ask.key, str(urlsplit(ask.url).hostname)):
+                cached = self._cache.get(ask.key)
+                if cached and len(cached.body) <= ask.most and _worth_keeping(cached, ask):
+                    meter.count(cached=1)
+                    return cached
+                reply = self._exchanges().send(ask)
+                if _worth_keeping(reply, ask):
+                    self._cache.put(ask.key, reply)
                 return reply
-
-    @contextmanager
-    def _turn(self, ask: Ask) -> Iterator[None]:
-        """Let equal requests of several threads go one after the other. Raises NetworkError where the time is over."""
-        with self._lock:
-            mine = self._under_way.setdefault(ask.key, Lock())
-        if not mine.acquire(timeout=max(0.0, min(left(), TIMEOUT_MAX))):
-            raise Late(f"{urlsplit(ask.url).hostname} gave no whole answer in time to an equal request")
-        try:
-            yield
-        finally:
-            mine.release()
-
-    def _cached(self, ask: Ask) -> Reply | None:
-        reply = self._cache.get(ask.key) if self._cache else None
-        if not reply or len(reply.body) > ask.most or not _worth_keeping(reply, ask):
-            return None
-        meter.count(cached=1)
-        return reply
 
 
 def _worth_keeping(reply: Reply, ask: Ask) -> bool:
@@ -190,11 +168,3 @@ def _headers(named: Mapping[str, str] | None) -> dict[str, str]:
 
 def _sendable(text: str) -> bool:
     return text.isascii() and (text.isprintable() or not text)
-
-
-def _agent(contact: str) -> str:
-    """Our User-Agent, with the contact or else the project's address, if the package names one."""
-    about = metadata("surefoot")
-    addresses = [line.partition(", ")[2] for line in about.get_all("Project-URL") or ()]
-    whom = contact or next(iter(addresses), "")
-    return f"surefoot/{about['Version']} ({whom})" if whom else f"surefoot/{about['Version']}"

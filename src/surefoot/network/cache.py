@@ -7,10 +7,13 @@ import os
 import sqlite3
 import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
+from threading import TIMEOUT_MAX, Lock
 from typing import Any
 
+from surefoot.network.pace import Late, left
 from surefoot.network.values import Reply
 from surefoot.run import meter
 from surefoot.text.json_values import parsed
@@ -47,6 +50,8 @@ class Cache:
         self._most = most
         self._lock = Lock()
         self._opened: sqlite3.Connection | None = None
+        self._under_way: weakref.WeakValueDictionary[str, Any] = weakref.WeakValueDictionary()
+        """A lock for each request."""
 
     def get(self, key: str) -> Reply | None:
         """The unexpired reply under this key, if any."""
@@ -64,6 +69,19 @@ class Cache:
         for (used,) in self._run(_USED, ()):
             if used > self._most:
                 self._run(_SHRINK, ())
+
+    @contextmanager
+    def turn(self, key: str, who: str) -> Iterator[None]:
+        """Let equal requests to `who` of several threads go one after the other, so that the next finds the reply of
+        the first. Raises Late where the time is over."""
+        with self._lock:
+            mine = self._under_way.setdefault(key, Lock())
+        if not mine.acquire(timeout=max(0.0, min(left(), TIMEOUT_MAX))):
+            raise Late(f"{who} gave no whole answer in time to an equal request")
+        try:
+            yield
+        finally:
+            mine.release()
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""

@@ -74,7 +74,7 @@ class JsonEndpoint:
         """The JSON of each event of the stream that answers this request, of at most so many bytes in all. Raises
         EndpointError."""
         with self._answer("POST", path, request) as response:
-            yield self._events(self._bounded(response, most))
+            yield self._events(_lines(self._bounded(response, most)))
 
     def nonsense(self, what: str, body: object) -> EndpointError:
         """The error for an answer that is none; `what` follows the word "sent"."""
@@ -102,10 +102,8 @@ class JsonEndpoint:
                 if response.status_code != 200:
                     raise self._status(response)
                 yield response
-            except httpx.TimeoutException as error:
-                raise self._silent(error) from error
             except httpx.HTTPError as error:
-                raise self.broken(f"in the middle: {error}") from error
+                raise self._failed(error, self.broken(f"in the middle: {error}")) from error
             finally:
                 response.close()
 
@@ -115,16 +113,16 @@ class JsonEndpoint:
             wait = backoff(failures, _MAX_WAIT)
             try:
                 response = self._client.send(request, stream=True)
-            except httpx.TimeoutException as error:
-                raise self._silent(error) from error
             except httpx.TransportError as error:
-                if last:
-                    raise self._down(error) from error
+                if last or isinstance(error, httpx.TimeoutException):
+                    remedy = "start it, or check base_url; then run: surefoot doctor"
+                    down = self._error(f"cannot be reached ({self._excerpt(error)})", remedy, cause=error)
+                    raise self._failed(error, down) from error
             else:
                 if last or (response.status_code != 429 and response.status_code < 500):
                     break
                 response.close()
-                if (requested := self._reply(response).wait) is not None:
+                if (requested := _reply(response).wait) is not None:
                     wait = min(requested, _MAX_WAIT)
             cancel.pause(max(0.0, min(wait, left())))
         return response
@@ -139,21 +137,13 @@ class JsonEndpoint:
                 raise self.nonsense(f"more than {most:,} bytes", "")
             yield piece
 
-    def _events(self, pieces: Iterable[bytes]) -> Iterator[Any]:
-        # Not `iter_lines`: that splits at U+2028 and its like too, which may stand inside JSON.
-        rest: list[bytes] = []
-        for piece in chain(pieces, (b"\n",)):
-            first, *lines = piece.split(b"\n")
-            rest.append(first)
-            if not lines:
-                continue
-            lines, rest = [b"".join(rest), *lines[:-1]], lines[-1:]
-            for line in lines:
-                data = line.removeprefix(b"data:").strip()
-                if data == b"[DONE]":
-                    return
-                if line.startswith(b"data:") and data:
-                    yield self._json(data)
+    def _events(self, lines: Iterable[bytes]) -> Iterator[Any]:
+        for line in lines:
+            data = line.removeprefix(b"data:").strip()
+            if data == b"[DONE]":
+                return
+            if line.startswith(b"data:") and data:
+                yield self._json(data)
 
     def _json(self, body: bytes) -> Any:
         try:
@@ -163,42 +153,47 @@ class JsonEndpoint:
 
     def _status(self, response: httpx.Response) -> EndpointError:
         body = next(response.iter_raw(), b"").decode(errors="replace")
-        what = f"answered HTTP {response.status_code} ({self._excerpt(body)})"
-        return self._error(what, self._hint(response), response)
-
-    def _hint(self, response: httpx.Response) -> str:
-        if response.status_code in (401, 403):
-            return f"check the key in the environment variable {self._key_env}"
+        key = f"check the key in the environment variable {self._key_env}"
+        hints = {401: key, 403: key, 404: f"check base_url and the model's name, {self.model}"}
+        hint = hints.get(response.status_code, "run: surefoot doctor")
         if response.is_redirect:
-            return "redirects are not followed: set base_url to the address that answers"
-        if response.status_code == 404:
-            return f"check base_url and the model's name, {self.model}"
-        return "run: surefoot doctor"
+            hint = "redirects are not followed: set base_url to the address that answers"
+        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", hint, _reply(response))
 
-    def _down(self, error: Exception) -> EndpointError:
-        remedy = "start it, or check base_url; then run: surefoot doctor"
-        return self._error(f"cannot be reached ({self._excerpt(error)})", remedy, cause=error)
-
-    def _silent(self, error: Exception) -> EndpointError:
+    def _failed(self, error: Exception, otherwise: EndpointError) -> EndpointError:
+        """The error where the time was over, or else another."""
+        if not isinstance(error, httpx.TimeoutException):
+            return otherwise
         if left() <= 0:
             return self._error("gave no whole answer in time", "ask for less at once, or use a faster endpoint")
         remedy = "set a longer timeout or run: surefoot doctor"
         return self._error(f"was silent for {self._timeout:g} s", remedy, cause=error)
 
     def _error(
-        self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
+        self, what: str, remedy: str, reply: Reply | None = None, cause: Exception | None = None
     ) -> EndpointError:
-        reply = self._reply(response) if response else None
         message = f"the endpoint {self._where} {what}; {remedy}"
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
         return EndpointError(message, reply.status if reply else None, reply.wait if reply else None, reached)
 
-    def _reply(self, response: httpx.Response) -> Reply:
-        """Without its body."""
-        return Reply(self._where, response.status_code, response.headers, b"")
-
     def _excerpt(self, body: object) -> str:
         return excerpt(str(body), self._key)
+
+
+def _reply(response: httpx.Response) -> Reply:
+    """The reply without its body."""
+    return Reply("", response.status_code, response.headers, b"")
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a stream. Not by `iter_lines`, which splits at U+2028 and its like too; these may be in JSON."""
+    line = bytearray()
+    for piece in chain(pieces, (b"\n",)):
+        for part in piece.splitlines(keepends=True):
+            line += part
+            if part.endswith((b"\n", b"\r")):
+                yield bytes(line)
+                line.clear()
 
 
 def _readable(where: str) -> str:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from itertools import count
 from threading import Lock
 
 import httpx
@@ -20,7 +21,6 @@ from surefoot.types.errors import NetworkError
 
 _PASSING = (429, 500, 502, 503, 504)
 """HTTP statuses that may change in a moment."""
-_FAILED = "it failed just now, and is left alone"
 _REDIRECTS = 10
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -52,25 +52,22 @@ class Exchanges:
 
     def send(self, ask: Ask) -> Reply:
         """The server's last reply, after as many retries as the deadline allows; raises NetworkError."""
-        failures = 0
-        while True:
-            failures += 1
+        for failures in count(1):
             last = failures > ask.retries
-            pause = 0.0 if last else backoff(failures)
+            pause, why = 0.0 if last else backoff(failures), "it failed just now, and is left alone"
             try:
                 reply = self._followed(ask)
             except _Broken:
-                if last or not self._turns.hold(origin(httpx.URL(ask.url)), pause, _FAILED):
+                if last or not self._turns.hold(origin(httpx.URL(ask.url)), pause, why):
                     raise
-            else:
-                if not _passing(reply) or not self._held(reply, pause) or last:
-                    return reply
-
-    def _held(self, reply: Reply, pause: float) -> bool:
-        """Leave the sender of this reply alone for as long as it asks, or for a pause; whether there is time to
-        wait."""
-        seconds, why = (pause, _FAILED) if reply.wait is None else (reply.wait, "it asked us to wait")
-        return self._turns.hold(origin(httpx.URL(reply.url)), seconds, why)
+                continue
+            if not _passing(reply):
+                break
+            if reply.wait is not None:
+                pause, why = reply.wait, "it asked us to wait"
+            if not self._turns.hold(origin(httpx.URL(reply.url)), pause, why) or last:
+                break
+        return reply
 
     def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
         """Guarded connections for another library's client."""
@@ -183,17 +180,17 @@ def _body(response: httpx.Response, most: int) -> bytes:
 
 
 def _gunzipped(pieces: Iterable[bytes], most: int, host: str) -> Iterator[bytes]:
-    inflater = None
+    inflater = zlib.decompressobj(_GZIP)
+    began = False
     try:
         for piece in pieces:
-            while piece := piece.lstrip(b"\0") if inflater and inflater.eof else piece:  # zeros may fill it up
-                if inflater is None or inflater.eof:  # one file may hold several, end to end
-                    inflater = zlib.decompressobj(_GZIP)
+            while piece and not inflater.eof:
+                began = True
                 yield inflater.decompress(piece, most)
-                piece = inflater.unconsumed_tail or inflater.unused_data
+                piece = inflater.unconsumed_tail
     except zlib.error as error:
         raise NetworkError(f"{host} sent an answer that does not unpack ({error})") from error
-    if inflater is not None and not inflater.eof:
+    if began and not inflater.eof:
         raise _Broken(f"{host} broke off in the middle of its answer")
 
 

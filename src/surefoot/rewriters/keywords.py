@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from surefoot.rewriters.templates import instead
 from surefoot.text.replies import object_form, objects
@@ -64,26 +64,32 @@ class Keywords:
 
 def prompt(question: str, seen: Sequence[Passage]) -> list[Message]:
     """The conversation that asks for the keywords; the question stands last, and always whole."""
-    messages = [Message("system", _TASK)]
-    for example, found, chosen in _EXAMPLES:
-        reply = json.dumps(dict(zip(_FIELDS, chosen, strict=True)))
-        messages += [Message("user", turn(example, found)), Message("assistant", reply)]
-    return [*messages, Message("user", turn(line(question), excerpts(seen)))]
+    return conversation(_TASK, _FIELDS, _EXAMPLES, question, seen)
 
 
-def turn(question: str, found: Sequence[str]) -> str:
-    """The prompt of one question: what was found in vain, quoted, and the question last."""
+Example = tuple[str, Sequence[str], Sequence[str]]
+"""A question, what was found in vain, and the fields of the reply."""
+
+
+def conversation(
+    task: str, fields: Iterable[str], examples: Iterable[Example], question: str, seen: Sequence[Passage]
+) -> list[Message]:
+    """The task, the examples as turns with their replies in JSON, and the question behind what was found for it."""
+    messages = [Message("system", task)]
+    for example, found, values in examples:
+        reply = json.dumps(dict(zip(fields, values, strict=True)))
+        messages += [Message("user", _turn(example, found)), Message("assistant", reply)]
+    return [*messages, Message("user", _turn(line(question), [_excerpt(passage) for passage in seen[-SHOWN:]]))]
+
+
+def _turn(question: str, found: Sequence[str]) -> str:
     quoted = [f"> {text}" for text in found if text]
     heading = ["Found before, and of no help:", *quoted, ""] if quoted else []
     return "\n".join([*heading, f"Question: {question}"])
 
 
-def excerpts(seen: Sequence[Passage]) -> list[str]:
-    """The titles and first words of the latest passages, orders to the machine left out; a line each."""
-    return [_excerpt(passage) for passage in seen[-SHOWN:]]
-
-
 def _excerpt(passage: Passage) -> str:
+    """The title and first words of a passage on one line, orders to the machine left out."""
     clean = screened(passage)
     return line(f"{clean.title}: {clean.text}" if clean.title else clean.text)[:EXCERPT]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from surefoot.components import misnamed
-from surefoot.rewriters.keywords import excerpts, turn
+from surefoot.rewriters.keywords import conversation
 from surefoot.rewriters.templates import instead
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
@@ -28,93 +27,54 @@ _KINDS = {
     "biography": "A life is asked for. Look for the person's birth, work, places and what the person is known for.",
     "chat": "The question is one of a conversation. Look for what it is about, without greetings and opinions.",
 }
-_Shown = tuple[str, tuple[str, ...], tuple[str, str, str]]
-_EXAMPLES: dict[str, tuple[_Shown, ...]] = {
-    "qa": (
-        (
-            "What is Adam Lindqvist's occupation?",
-            ("Adam Lindqvist: a crater on the far side of the Moon, named in 1970.",),
-            (
-                "what the man Adam Lindqvist did for a living",
-                "What did the man Adam Lindqvist work as?",
-                "Adam Lindqvist biography profession",
-            ),
-        ),
-        (
-            "In which town does the Oslava flow into the Jihlava?",
-            (),
-            (
-                "the place where the Oslava ends",
-                "Where is the mouth of the river Oslava?",
-                "Oslava Jihlava confluence town",
-            ),
-        ),
-    ),
-    "choice": (
-        (
-            "A pot of water is heated from below. How does the heat reach the top of the water?",
-            ("Pots: pots are made of iron, clay or copper.",),
-            (
-                "the way in which heat travels through a liquid",
-                "How does heat move through a liquid that is heated from below?",
-                "heat transfer in liquids convection",
-            ),
-        ),
-        (
-            "Which of these would best show that a plant needs light?",
-            (),
-            (
-                "an experiment on plants and light",
-                "Which experiment compares plants with and without light?",
-                "experiment plant growth light and dark",
-            ),
-        ),
-    ),
-    "claim": (
-        (
-            "Eating carrots every day restores lost eyesight.",
-            ("Carrot: a root vegetable, usually orange.",),
-            (
-                "studies on carrots and eyesight",
-                "What have studies found on the effect of carrots on eyesight?",
-                "carrots eyesight evidence study",
-            ),
-        ),
-        (
-            "The mayor of Brackwater closed the town's only hospital in 2017.",
-            (),
-            (
-                "whether and when the hospital of Brackwater was closed",
-                "Was the hospital of Brackwater closed in 2017, and by whom?",
-                "Brackwater hospital closed 2017",
-            ),
-        ),
-    ),
-    "biography": (
-        (
-            "Tell me a bio of Mireille Castan.",
-            ("Castan: a hamlet in the south of France.",),
-            (
-                "birth, work and places of the person Mireille Castan",
-                "Who is Mireille Castan, when was she born, and what is she known for?",
-                "Mireille Castan biography",
-            ),
-        ),
-    ),
-    "chat": (
-        (
-            "Hi! Could you maybe tell me what to do when my drill gets hot?",
-            (),
-            (
-                "what to do about a hot drill",
-                "What should be done when a power drill overheats?",
-                "power drill overheating what to do",
-            ),
-        ),
-    ),
+_EXAMPLES = {
+    "qa": """\
+What is Adam Lindqvist's occupation?
+> Adam Lindqvist: a crater on the far side of the Moon, named in 1970.
+what the man Adam Lindqvist did for a living
+What did the man Adam Lindqvist work as?
+Adam Lindqvist biography profession
+
+In which town does the Oslava flow into the Jihlava?
+the place where the Oslava ends
+Where is the mouth of the river Oslava?
+Oslava Jihlava confluence town""",
+    "choice": """\
+A pot of water is heated from below. How does the heat reach the top of the water?
+> Pots: pots are made of iron, clay or copper.
+the way in which heat travels through a liquid
+How does heat move through a liquid that is heated from below?
+heat transfer in liquids convection
+
+Which of these would best show that a plant needs light?
+an experiment on plants and light
+Which experiment compares plants with and without light?
+experiment plant growth light and dark""",
+    "claim": """\
+Eating carrots every day restores lost eyesight.
+> Carrot: a root vegetable, usually orange.
+studies on carrots and eyesight
+What have studies found on the effect of carrots on eyesight?
+carrots eyesight evidence study
+
+The mayor of Brackwater closed the town's only hospital in 2017.
+whether and when the hospital of Brackwater was closed
+Was the hospital of Brackwater closed in 2017, and by whom?
+Brackwater hospital closed 2017""",
+    "biography": """\
+Tell me a bio of Mireille Castan.
+> Castan: a hamlet in the south of France.
+birth, work and places of the person Mireille Castan
+Who is Mireille Castan, when was she born, and what is she known for?
+Mireille Castan biography""",
+    "chat": """\
+Hi! Could you maybe tell me what to do when my drill gets hot?
+what to do about a hot drill
+What should be done when a power drill overheats?
+power drill overheating what to do""",
 }
-"""By task, as the paper prompts by data set: (question, found before, (missing, question, query)); all of it is made
-up."""
+"""By task, as the paper prompts by data set: a question, what was found before, and the three fields of the reply; all
+of it is made up."""
 _FORMS = {name: {"type": "string", "pattern": f'^[^"\\\\]{{1,{most}}}$'} for name, most in LONGEST.items()}
 SCHEMA = object_form(_FORMS)
 
@@ -153,11 +113,9 @@ class LLMRewriter:
 
 def prompt(question: str, seen: Sequence[Passage], task: str = USUAL) -> list[Message]:
     """The conversation that asks to rewrite; the question stands last, and always whole."""
-    messages = [Message("system", f"{_TASK} {_KINDS[task]}")]
-    for example, found, reply in _EXAMPLES[task]:
-        answer = json.dumps(dict(zip(LONGEST, reply, strict=True)))
-        messages += [Message("user", turn(example, found)), Message("assistant", answer)]
-    return [*messages, Message("user", turn(line(question), excerpts(seen)))]
+    examples = [example.split("\n") for example in _EXAMPLES[task].split("\n\n")]
+    shown = [(one[0], [text.removeprefix("> ") for text in one[1:-3]], one[-3:]) for one in examples]
+    return conversation(f"{_TASK} {_KINDS[task]}", LONGEST, shown, question, seen)
 
 
 def rewritten(reply: str) -> RewrittenQuery | None:

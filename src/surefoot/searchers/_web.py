@@ -37,11 +37,11 @@ def refused(  # nosec B107 # where there is no secret, none is left out
     return Throttled(message, reply.wait) if reply.status in quota else SearchError(message)
 
 
-def answered(who: str, reply: Reply, rows: str) -> dict[str, Any]:
-    """The JSON object of a reply. Raises SearchError if it is none, or its `rows` are no list."""
+def answered(who: str, reply: Reply, name: str) -> dict[str, Any]:
+    """The JSON object of a reply. Raises SearchError if it is none, or has something else than a list of this name."""
     found = reply.json()
-    if not isinstance(found, dict) or not isinstance(found.get(rows, []), list):
-        raise SearchError(f"{who} sent JSON without a list of '{rows}'; has its interface changed?")
+    if not isinstance(found, dict) or not isinstance(found.get(name, []), list):
+        raise SearchError(f"{who} sent JSON without a list of '{name}'; has its interface changed?")
     return found
 
 
@@ -64,6 +64,12 @@ def field(row: Any, name: str) -> str:
     """The text under this name in a row; empty where there is none."""
     value = row.get(name) if isinstance(row, dict) else None
     return _valid(value) if isinstance(value, str) else ""
+
+
+def rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The objects in the list of this name; none where there is no list."""
+    found = value.get(name)
+    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
 def passages(found: Iterable[Found], k: int, trust: Trust = "untrusted") -> tuple[Passage, ...]:

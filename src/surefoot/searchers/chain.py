@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Sequence
 from threading import Lock
@@ -10,7 +9,7 @@ from threading import Lock
 from surefoot.run import meter
 from surefoot.types import Passage
 from surefoot.types.errors import ComponentError, ConfigError, SearchError, Throttled
-from surefoot.types.metadata import NO_FILTER, Filter, Find, can_filter, filtered
+from surefoot.types.metadata import NO_FILTER, Filter, can_filter, filtered
 from surefoot.types.protocols import Searcher
 
 LONGEST = 3600.0
@@ -18,57 +17,40 @@ LONGEST = 3600.0
 
 
 class Breaker:
-    """A circuit breaker: keeps a searcher from being asked after repeated failures, or while it told us to wait.
-
-    It opens after `failures` in a row, or at once when the searcher is throttled, for `rest` seconds or as long as the
-    searcher asks. Then one search goes through as a trial: if it succeeds the breaker closes, else the next rest is
-    twice as long, up to LONGEST. Each rest is up to a quarter longer at random. Times are in seconds of a clock that
-    only rises. Thread-safe.
-    """
+    """Keeps a searcher from being asked for `rest` seconds after `failures` in a row, or for as long as it asks where
+    it is throttled. Then one search tries, while the others pass it over for another rest. Times are in seconds of a
+    clock that only rises. Thread-safe."""
 
     def __init__(self, failures: int, rest: float) -> None:
         self._allowed = failures
         self._rest = rest
         self._lock = Lock()
         self._failed = 0
-        self._openings = 0
-        self._opened = float("-inf")
         self._until = float("-inf")
         self._reason = ""
 
     def refusal(self, now: float) -> str | None:
         """The reason why it may not be asked now; None: it may, in a trial by this caller alone."""
         with self._lock:
-            if not self._openings:
-                return None
             if now < self._until:
                 return f"rests for another {self._until - now:.0f} s after this failure: {self._reason}"
-            self._until = now + self._rest  # keeps the others off during the trial, even if that never ends
+            if self._failed >= self._allowed:
+                self._until = now + self._rest
             return None
 
-    def succeed(self, begun: float) -> None:
-        """Note that a search begun at `begun` went well; one begun before the breaker opened proves nothing."""
+    def succeed(self) -> None:
+        """Note that a search went well."""
         with self._lock:
-            if begun > self._opened:
-                self._failed = self._openings = 0
+            self._failed, self._until = 0, float("-inf")
 
-    def fail(self, begun: float, now: float, error: ComponentError) -> None:
-        """Note that a search begun at `begun` failed; one begun before the breaker opened does not count."""
+    def fail(self, now: float, error: ComponentError) -> None:
+        """Note that a search failed."""
         with self._lock:
-            if begun <= self._opened:
-                return
             self._failed += 1
             self._reason = str(error)
-            if isinstance(error, Throttled):
-                self._open(now, error.wait)
-            elif self._openings or self._failed >= self._allowed:
-                self._open(now, None)
-
-    def _open(self, now: float, wait: float | None) -> None:
-        rest = self._rest * 2.0 ** min(self._openings, 20) if wait is None else wait
-        self._openings += 1
-        self._opened = now
-        self._until = now + min(rest * random.uniform(1, 1.25), LONGEST)  # noqa: S311 - no secret hangs on it
+            wait = error.wait if isinstance(error, Throttled) else None
+            if isinstance(error, Throttled) or self._failed >= self._allowed:
+                self._until = now + min(self._rest if wait is None else wait, LONGEST)
 
 
 class Chain:
@@ -92,15 +74,11 @@ class Chain:
         passed: list[str] = []
         reasons: list[str] = []
         for searcher, breaker in self._links:
-            if filter and not can_filter(searcher.search):
-                passed.append(f"{searcher.name} cannot filter")
-                reasons.append(f"{searcher.name}: cannot filter")
-                continue
             try:
-                found = self._ask(filtered(searcher.search, filter, searcher.name), breaker, query, k)
+                found = self._ask(searcher, breaker, query, k, filter)
             except ComponentError as error:
-                resting = "rests" if isinstance(error, _Resting) else "failed"
-                passed.append(f"{searcher.name} {'throttled' if isinstance(error, Throttled) else resting}")
+                what = "throttled" if isinstance(error, Throttled) else "failed"
+                passed.append(f"{searcher.name} {error.what if isinstance(error, _NotAsked) else what}")
                 reasons.append(f"{searcher.name}: {error}")
                 continue
             if found:
@@ -113,21 +91,26 @@ class Chain:
             _tell(passed, "nothing else to ask", reasons)
         return ()
 
-    def _ask(self, find: Find[tuple[Passage, ...]], breaker: Breaker, query: str, k: int) -> tuple[Passage, ...]:
-        begun = self.clock()
-        if refusal := breaker.refusal(begun):
-            raise _Resting(refusal)
+    def _ask(self, searcher: Searcher, breaker: Breaker, query: str, k: int, filter: Filter) -> tuple[Passage, ...]:
+        if filter and not can_filter(searcher.search):
+            raise _NotAsked("cannot filter", "cannot filter")
+        if refusal := breaker.refusal(self.clock()):
+            raise _NotAsked("rests", refusal)
         try:
-            found = find(query, k)
+            found = filtered(searcher.search, filter, searcher.name)(query, k)
         except ComponentError as error:
-            breaker.fail(begun, self.clock(), error)
+            breaker.fail(self.clock(), error)
             raise
-        breaker.succeed(begun)
+        breaker.succeed()
         return found
 
 
-class _Resting(SearchError):
-    """A searcher that was not asked, since its breaker is open."""
+class _NotAsked(SearchError):
+    """A searcher was not asked; `what` it did instead follows its name."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(reason)
+        self.what = what
 
 
 def _tell(passed: Sequence[str], instead: str, reasons: Sequence[str]) -> None:

@@ -6,7 +6,8 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from contextvars import copy_context
+from dataclasses import replace
 from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
@@ -35,18 +36,9 @@ _DECLARED = {
     "text/markdown": "txt",
 }
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
-_LOOKED_AT = 1024
 
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The outcome of opening a hit."""
-
-    passages: tuple[Passage, ...]
-    error: str | None = None
-    """The reason why the passages are only the hit's snippet; None: they are those of the page."""
-    cached: int = 0
-    degraded: tuple[str, ...] = ()
+_Page = tuple[tuple[Passage, ...], str]
+"""The passages of a hit, and the reason why they are only its snippet; empty: they are those of the page."""
 
 
 class Pages:
@@ -88,8 +80,12 @@ class Pages:
         Where there are more, each page in turn gives the paragraph that shares most words with the query.
         """
         pages = self._visited(self._wanted(self._of.search(query, self._hits)))
-        _tell(pages)
-        return _best(query, _once([page.passages for page in pages]), k)
+        if reasons := [error for _, error in pages if error]:
+            named = "; ".join(dict.fromkeys(reasons))
+            meter.degrade(
+                f"{len(reasons)} of {len(pages)} pages did not open, their snippets took their place: {named}"
+            )
+        return _best(query, _once([found for found, _ in pages]), k)
 
     def _wanted(self, hits: Sequence[Passage]) -> list[Passage]:
         """The hits to open, each address once."""
@@ -109,15 +105,13 @@ class Pages:
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _visit(self, hit: Passage, ends: float) -> _Page:
-        """The page of a hit, or its snippet, with the meter's counts: a meter does not reach other threads."""
-        with meter.metered() as spent:
-            try:
-                found, error = self._read(hit, ends), None
-            except Unreadable as failed:
-                found, error = _snippet(hit), f"{_host(hit.url)} {failed.why}"
-            except ComponentError as failed:
-                found, error = _snippet(hit), str(failed)
-        return _Page(found, error, spent.cached, tuple(spent.degraded))
+        """The page of a hit, or its snippet."""
+        try:
+            return self._read(hit, ends), ""
+        except Unreadable as failed:
+            return _snippet(hit), f"{_host(hit.url)} {failed.why}"
+        except ComponentError as failed:
+            return _snippet(hit), str(failed)
 
     def _read(self, hit: Passage, ends: float) -> tuple[Passage, ...]:
         reply = self._get(hit.url or "", ends)
@@ -131,7 +125,7 @@ class Pages:
 
     def _get(self, url: str, ends: float) -> Reply:
         """The page, if its site and those that it redirects to allow it."""
-        if not _is_web(url):
+        if not _web_host(url):
             raise SearchError(f"'{url}' is no web address")
         seconds = ends - time.monotonic()
         reply = self._network.get(url, most=self._most, seconds=seconds, retries=0, leave=self._robots.ask)
@@ -146,10 +140,11 @@ def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float)
     Threads of a pool would keep the program from ending while a slow page comes.
     """
     future: Future[_Page] = Future()
+    context = copy_context()  # the step's meter and the question's deadline
 
     def work() -> None:
         try:
-            future.set_result(visit(hit, ends))
+            future.set_result(context.run(visit, hit, ends))
         except BaseException as error:  # noqa: BLE001 - it is raised where the page is waited for
             future.set_exception(error)
 
@@ -161,18 +156,7 @@ def _awaited(future: Future[_Page], hit: Passage, ends: float) -> _Page:
     try:
         return cancel.result(future, ends - time.monotonic())
     except TimeoutError:
-        return _Page(_snippet(hit), f"{_host(hit.url)} was not read in time")
-
-
-def _tell(pages: Sequence[_Page]) -> None:
-    """Pass on the meters of other threads, and say which pages did not open."""
-    for page in pages:
-        meter.count(cached=page.cached)
-        for what in page.degraded:
-            meter.degrade(what)
-    if reasons := [page.error for page in pages if page.error]:
-        named = "; ".join(dict.fromkeys(reasons))
-        meter.degrade(f"{len(reasons)} of {len(pages)} pages did not open, their snippets took their place: {named}")
+        return _snippet(hit), f"{_host(hit.url)} was not read in time"
 
 
 def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
@@ -186,13 +170,11 @@ def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
 def _kind(reply: Reply) -> str:
     """The suffix to read it by; servers declare an error page as a PDF, and a PDF as plain bytes."""
     declared = reply.headers.get("content-type", "").partition(";")[0].strip().lower()
-    head = reply.body[:_LOOKED_AT]
-    if head.startswith(b"%PDF-"):
+    head = reply.body[:1024]
+    if b"%PDF-" in head:
         return "pdf"
     if _HTML.search(head):
         return "html"
-    if b"%PDF-" in head:
-        return "pdf"
     if declared not in _DECLARED:
         raise Unreadable(
             f"gives {declared[:60] or 'something of no declared type'}, which is neither HTML, PDF nor text"
@@ -213,12 +195,8 @@ def _snippet(hit: Passage) -> tuple[Passage, ...]:
 
 def _once(pages: Sequence[tuple[Passage, ...]]) -> list[list[Passage]]:
     """The pages without paragraphs that came before, since two addresses may lead to one page."""
-    seen: set[str] = set()
-    fresh = []
-    for page in pages:
-        fresh.append([passage for passage in page if passage.id not in seen])
-        seen |= {passage.id for passage in page}
-    return fresh
+    first = {passage.id: page for page, found in reversed([*enumerate(pages)]) for passage in found}
+    return [[passage for passage in found if first[passage.id] == page] for page, found in enumerate(pages)]
 
 
 def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passage, ...]:
@@ -232,18 +210,18 @@ def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passa
     return tuple(pages[page][n] for _, page, n in chosen)
 
 
-def _is_web(url: str) -> bool:
-    """True for an address of the web, without a name and password in it."""
+def _web_host(url: str | None) -> str:
+    """The host of an address of the web without a login in it; empty for all else."""
     try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
+        parts = urlsplit(url or "")
     except ValueError:
-        return False
-
-
-def _is_wikipedia(url: str | None) -> bool:
-    return _is_web(url or "") and _host(url).endswith(".wikipedia.org")
+        return ""
+    return (parts.hostname or "") if parts.scheme in ("http", "https") and parts.username is None else ""
 
 
 def _host(url: str | None) -> str:
-    return (urlsplit(url or "").hostname or url or "a hit") if _is_web(url or "") else (url or "a hit")
+    return _web_host(url) or url or "a hit"
+
+
+def _is_wikipedia(url: str | None) -> bool:
+    return _web_host(url).endswith(".wikipedia.org")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.run import meter
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
@@ -66,32 +66,20 @@ class Searxng:
 
 
 def _found(answer: dict[str, Any]) -> Iterator[Found]:
-    boxes = answer.get("infoboxes")
-    for box in boxes if isinstance(boxes, list) else []:
-        yield _box_address(box), field(box, "infobox"), _described(box), "infobox"
-    for row in answer.get("results", []):
+    for box in rows(answer, "infoboxes"):
+        address = next((field(row, "url") for row in rows(box, "urls")), "")
+        attributes = [f"{field(row, 'label')}: {field(row, 'value')}." for row in rows(box, "attributes")]
+        text = " ".join(part for part in (field(box, "content"), *attributes) if part)
+        yield address or field(box, "id"), field(box, "infobox"), text, "infobox"
+    for row in rows(answer, "results"):
         yield field(row, "url"), field(row, "title"), field(row, "content"), "snippet"
-
-
-def _described(box: Any) -> str:
-    """An infobox as text: its content, then its attributes."""
-    listed = box.get("attributes") if isinstance(box, dict) else None
-    rows = listed if isinstance(listed, list) else []
-    attributes = [f"{field(row, 'label')}: {field(row, 'value')}." for row in rows if field(row, "value")]
-    return " ".join(part for part in (field(box, "content"), *attributes) if part)
-
-
-def _box_address(box: Any) -> str:
-    urls = box.get("urls") if isinstance(box, dict) else None
-    first = urls[0] if isinstance(urls, list) and urls else None
-    return field(first, "url") or field(box, "id")
 
 
 def _unresponsive(answer: dict[str, Any]) -> list[str]:
     """Engines that did not answer, each with the reason."""
     named = answer.get("unresponsive_engines")
-    pairs = [pair for pair in named if isinstance(pair, list)] if isinstance(named, list) else []
-    return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs if pair]
+    pairs = [pair for pair in named if isinstance(pair, list) and pair] if isinstance(named, list) else []
+    return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs]
 
 
 def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:

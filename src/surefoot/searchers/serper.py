@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
@@ -66,7 +66,7 @@ def _found(answer: dict[str, Any]) -> Iterator[Found]:
     best, thing = answer.get("answerBox"), answer.get("knowledgeGraph")
     yield field(best, "link"), field(best, "title"), field(best, "snippet") or field(best, "answer"), "answer box"
     yield field(thing, "descriptionLink"), field(thing, "title"), _described(thing), "knowledge graph"
-    for row in answer.get("organic", []):
+    for row in rows(answer, "organic"):
         yield field(row, "link"), field(row, "title"), field(row, "snippet"), "snippet"
 
 

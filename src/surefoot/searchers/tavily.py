@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
@@ -11,7 +10,7 @@ from typing import Any, ClassVar
 from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, sendable
+from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 
@@ -71,9 +70,9 @@ class Tavily:
         if reply.status != 200:
             remedies = {status: remedy.format(key_env=self._key_env) for status, remedy in _REMEDIES.items()}
             raise refused("Tavily", reply, remedies, quota=(429, 432, 433), secret=self._key)
-        rows = answered("Tavily", reply, "results").get("results", [])
-        scores = {field(row, "url"): _score(row) for row in reversed(rows)}
-        return tuple(replace(passage, score=scores.get(passage.url or "")) for passage in passages(_found(rows), k))
+        found = rows(answered("Tavily", reply, "results"), "results")
+        scores = {field(row, "url"): _score(row.get("score")) for row in reversed(found)}
+        return tuple(replace(passage, score=scores.get(passage.url or "")) for passage in passages(_found(found), k))
 
     def _request(self, query: str, k: int) -> dict[str, Any]:
         return {
@@ -84,17 +83,14 @@ class Tavily:
         }
 
 
-def _score(row: Any) -> float | None:
+def _score(value: Any) -> float | None:
     """Tavily's score of how well a row fits the query, in [0, 1]; None: it does not say."""
-    score = row.get("score") if isinstance(row, dict) else None
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        return None
-    return float(score)
+    return float(value) if isinstance(value, int | float) and 0 <= value <= 1 else None
 
 
-def _found(rows: list[Any]) -> Iterator[Found]:
+def _found(found: list[dict[str, Any]]) -> Iterator[Found]:
     pages = []
-    for row in rows:
+    for row in found:
         url, title, raw = field(row, "url"), field(row, "title"), field(row, "raw_content")
         yield url, title, field(row, "content"), "snippet"
         pages.append([(url, title, raw[start:end], "page") for start, end in split(raw)])

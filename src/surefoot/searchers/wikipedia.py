@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up
-from surefoot.searchers._web import field, finds, passages, refused, sendable
+from surefoot.searchers._web import field, finds, passages, refused, rows, sendable
 from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage
@@ -27,21 +27,11 @@ HITS = 10
 """Hits of a full-text search that are looked at; a wiki without a cache takes long to make each lead."""
 LONGEST_QUERY = 300
 """Characters of a query, as Wikipedia's search takes them."""
-_WAITS = {
-    "maxlag": "its database lags behind",
-    "ratelimited": "too many requests",
-    "toomanyrequests": "too many requests",
-}
+_WAITS = ("maxlag", "ratelimited", "toomanyrequests")
+"""Errors of the API that ask to wait."""
 _REMEDIES = {
     403: "set [network] contact to an address that reaches you, as Wikipedia asks",
     404: "base_url must be the address of a MediaWiki's api.php",
-}
-_REFUSALS = {
-    "readonly": "it is locked for maintenance",
-    "readapidenied": "it may be read by its members only",
-    "blocked": "it blocks this address",
-    "search-text-disabled": "its full-text search is off",
-    "badtoken": "it wants a session; give the address of an API that may be read without one",
 }
 
 
@@ -117,7 +107,7 @@ class Wikipedia:
             return []
         titles = "|".join(page.title for page in ambiguous[:5])
         query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
-        links = [field(link, "title") for entry in query["pages"] for link in _rows(entry, "links")]
+        links = [field(link, "title") for entry in query["pages"] for link in rows(entry, "links")]
         likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
         if not likely:
             return []
@@ -190,15 +180,14 @@ class Wikipedia:
         answer = reply.json()
         if isinstance(answer, dict) and (error := answer.get("error")):
             code, info = field(error, "code"), " ".join(field(error, "info").split())[:200]
-            if code in _WAITS:
-                raise Throttled(f"{self._host} asks to wait: {_WAITS[code]}", reply.wait)
-            raise SearchError(f"{self._host} does not answer: {_REFUSALS.get(code, f'{info} ({code})')}")
+            message = f"{self._host} does not answer: {info} ({code})"
+            raise Throttled(message, reply.wait) if code in _WAITS else SearchError(message)
         query = answer.get("query", {}) if isinstance(answer, dict) else None
         if not isinstance(query, dict) or not isinstance(query.get("pages", []), list):
             raise SearchError(f"{self._host} does not answer as a MediaWiki does; {_REMEDIES[404]}")
         if "extracts" in str(_object(answer.get("warnings")).get("query", "")):
             raise SearchError(f"{self._host} lacks the extension TextExtracts, which gives the text of its pages")
-        return {**query, "pages": _rows(query, "pages")}
+        return {**query, "pages": rows(query, "pages")}
 
     @property
     def _host(self) -> str:
@@ -210,16 +199,10 @@ def _object(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """The objects in the list of that name."""
-    rows = value.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
 def _landed(query: Mapping[str, Any], title: str) -> str:
     """The title of the page that the API gives for a title: normalised, and where its redirects lead."""
     for step in ("normalized", "redirects"):
-        moves = {field(move, "from"): field(move, "to") for move in _rows(query, step)}
+        moves = {field(move, "from"): field(move, "to") for move in rows(query, step)}
         title = moves.get(title) or title
     return title
 
