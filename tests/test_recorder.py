@@ -22,7 +22,7 @@ def test_a_step_gives_its_result_and_its_cost() -> None:
 
     run = Recorder("Q?", {})
     assert run.step("add", work, 1, 2, fallback=0, instead="nothing") == 3
-    (step,) = run.trace().steps
+    (step,) = run.finish().steps
     assert step == Step("add", step.seconds, 1, 2, 1, 3, 4, "cut short", None, 1, step.started)
     assert (step.tokens, step.prompt_tokens, step.completion_tokens) == (3, 2, 1)
     assert 0 <= step.seconds < 5
@@ -33,7 +33,7 @@ def test_a_step_says_when_it_began() -> None:
     run = Recorder("Q?", {})
     before = datetime.now(UTC)
     ended = run.step("look", lambda: datetime.now(UTC), fallback=before, instead="nothing")
-    started = datetime.fromisoformat(run.trace().steps[0].started)
+    started = datetime.fromisoformat(run.finish().steps[0].started)
     assert before - timedelta(milliseconds=1) <= started <= ended
 
 
@@ -47,7 +47,7 @@ def test_a_step_that_went_well_fell_back_on_nothing() -> None:
     """None, not an empty text."""
     run = Recorder("Q?", {})
     run.step("nothing", tuple, fallback=(), instead="nothing")
-    assert (run.trace().steps[0].degraded, run.trace().steps[0].error) == (None, None)
+    assert (run.finish().steps[0].degraded, run.finish().steps[0].error) == (None, None)
 
 
 @pytest.mark.parametrize("kind", [SearchError, EndpointError])
@@ -60,7 +60,7 @@ def test_a_part_that_fails_is_replaced_by_its_fallback(kind: type[Exception]) ->
 
     run = Recorder("Q?", {})
     assert run.step("search", work, fallback="none", instead="went without") == "none"
-    (step,) = run.trace().steps
+    (step,) = run.finish().steps
     assert (step.error, step.degraded, step.calls) == ("the server is down", "went without", 1)
 
 
@@ -83,7 +83,7 @@ def test_the_listener_hears_everything_in_order() -> None:
     with run.running(None):
         assert run.set("passages", run.step("retrieve", lambda: found, fallback=(), instead="nothing")) is found
         run.text("Tom")
-    trace = run.trace()
+    trace = run.finish()
     assert heard == [
         Event("begun", Trace(trace.id, "Q?", created=trace.created)),
         Event("step_begins", "retrieve"),
@@ -98,7 +98,7 @@ def test_the_trace_holds_what_was_set() -> None:
     """And the configuration, the time in UTC, and why there is no answer."""
     run = Recorder("Q?", {"k": {"v": 1}})
     answer = run.set("answer", Answer("Tom [1]"))
-    trace = run.trace(error="broke off")
+    trace = run.finish(error="broke off")
     assert trace == Trace(
         trace.id, "Q?", answer=answer, config={"k": {"v": 1}}, error="broke off", created=trace.created
     )
@@ -108,4 +108,4 @@ def test_the_trace_holds_what_was_set() -> None:
 
 def test_every_trace_has_an_id_of_its_own() -> None:
     """Also of the same question."""
-    assert len({Recorder("Q?", {}).trace().id for _ in range(100)}) == 100
+    assert len({Recorder("Q?", {}).finish().id for _ in range(100)}) == 100

@@ -260,7 +260,7 @@ def first_passage(pipeline: Pipeline, question: str) -> Trace:
     """The pipeline's first retrieved passage as it stands, as if it were the answer; a refusal where there is none."""
     run, passages = retrieved(pipeline, question)
     run.set("answer", Answer(passages[0].text) if passages else Answer("nothing was found", refused=True))
-    return run.trace()
+    return run.finish()
 
 
 SUREFOOT = Arm("surefoot", lambda pipeline, example: pipeline.run(example.question))

@@ -64,7 +64,7 @@ def retrieved(pipeline: Pipeline, question: str) -> tuple[Recorder, tuple[Passag
     """The recorder of a question for which only the retriever was asked so far, and the passages that it found."""
     run = Recorder(checked(question), pipeline.config)
     find = pipeline.retriever.retrieve
-    passages = run.step("retrieve", bounded, find, run.question, pipeline.k, fallback=(), instead="nothing retrieved")
+    passages = run.step("retrieve", bounded, find, run.standalone, pipeline.k, fallback=(), instead="nothing retrieved")
     run.set("passages", passages)
     return run, passages
 
@@ -111,11 +111,11 @@ def _critiqued(pipeline: Pipeline, paragraphs: str) -> Pipeline:
 
 def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, Passage]]) -> Trace:
     answer: Answer | None = run.step(
-        "generate", pipeline.generator.generate, run.question, knowledge, fallback=None, instead="no answer"
+        "generate", pipeline.generator.generate, run.standalone, knowledge, fallback=None, instead="no answer"
     )
     if answer:
         run.set("answer", pipeline.held(answer, knowledge, run))
-    return run.trace(error=None if answer else "the generator failed")
+    return run.finish(error=None if answer else "the generator failed")
 
 
 def _arm(name: str, searches: bool, top: int) -> Arm:

@@ -173,12 +173,12 @@ class Pipeline:
             found: tuple[Strip, ...] = ()
             if decision.action is not Action.CORRECT:
                 self._search(run)
-                far = useful(run.external, run.grades[len(run.passages) :], self.decompose)
+                far = useful(run.trace.external, run.trace.grades[len(run.trace.passages) :], self.decompose)
                 chosen, others = selected(far, near, self.external_keep)
                 found = self._refine("refine external", chosen, run) + others
             self._merge(local + found, run)
             self._answer(decision, run)
-        return run.trace()
+        return run.finish()
 
     def correct(
         self,
@@ -200,7 +200,7 @@ class Pipeline:
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")
             decision = self._weigh(taken, 0, run)
             self._merge(self._refined(decision, run)[1], run)
-        return run.trace()
+        return run.finish()
 
     def grade(self, question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
         """Grade each text, in order; texts are as in `correct`. Excluded sentences count for nothing. Raises
@@ -220,9 +220,10 @@ class Pipeline:
         """Complete the question from the turns before it."""
         if not history:
             return
-        rules, complete = self.conversation.by_rules(run.question, history), self.conversation.whole
-        whole = run.step("complete", complete, run.question, history, fallback=rules, instead="completed by rules")
-        if whole != run.question and len(whole) <= LONGEST_QUESTION:
+        typed, complete = run.trace.question, self.conversation.whole
+        rules = self.conversation.by_rules(typed, history)
+        whole = run.step("complete", complete, typed, history, fallback=rules, instead="completed by rules")
+        if whole != typed and len(whole) <= LONGEST_QUESTION:
             run.set("read_as", whole)
 
     def _retrieve(self, run: Recorder) -> Decision:
@@ -234,17 +235,17 @@ class Pipeline:
             decision = self._weigh(new, rewrites, run)
             if not decision.again:
                 break
-            run.earlier += (decision,)
+            run.note(earlier=(*run.trace.earlier, decision))
             queries = (one.question or one.query for one in self._rewrite(run))
-            query = next((q for q in queries if q not in run.queries), run.standalone)
-            run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
+            query = next((q for q in queries if q not in run.trace.queries), run.standalone)
+            run.set("queries", tuple(dict.fromkeys((*run.trace.queries, query))))
         return decision
 
     def _weigh(self, new: tuple[Passage, ...], rewrites: int, run: Recorder) -> Decision:
         """Grade all passages so far, and decide."""
-        run.set("passages", self.sources.placed(by_id(run.passages + new)))
-        run.set("grades", corroborated(run.passages, self._grade("grade", run.passages, run)))
-        return run.set("decision", self.policy.decide(run.grades, rewrites))
+        run.set("passages", self.sources.placed(by_id(run.trace.passages + new)))
+        run.set("grades", corroborated(run.trace.passages, self._grade("grade", run.trace.passages, run)))
+        return run.set("decision", self.policy.decide(run.trace.grades, rewrites))
 
     def _grade(
         self, step: str, passages: tuple[Passage, ...], run: Recorder, by: Thresholds | None = None
@@ -271,19 +272,18 @@ class Pipeline:
         """The passages of use, best first, and the strips of the best of them."""
         if decision.action is Action.INCORRECT:
             return (), ()
-        near = useful(run.passages, run.grades, self.decompose)
+        near = useful(run.trace.passages, run.trace.grades, self.decompose)
         return near, self._refine("refine", near[: self.keep], run)
 
     def _refine(self, step: str, passages: tuple[Passage, ...], run: Recorder) -> tuple[Strip, ...]:
         return run.step(step, self.refiner.refine, run.standalone, passages, fallback=(), instead="no strips")
 
     def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
-        seen, question = run.passages + run.external, run.standalone
-        rewritten = run.step(
-            "rewrite", self.rewriter.rewrite, question, seen, fallback=(question,), instead="asked as it is"
-        )
+        seen, question = run.trace.passages + run.trace.external, run.standalone
+        rewrite, instead = self.rewriter.rewrite, "asked as it is"
+        rewritten = run.step("rewrite", rewrite, question, seen, fallback=(question,), instead=instead)
         queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in rewritten)
-        run.rewritten += tuple(one for one in queries if one.question or one.missing)
+        run.note(rewritten=run.trace.rewritten + tuple(one for one in queries if one.question or one.missing))
         return queries
 
     def _search(self, run: Recorder) -> None:
@@ -293,24 +293,24 @@ class Pipeline:
         `rounds` rounds in all. A round that finds nothing new is the last: the next rewrite would see the same. So is
         one in which the time for searches runs out.
         """
-        run.outside = self.outside
+        run.note(outside=self.outside)
         searched: set[str] = set()
         graded: list[Grade] = []
         spare = float(self.seconds)
         for _ in range(self.rounds):
-            known = run.external
+            known = run.trace.external
             for query in (one.query for one in self._rewrite(run)):
                 if query not in searched:
                     searched.add(query)
                     hits, spare = self._hits(query, run, spare)
                     if self._answers(hits, run, graded) or spare <= 0:
                         return
-            if run.external == known:
+            if run.trace.external == known:
                 return
 
     def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
         """The passages found outside within so many seconds, and the seconds left."""
-        run.set("queries", tuple(dict.fromkeys((*run.queries, query))))
+        run.set("queries", tuple(dict.fromkeys((*run.trace.queries, query))))
         find, instead = self._outside(run.filter), "nothing came from outside"
         with within(seconds):
             hits = run.step("search", bounded, find, query, self.external_k, fallback=(), instead=instead)
@@ -330,24 +330,24 @@ class Pipeline:
     def _answers(self, hits: tuple[Passage, ...], run: Recorder, graded: list[Grade]) -> bool:
         """Grade the new hits in one batch, and tell whether a passage is CORRECT. `graded` keeps the evaluator's own
         grades, since a new passage may back one that was alone before."""
-        new = self.sources.placed(fresh(hits, run.passages + run.external))
-        run.set("external", run.external + new)
+        new = self.sources.placed(fresh(hits, run.trace.passages + run.trace.external))
+        run.set("external", run.trace.external + new)
         graded += self._grade("grade external", new, run, self.outside)
-        near = run.grades[: len(run.passages)]
-        grades = run.set("grades", corroborated(run.passages + run.external, (*near, *graded)))
+        near = run.trace.grades[: len(run.trace.passages)]
+        grades = run.set("grades", corroborated(run.trace.passages + run.trace.external, (*near, *graded)))
         return any(grade.label is Action.CORRECT for grade in grades[len(near) :])
 
     def _merge(self, strips: tuple[Strip, ...], run: Recorder) -> None:
         """Nothing said twice, and what differs shown."""
         run.set("strips", distinct(strips))
-        run.set("conflicts", conflicts(run.passages + run.external, run.grades, run.strips))
+        run.set("conflicts", conflicts(run.trace.passages + run.trace.external, run.trace.grades, run.trace.strips))
 
     def _answer(self, decision: Decision, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
-        every = run.passages + run.external
+        every = run.trace.passages + run.trace.external
         evidence = Evidence.for_question(self.evaluator, run.standalone)
         origin = {passage.id: evidence.masked(passage) for passage in every}
-        knowledge = [(strip, origin[strip.passage_id]) for strip in run.strips if strip.kept]
+        knowledge = [(strip, origin[strip.passage_id]) for strip in run.trace.strips if strip.kept]
         draft: Answer | None = None
         if knowledge or self.answering.fallback == "memory":
             inputs = run.standalone, knowledge, run.text
@@ -358,14 +358,14 @@ class Pipeline:
         refused = partial(self._refusal, knowledge=knowledge, decision=decision, run=run)
         if answer is None or answer.refused:
             answer = refused(answer)
-        answer = hedged(run.standalone, answer, every, run.grades, self.evaluator, self.answering.risk)
+        answer = hedged(run.standalone, answer, every, run.trace.grades, self.evaluator, self.answering.risk)
         if hopeless(answer):
             answer = given_up(answer, refused(Answer("", refused=True)).text)
         run.set("answer", answer)
 
     def _refusal(self, draft: Answer | None, knowledge: Knowledge, decision: Decision, run: Recorder) -> Answer:
-        searched = run.queries if sends_queries(self.searcher) else ()
-        return refusal(run.standalone, draft, len(run.grades), knowledge, decision, searched)
+        searched = run.trace.queries if sends_queries(self.searcher) else ()
+        return refusal(run.standalone, draft, len(run.trace.grades), knowledge, decision, searched)
 
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""

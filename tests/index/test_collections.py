@@ -86,15 +86,6 @@ def test_a_change_to_one_collection_leaves_what_another_has_loaded(two):
         assert acme.vectors() is before
 
 
-def test_collections_are_listed_and_counted(two):
-    """In the order of their names."""
-    with Index.open(two, "beta") as beta:
-        assert [(each.name, each.documents, each.passages) for each in beta.collections()] == [
-            ("acme", 2, 2),
-            ("beta", 2, 2),
-        ]
-
-
 def test_a_collection_that_is_not_there_is_told(two):
     """With what to do, and without the names of the others."""
     with pytest.raises(

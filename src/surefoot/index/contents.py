@@ -53,15 +53,6 @@ class StoredDocument:
     """What was not read of its file, or only with a reservation, and why; empty: nothing to say."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """A collection of an index."""
-
-    name: str
-    documents: int
-    passages: int
-
-
 def stored_document(row: tuple[Any, ...], db: Connection) -> StoredDocument:
     """A row of a document and its file."""
     id, file, title, passages, bytes, added, complete, problems, rowid = row

@@ -24,14 +24,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot.index import intake
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
-from surefoot.index.contents import Collection, Info, StoredDocument, stored_document
+from surefoot.index.contents import Info, StoredDocument, stored_document
 from surefoot.index.rows import COLUMNS, passage
 from surefoot.index.storage import (
     beside,
@@ -73,15 +73,8 @@ _ALLOWED = "AND substr(:allowed, rowid + 1, 1) = x'01'"
 _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
-_COLLECTIONS = """
-SELECT name, (SELECT count(*) FROM main.documents WHERE collection = one.rowid),
-       (SELECT count(*) FROM main.passages WHERE collection = one.rowid)
-FROM main.collections AS one ORDER BY name
-"""
-_ALL = f"SELECT {COLUMNS} FROM passages {_FILES} ORDER BY passages.id"  # nosec B608 # of constants above
-_ALL_OF = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # likewise
-_BY_ID = f"SELECT {COLUMNS} FROM passages {_FILES} WHERE passages.id = ?"  # nosec B608 # likewise
-_ONE = f"SELECT {COLUMNS}, :score FROM (SELECT :hit AS hit) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
+_PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
+_ONE = f"SELECT {COLUMNS}, score FROM (SELECT ? AS hit, ? AS score) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
     (SELECT count(*) FROM passages WHERE document = documents.rowid),
@@ -96,6 +89,7 @@ PATIENCE = 10.0
 """Seconds that a change waits for another writer."""
 
 _Stamp = tuple[int, int]
+T = TypeVar("T")
 
 
 class Index:
@@ -123,11 +117,6 @@ class Index:
         index = cls(Path(path), collection)
         with faults(index.path), locked(index.path, PATIENCE), writing(index.path, embedder, collection):
             return index
-
-    def collections(self) -> tuple[Collection, ...]:
-        """Every collection of the file, this one and the others, in the order of their names."""
-        with self._reading() as db:
-            return tuple(Collection(*row) for row in db.execute(_COLLECTIONS))
 
     def __enter__(self) -> Index:
         return self
@@ -184,40 +173,26 @@ class Index:
 
     def get(self, id: str) -> Passage | None:
         """The passage with this id, without a score; None: there is none."""
-        with self._reading() as db:
-            row = db.execute(_BY_ID, (id,)).fetchone()
-            return passage(row, db) if row else None
+        return _first(self._passages("WHERE passages.id = ?", id))
 
     def document(self, name: str) -> StoredDocument | None:
         """The document with this id, or of this file (of several the first); None: there is none."""
-        with self._reading() as db:
-            for test in ("documents.id = :name", "path = :name", "documents.rowid IS NULL AND space = :name"):
-                query = f"{_DOCUMENTS} WHERE {test} ORDER BY files.rowid, documents.rowid LIMIT 1"  # nosec B608 # of constants
-                if row := db.execute(query, {"name": name}).fetchone():
-                    return stored_document(row, db)
-        return None
+        tests = "documents.id = ?", "path = ?", "documents.rowid IS NULL AND space = ?"
+        found = (_first(self._documents(f"WHERE {test}", name, limit=1)) for test in tests)
+        return next(filter(None, found), None)
 
     def documents(self, file: str | None = None) -> Iterator[StoredDocument]:
         """Every document, or those of one file, in the order in which their files came; a file that gave none is told
         as one without passages, whose `state` is "unread"."""
-        where = "" if file is None else "WHERE path = :name"
-        with self._reading() as db:
-            query = f"{_DOCUMENTS} {where} ORDER BY files.rowid, documents.rowid"  # nosec B608 # of constants
-            for row in db.execute(query, {"name": file}):
-                yield stored_document(row, db)
+        return self._documents() if file is None else self._documents("WHERE path = ?", file)
 
     def owner(self, passage: str) -> StoredDocument | None:
         """The document that the passage with this id is of; None: there is no such passage."""
-        with self._reading() as db:
-            query = f"{_DOCUMENTS} WHERE documents.rowid = (SELECT document FROM passages WHERE id = ?)"  # nosec B608 # of constants
-            row = db.execute(query, (passage,)).fetchone()
-            return stored_document(row, db) if row else None
+        return _first(self._documents("WHERE documents.rowid = (SELECT document FROM passages WHERE id = ?)", passage))
 
     def text(self, document: str) -> tuple[Passage, ...]:
         """The passages of the document with this id, in the order of its text; none: there is no such document."""
-        with self._reading() as db:
-            query = f"{_ALL_OF} WHERE documents.id = :name ORDER BY start, passages.rowid"  # nosec B608 # likewise
-            return tuple(passage(row, db) for row in db.execute(query, {"name": document}).fetchall())
+        return (*self._passages("WHERE documents.id = ? ORDER BY start, passages.rowid", document),)
 
     def add(
         self, documents: Iterable[Document], embedder: Embedder, *, file: str = "added", patience: float = PATIENCE
@@ -260,18 +235,12 @@ class Index:
             scores = np.round(found.matrix @ query, 6)
             if allowed is not None:
                 scores[~allowed[found.rowids]] = -np.inf
-            found_rows = [n for n in best(scores, k) if scores[n] > -np.inf]
-            rows = [
-                db.execute(_ONE, {"hit": int(found.rowids[n]), "score": float(scores[n])}).fetchone()
-                for n in found_rows
-            ]
-            return tuple(passage(row, db) for row in rows)
+            hits = ((int(found.rowids[n]), float(scores[n])) for n in best(scores, k) if scores[n] > -np.inf)
+            return tuple(passage(db.execute(_ONE, hit).fetchone(), db) for hit in hits)
 
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
-        with self._reading() as db:
-            for row in db.execute(_ALL):
-                yield passage(row, db)
+        return self._passages("ORDER BY passages.id")
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""
@@ -282,6 +251,17 @@ class Index:
         """Read the whole file. Raises IndexFault where SQLite finds it damaged."""
         with self._reading() as db:
             check_file(db)
+
+    def _passages(self, clause: str, *values: str) -> Iterator[Passage]:
+        with self._reading() as db:
+            for row in db.execute(f"{_PASSAGES} {clause}", values):  # nosec B608 # of constants
+                yield passage(row, db)
+
+    def _documents(self, where: str = "", *values: str, limit: int = -1) -> Iterator[StoredDocument]:
+        with self._reading() as db:
+            query = f"{_DOCUMENTS} {where} ORDER BY files.rowid, documents.rowid LIMIT {limit}"  # nosec B608 # of constants
+            for row in db.execute(query, values):
+                yield stored_document(row, db)
 
     def _loaded(self, db: Connection) -> Vectors:
         now = generation(db)
@@ -326,6 +306,11 @@ class Index:
                     return db, stamp
                 db.close()
         return reader(self.path, self.collection), stamp
+
+
+def _first(found: Iterator[T]) -> T | None:
+    """The first; all are read, so that their connection is free again."""
+    return next(iter([*found]), None)
 
 
 def _stamp(path: Path) -> _Stamp:

@@ -125,7 +125,7 @@ class CorrectiveNodes:
         if knowledge:
             draft = self.pipeline.generator.generate(run.standalone, knowledge, None)
         answer = self.pipeline.held(draft, knowledge, run) if not draft.refused else draft
-        sound(run.trace())
+        sound(run.finish())
         return {
             "answer": REFUSAL if answer.refused else answer.text,
             "refused": answer.refused,

@@ -41,23 +41,11 @@ def metered() -> Iterator[Meter]:
         _current.reset(token)
 
 
-def count(
-    *,
-    calls: int = 0,
-    graded: int = 0,
-    escalated: int = 0,
-    prompt_tokens: int = 0,
-    completion_tokens: int = 0,
-    cached: int = 0,
-) -> None:
-    """Add to what the current step has spent."""
+def count(**spent: int) -> None:
+    """Add to what the current step has spent, by the fields of `Meter`."""
     if meter := _current.get():
-        meter.calls += calls
-        meter.graded += graded
-        meter.escalated += escalated
-        meter.prompt_tokens += prompt_tokens
-        meter.completion_tokens += completion_tokens
-        meter.cached += cached
+        for name, amount in spent.items():
+            setattr(meter, name, getattr(meter, name) + amount)
 
 
 def degrade(what: str) -> None:
