@@ -12,7 +12,6 @@ import pytest
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.contents import StoredDocument
-from surefoot.index.intake import BATCH
 from surefoot.index.search import Index
 from surefoot.index.storage import locked
 from surefoot.types import Block, Document
@@ -231,36 +230,3 @@ def test_after_a_kill_no_document_is_half_there(tmp_path):
             index.add([document("A hut.", "after")], EMBEDDER)
             assert index.delete("added")
     assert seen
-
-
-@pytest.mark.slow
-def test_after_a_kill_of_an_indexing_each_document_is_whole(tmp_path):
-    """One with more passages than are committed together too."""
-    docs, place = tmp_path / "docs", tmp_path / "index.db"
-    docs.mkdir()
-    long = "\n\n".join(f"Paragraph {n}. " + "word " * 150 for n in range(2 * BATCH))
-    for n in range(4):
-        (docs / f"{n}.txt").write_text(f"Number {n}.\n\n{long}")
-    code = (
-        "import sys; from surefoot.index.build import build; from surefoot.embedders.hashing import Hashing\n"
-        "class Bidden(Hashing):\n"
-        "    def embed(self, texts):\n"
-        "        print('embeds', flush=True); sys.stdin.readline(); return super().embed(texts)\n"
-        "build([sys.argv[1]], sys.argv[2], Bidden())"
-    )
-    command = [sys.executable, "-c", code, str(docs), str(place)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        process.stdin.write(4 * b"\n")
-        process.stdin.flush()
-        for _ in range(5):
-            process.stdout.readline()
-        process.kill()
-    with Index.open(place) as index:
-        counts = [each.passages for each in index.documents() if each.passages]
-        assert counts == [counts[0]] * len(counts)
-        assert (counts[0] > BATCH, index.info().complete, len(counts) < 4) == (True, False, True)
-        assert {each.state for each in index.documents()} == {"ready", "unfinished"}
-    build([docs], place, EMBEDDER)
-    with Index.open(place) as index:
-        assert [each.passages for each in index.documents()] == [counts[0]] * 4
-        index.verify()

@@ -72,21 +72,6 @@ def test_a_whole_index_is_found_whole(place, docs):
     verified(place)
 
 
-def test_an_interrupted_index_is_no_damaged_one(tmp_path):
-    """It can be searched, and gone on with."""
-    docs, place = tmp_path / "docs", tmp_path / "index.db"
-    docs.mkdir()
-    (docs / "a.csv").write_text("text\n" + "hut glacier\n" + "".join(f"row {n}\n" for n in range(600)))
-    broken, calls = Hashing(), iter([Hashing().embed])
-    broken.embed = lambda texts: next(calls)(texts)
-    with pytest.raises(StopIteration):
-        build([docs], place, broken)
-    verified(place)
-    assert searched(place)[0]
-    build([docs], place, Hashing())
-    verified(place)
-
-
 def test_random_damage_is_an_answer_or_an_error_that_the_user_can_mend(place, docs, whole):
     """Bytes flipped, zeroed and cut off, pages swapped: nothing crashes, hangs or raises what names no remedy."""
     chance, failed = random.Random(15), 0
