@@ -27,7 +27,7 @@ from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import ConfigError, UsageError
 
-Patch = Mapping[str, Mapping[str, Any]]
+Patch = dict[str, dict[str, Any]]
 """Settings by section and key, as in surefoot.toml."""
 
 CLOSED = {
@@ -78,7 +78,7 @@ def size(patch: Patch) -> int:
     return sum(len(values) for values in patch.values())
 
 
-def joined(one: Patch, other: Patch) -> dict[str, dict[str, Any]] | None:
+def joined(one: Patch, other: Patch) -> Patch | None:
     """Both patches in one; None: they contradict, or one names a component whose options the other sets."""
     both = {section: dict(values) for section, values in one.items()}
     for section, values in other.items():

@@ -14,6 +14,7 @@ from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
@@ -183,7 +184,7 @@ def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generat
         for mean in (0.3, 0.7, 0.95):
             for unscored in (0, 3):
                 known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)
-                told = insight(known, judged(RECORDS[:2], **{metric: mean}), [known])
+                told = insight(ScoredRun(RECORDS[:2], judged(RECORDS[:2], **{metric: mean}), [known], {}), known)
                 assert 3 <= count_sentences(told.text) <= 5, told.text
                 assert "retrieval" in told.text or "generation" in told.text
                 assert ("could not be scored" in told.text) == bool(unscored)
@@ -193,8 +194,8 @@ def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generat
 def test_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
     """Not as retrieval."""
     both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
-    assert "generation, not retrieval" in insight(both[1], (), both).text
-    assert "generation, not retrieval" not in insight(both[1], (), both[1:]).text
+    assert "generation, not retrieval" in insight(ScoredRun((), (), both, {}), both[1]).text
+    assert "generation, not retrieval" not in insight(ScoredRun((), (), both[1:], {}), both[1]).text
 
 
 def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -> None:

@@ -99,7 +99,7 @@ class Model:
 
 
 def made(model: Model, **other: Any) -> Any:
-    return report(Scripted(model, "model"), RECORDS, SCORES, SUMMARIES, CONFIG, SAMPLES, **other)
+    return report(Scripted(model, "model"), RUN, **other)
 
 
 def test_an_insight_is_asked_for_with_its_metric_its_mean_and_its_examples() -> None:
@@ -227,7 +227,7 @@ def test_a_model_that_fails_leaves_everything_to_the_rules() -> None:
     def down(messages: Sequence[Message]) -> str:
         raise EndpointError("the endpoint is down")
 
-    diagnosis = report(Scripted(down, "model"), RECORDS, SCORES, SUMMARIES, CONFIG, SAMPLES)
+    diagnosis = report(Scripted(down, "model"), RUN)
     assert diagnosis.fallback == "model gave no report: the endpoint is down"
     assert {i.by for i in diagnosis.insights} == {"rules"}
 
@@ -257,7 +257,7 @@ def test_another_systems_settings_are_words_and_no_patch() -> None:
     """It has no surefoot.toml."""
     item = {**said()["insights"][0], "settings": ["top_k=10"]}
     model = Model(said(insights=[item]))
-    diagnosis = report(Scripted(model, "model"), RECORDS, SCORES, SUMMARIES, {"top_k": 3}, SAMPLES)
+    diagnosis = report(Scripted(model, "model"), replace(RUN, config={"top_k": 3}))
     assert (diagnosis.by, diagnosis.items[0].patch) == ("model", {})
 
 

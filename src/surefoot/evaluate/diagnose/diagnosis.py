@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, Failure, failures
-from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, by_record, quoted
-from surefoot.evaluate.diagnose.remedies import REMEDIES, Patch, Remedy, patch_of
+from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
+from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
+from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond
@@ -85,7 +85,7 @@ def diagnose(
     by_stage = tallies(found, records)
     run = _Diagnosed(records, scores, summaries, settings, known)
     items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
-    insights = tuple(insight(summary, scores, summaries, known) for summary in run.judged)
+    insights = tuple(insight(run, summary) for summary in run.judged)
     return Diagnosis(
         run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
     )
@@ -100,22 +100,15 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
     """The answers that each stage lost, the worst stage first; of equals, the first in `STAGES`. Form comes last,
     however many it lost: their answers are right."""
-    names = [record.group or f"\0{record.id}" for record in records]
-    groups = dict(zip((record.id for record in records), names, strict=True))
+    groups = {record.id: record.group or f"\0{record.id}" for record in records}
     every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
     hurt = [tally for tally in every if tally.lost]
     return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
 
 
-def insight(
-    summary: Summary,
-    scores: Sequence[Score],
-    summaries: Sequence[Summary],
-    metrics: Mapping[str, Metric] | None = None,
-) -> Insight:
-    """One metric in three to five sentences; it has to have a mean, and to be one of `metrics`."""
-    level, about = summary.level or "low", (diamond() if metrics is None else metrics)[summary.metric]
-    return Insight(summary.metric, level, " ".join(_sentences(about, summary, scores, summaries)), RULES)
+def insight(run: ScoredRun, summary: Summary) -> Insight:
+    """One metric in three to five sentences; it has to have a mean, and to be one of the run's."""
+    return Insight(summary.metric, summary.level or "low", " ".join(_sentences(run, summary)), RULES)
 
 
 def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None = None) -> str:
@@ -143,15 +136,13 @@ def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
     return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
 
 
-@dataclass(frozen=True)
 class _Diagnosed(ScoredRun):
     """The run that the texts are about."""
 
     def item(self, tally: Tally) -> ActionItem:
-        remedy = REMEDIES[tally.stage, tally.kind]
+        remedy = _remedy(tally)
         patch = patch_of(tally.stage, tally.kind, self.config, self.records)
-        scored = tuple(metric for metric in remedy.metrics if self.mean(metric) is not None)
-        metrics = scored or remedy.metrics
+        metrics = tuple(metric for metric in remedy.metrics if self.mean(metric) is not None) or remedy.metrics
         count = f"{len(tally.lost)} of {tally.of} records"
         gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
         return ActionItem(
@@ -174,63 +165,54 @@ class _Diagnosed(ScoredRun):
 
     def summary(self, found: Sequence[Failure], by_stage: Sequence[Tally], items: Sequence[ActionItem]) -> str:
         parts = [f"{len(found)} of {len(self.records)} answers need work: they are wrong, refused, or scored low."]
-        ranked = self._ranked()
+        ranked = [f"{title(one.metric, self.metrics)} with a mean of {one.mean:.2f}" for one in self._ranked()]
         if len(ranked) > 1:
-            best, worst = ranked[0], ranked[-1]
-            parts += [f"The top strength is {self._at(best)}.", f"The top weakness is {self._at(worst)}."]
+            parts += [f"The top strength is {ranked[0]}.", f"The top weakness is {ranked[-1]}."]
         elif ranked:
-            parts.append(f"The one metric that was scored is {self._at(ranked[0])}.")
+            parts.append(f"The one metric that was scored is {ranked[0]}.")
         else:
             parts.append("No metric was scored, so only reference answers and traces can tell.")
-        if items:
-            first = by_stage[0]
-            parts.append(f"For {len(first.lost)} of these {REMEDIES[first.stage, first.kind].fault}.")
-        else:
-            parts.append("No stage stands out as the one at fault.")
-        return " ".join(parts)
+        fault = f"For {len(by_stage[0].lost)} of these {_remedy(by_stage[0]).fault}." if items else ""
+        return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
     def gist(self, found: Sequence[Failure], by_stage: Sequence[Tally]) -> str:
         """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
+        of = len(self.records)
         if by_stage:
-            worst = by_stage[0]
-            fault = f"for {len(worst.lost)} of them {REMEDIES[worst.stage, worst.kind].fault}"
-            first = f"{len(found)} of {len(self.records)} answers need work; {fault}, "
-            second = "Make the first item's change alone, and keep it only if questions not yet seen gain."
-        else:
-            first = f"None of the {len(self.records)} answers needs work by any rule that applies here, "
-            second = (
-                "Keep the configuration, and judge more or harder questions before you trust that there is nothing "
-                "left to mend."
+            fault = f"for {len(by_stage[0].lost)} of them {_remedy(by_stage[0]).fault}"
+            return (
+                f"{len(found)} of {of} answers need work; {fault}, {self._health('was')}. Make the first item's change "
+                "alone, and keep it only if questions not yet seen gain."
             )
-        return f"{first}{self._health(bool(by_stage))}. {second}"
+        return (
+            f"None of the {of} answers needs work by any rule that applies here, {self._health('has been')}. Keep the "
+            "configuration, and judge more or harder questions before you trust that there is nothing left to mend."
+        )
 
     def outlook(self, items: Sequence[ActionItem]) -> str:
-        gains = [item for item in items if item.predicted]
-        if not items:
-            return "These records show nothing to mend. More of them, or harder ones, would say more."
-        if not gains:
+        first = next((item for item in items if item.predicted), None)
+        if first:
+            return (
+                f"The first patch is expected to gain about {first.predicted:.2g} of {title(first.metrics[0])}, shrunk "
+                "for the uncertainty. Try it on questions that this diagnosis has not seen, since it fits those that "
+                "it was made from best. Then diagnose again: the faults behind a stage show only once the stage works."
+            )
+        if items:
             return (
                 "None of these changes is a setting, so no gain is predicted. Measure again after each, on the same "
                 "questions."
             )
-        return (
-            f"The first patch is expected to gain about {gains[0].predicted:.2g} of "
-            f"{title(gains[0].metrics[0])}, shrunk for the uncertainty. Try it on questions that this diagnosis has "
-            "not seen, since it fits those that it was made from best. Then diagnose again: the faults behind a stage "
-            "show only once the stage works."
-        )
+        return "These records show nothing to mend. More of them, or harder ones, would say more."
 
-    def _health(self, some_lost: bool) -> str:
-        ranked = self._ranked()
-        if not ranked:
-            why = "was scored" if not some_lost else "has been scored on any of them"
-            return f"by the words of the reference answers alone, since no metric {why}"
-        best, worst = ranked[0], ranked[-1]
-        if best is worst:
-            only = f"while {title(best.metric, self.metrics)}, the only metric that was scored,"
-            return f"{only} averages {best.mean:.2f} over all of them"
-        strongest = f"while {title(best.metric, self.metrics)} is the strongest metric at {best.mean:.2f}"
-        return f"{strongest} and {title(worst.metric, self.metrics)} the weakest at {worst.mean:.2f}"
+    def _health(self, was: str) -> str:
+        named = [(title(one.metric, self.metrics), f"{one.mean:.2f}") for one in self._ranked()]
+        if not named:
+            some = " on any of them" if was == "has been" else ""
+            return f"by the words of the reference answers alone, since no metric {was} scored{some}"
+        (best, mean), (worst, lowest) = named[0], named[-1]
+        if len(named) == 1:
+            return f"while {best}, the only metric that was scored, averages {mean} over all of them"
+        return f"while {best} is the strongest metric at {mean} and {worst} the weakest at {lowest}"
 
     def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
         interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
@@ -252,10 +234,8 @@ class _Diagnosed(ScoredRun):
         return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
 
     def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
-        settings = SystemSettings(self.config)
-        changes = [
-            f"`{key}` from {written(settings.now(key))} to {written(value)}" for key, value in flat(patch).items()
-        ]
+        now = SystemSettings(self.config).now
+        changes = [f"`{key}` from {written(now(key))} to {written(value)}" for key, value in flat(patch).items()]
         parts = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
         parts += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
         if gain is not None:
@@ -274,17 +254,17 @@ class _Diagnosed(ScoredRun):
     def _ranked(self) -> list[Summary]:
         return sorted(self.judged, key=lambda summary: -(summary.mean or 0.0))
 
-    def _at(self, summary: Summary) -> str:
-        return f"{title(summary.metric, self.metrics)} with a mean of {summary.mean:.2f}"
-
     def _room(self, metric: str, tally: Tally) -> float:
         """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
         here = self.mean_of(metric, tally.ids)
         if here is None:
             return 1.0
-        values = [of[metric].value for id, of in by_record(self.scores).items() if metric in of and id not in tally.ids]
-        others = [value for value in values if value is not None]
-        return max(0.0, (fmean(others) if others else 1.0) - here)
+        others = self.mean_of(metric, self.by_id.keys() - tally.ids)
+        return max(0.0, (1.0 if others is None else others) - here)
+
+
+def _remedy(tally: Tally) -> Remedy:
+    return REMEDIES[tally.stage, tally.kind]
 
 
 def _priority(tally: Tally) -> Priority:
@@ -301,9 +281,9 @@ def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
     yield "Keep the change only if held-out questions gain."
 
 
-def _sentences(about: Metric, summary: Summary, scores: Sequence[Score], summaries: Sequence[Summary]) -> Iterator[str]:
-    fed = any(s.metric == "context_relevancy" and (s.mean or 0.0) >= STRONG for s in summaries)
-    values = [s.value for s in scores if s.metric == summary.metric and s.value is not None]
+def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
+    about, fed = run.metrics[summary.metric], (run.mean("context_relevancy") or 0.0) >= STRONG
+    values = [s.value for s in run.scores if s.metric == summary.metric and s.value is not None]
     interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
     yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."

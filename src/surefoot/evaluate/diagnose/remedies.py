@@ -15,11 +15,8 @@ from surefoot.config.settings import Config
 from surefoot.evaluate.diagnose.evidence import holds, locatable
 from surefoot.evaluate.diagnose.failures import graded
 from surefoot.evaluate.diagnose.settings import SystemSettings
-from surefoot.evaluate.patch import refused
+from surefoot.evaluate.patch import Patch, refused
 from surefoot.types import Record
-
-Patch = dict[str, dict[str, Any]]
-"""Settings by section and key."""
 
 MOST_PASSAGES, MOST_OUTSIDE, MOST_STRIPS, MOST_TOKENS, MOST_CHARACTERS = 40, 60, 20, 800, 12000
 """A patch raises no size beyond these: what is read grows with them, and so do distractions, time and memory."""

@@ -54,7 +54,7 @@ def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outsid
     }
     for many in range(min(settings, len(free)), 0, -1):
         for _ in range(DRAWS):
-            patch: dict[str, dict[str, Any]] = {}
+            patch: Patch = {}
             for section, key in chance.sample(sorted(free), many):
                 patch.setdefault(section, {})[key] = chance.choice(free[section, key])
             if _builds(config, patch, outside):
@@ -69,7 +69,7 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     now = SystemSettings(config).now
     known = [key for key in sorted(settable(config)) if _may_be_set(key, now(key), config)]
     chosen = sorted(known, key=lambda key: (_spelled_out(key, config), chance.random()))[:settings]
-    patch: dict[str, dict[str, Any]] = {}
+    patch: Patch = {}
     for section, _, name in (key.partition(".") for key in chosen):
         patch.setdefault(section, {})[name] = now(f"{section}.{name}")
     return patch

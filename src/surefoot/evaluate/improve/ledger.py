@@ -55,7 +55,7 @@ class Trial:
     name: str
     kind: Kind
     title: str
-    patch: dict[str, dict[str, Any]]
+    patch: Patch
     predicted: float | None
     """The gain that the diagnosis predicted; None: it predicted none."""
     development: Gain | None = None
@@ -81,7 +81,7 @@ class Outcome:
     """The number of questions in each half."""
     proposals: tuple[Proposal, ...]
     trials: tuple[Trial, ...]
-    kept: dict[str, dict[str, Any]]
+    kept: Patch
     """The patch that was shown to help; empty: none was."""
     seconds: float
     """Median per question of the baseline, on the held-out half or, where that was not run, on the other."""

@@ -43,9 +43,7 @@ class _Ran:
     """One configuration on one half."""
 
     records: list[Record]
-    scores: dict[str, float | None]
-    """Scores on the metric that decides, by record id."""
-    all_scores: Sequence[Score]
+    scores: Sequence[Score]
     seconds: float
     """Median per question."""
 
@@ -111,9 +109,9 @@ class _Loop:
             [(_, traces)] = runs.run([arm], examples, spread, folder, about, on_done)
         records = [record(example, trace) for example, trace in zip(examples, traces, strict=True)]
         scores = self.plan.scoring.scores(records, folder / runs.place(name))
-        if not (scored := values(scores, self.plan.scoring.metric)):
+        if not values(scores, self.plan.scoring.metric):
             raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}'; name another")
-        return _Ran(records, scored, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
+        return _Ran(records, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
@@ -140,28 +138,27 @@ class _Loop:
             except ValueError as error:
                 raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
         # The rules know "right by the gold answers" as factuality, so the gain that they predict is of that metric.
-        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.all_scores]
+        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.scores]
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
         write_text(path, spelled(to_json(made), indent=1) + "\n")
         return made
 
-    def trial(self, proposal: Proposal, before: _Ran) -> Trial:
+    def trial(self, proposal: Proposal, before: _Ran, kind: Kind = "item") -> Trial:
         """The trial of a proposal on the development half."""
-        made = _trial(proposal.name, "item", proposal.title, proposal.patch, proposal.predicted)
+        made = Trial(proposal.name, kind, proposal.title, proposal.patch, proposal.predicted)
         if proposal.config is None:
             return replace(made, because=f"not tried: {proposal.refused}")
         ran = self.ran("development", proposal.name, proposal.config)
-        found = self._compared(before, ran)
-        if found is None:
-            return replace(made, seconds=ran.seconds, because="could not be scored on the development half")
-        return replace(
-            made, development=found.gain, seconds=ran.seconds, because=_development_verdict(found.gain, self.plan.alpha)
-        )
+        made = replace(made, seconds=ran.seconds)
+        if not (found := self._compared(before, ran)):
+            return replace(made, because="could not be scored on the development half")
+        return replace(made, development=found.gain, because=_development_verdict(found.gain, self.plan.alpha))
 
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms for the held-out half: the best trial, the best combination and the controls; empty: nothing is
         better on the development half."""
-        good = sorted((t for t in trials if t.development and t.development.difference >= 0), key=_least_gain)
+        good = [trial for trial in trials if trial.development and trial.development.difference >= 0]
+        good.sort(key=lambda trial: _order(trial.development, trial.patch))
         if not (good and good[0].development and good[0].development.difference):
             return []
         whole = self._together(good, before)
@@ -170,8 +167,8 @@ class _Loop:
         nothing = controls.placebo(self.plan.config, settings, self.plan.seed)
         chance = controls.random_lever(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
         text = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
-        placebo = _trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
-        return [*chosen, placebo, _trial("random lever", "random lever", text, chance, None)]
+        placebo = Trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
+        return [*chosen, placebo, Trial("random lever", "random lever", text, chance, None)]
 
     def outcome(
         self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial], seconds: float
@@ -218,33 +215,26 @@ class _Loop:
             both = joined(best.patch, one.patch)
             if both is None or both == best.patch or best.name.count(" + ") + 1 >= self.plan.together:
                 continue
-            try:
-                config = tried(self.plan.config, both, self.plan.outside)
-            except SurefootError:
-                continue  # each can be built, and not both: then they are tried one by one only
-            name = f"{best.name} + {one.name}"
             known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
-            ran = self.ran("development", name, config)
-            found = self._compared(before, ran)
-            if found and best.development and found.gain.difference > best.development.difference:
-                made = _trial(name, "combination", "the best together", both, sum(known) if known else None)
-                best = replace(made, development=found.gain, seconds=ran.seconds)
+            name, predicted = f"{best.name} + {one.name}", sum(known) if known else None
+            proposal = self._proposal(name, "the best together", both, predicted, before)
+            made = self.trial(proposal, before, "combination")
+            if made.development and _order(made.development, made.patch) < _order(best.development, best.patch):
+                best = made
         return best if best.kind == "combination" else None
 
     def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
-        """The arms with their gains on the held-out half; at most one is kept."""
+        """The arms with their gains on the held-out half; at most one is kept: of two that help, the one that helps
+        more, and of equals the one that changes less."""
         ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         p = adjusted(found)
         judged = [self._with_verdict(arm, ran, found, p, before) for arm in arms]
-        better = [arm for arm in judged if arm.kept]
-        if len(better) < 2:
-            return judged
-        # Of two that are shown to help, the one that helps more; of equals, the one that changes less.
-        first, best = better[0].realised, better[-1].realised
-        loser = better[0] if first and best and best.difference > first.difference else better[-1]
+        better = sorted((arm for arm in judged if arm.kept), key=lambda arm: _order(arm.realised, arm.patch))
+        less = [arm.name for arm in better[1:]]
         return [
-            replace(a, kept=False, because=f"{a.because}; less than the other") if a is loser else a for a in judged
+            replace(arm, kept=False, because=f"{arm.because}; less than the other") if arm.name in less else arm
+            for arm in judged
         ]
 
     def _with_verdict(
@@ -255,10 +245,10 @@ class _Loop:
         p: Mapping[str, float],
         before: _Ran,
     ) -> Trial:
-        mine, pairs = found[arm.name], zip(before.records, ran[arm.name].records, strict=True)
+        pairs = zip(before.records, ran[arm.name].records, strict=True)
         changed = sum(answer_text(one) != answer_text(other) for one, other in pairs)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
-        if mine is None:
+        if not (mine := found[arm.name]):
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
@@ -268,16 +258,16 @@ class _Loop:
             return replace(arm, because=f"a control: {proof}{text}")
         beside: dict[str, Control] = {}
         for name in CONTROLS:
-            other = found[name]
-            if other is None:
+            if not (other := found[name]):
                 return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
             beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        ruling = verdict(mine, p[arm.name], beside, self.plan.alpha)
-        return replace(arm, kept=ruling.kept, because=ruling.because)
+        kept, because = verdict(mine, p[arm.name], beside, self.plan.alpha)
+        return replace(arm, kept=kept, because=because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
         groups = {r.id: r.group or folded(r.question) for r in before.records}
-        return paired(self.plan.scoring.metric, before.scores, after.scores, groups)
+        metric = self.plan.scoring.metric
+        return paired(metric, values(before.scores, metric), values(after.scores, metric), groups)
 
 
 def _about(plan: ImprovementPlan) -> dict[str, Any]:
@@ -304,10 +294,6 @@ def _index(plan: ImprovementPlan) -> str | None:
     return None if path is None else manifest.fingerprint(path)
 
 
-def _trial(name: str, kind: Kind, title: str, patch: Patch, predicted: float | None) -> Trial:
-    return Trial(name, kind, title, {section: dict(values) for section, values in patch.items()}, predicted)
-
-
 def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     """The cost at the baseline's pace; grading and reading take as long for each passage of a longer list."""
     longer = SystemSettings(after).now("pipeline.k") / SystemSettings(before).now("pipeline.k")
@@ -324,6 +310,6 @@ def _development_verdict(gain: Gain, alpha: float) -> str:
     return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
 
 
-def _least_gain(trial: Trial) -> tuple[float, int]:
+def _order(gain: Gain | None, patch: Patch) -> tuple[float, int]:
     """Sorts the largest gain first, and of equals the smallest patch."""
-    return (-trial.development.difference if trial.development else 0.0, size(trial.patch))
+    return (-gain.difference if gain else 0.0, size(patch))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -19,10 +20,9 @@ Values = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The gain of a change, and its gain at worst, with unscored questions held against it."""
+    """The gain of a change over the questions that were scored before and after."""
 
     gain: Gain
-    """Over the questions that were scored before and after."""
     unscored: int
     """Questions that lack a score before, after or both times."""
     worst: float
@@ -38,22 +38,6 @@ class Control:
     adjusted: float
     beside: Difference | None
     """The change against the control; None: no question has a score from both."""
-
-    def matches(self, change: Gain, alpha: float) -> bool:
-        """True if the control does as well as the change, as far as can be told."""
-        if self.difference.gain.difference >= change.difference:
-            return True
-        better = self.difference.gain.difference > 0 and self.adjusted < alpha
-        apart = self.beside is not None and self.beside.gain.difference > 0 and self.beside.gain.p < alpha
-        return better and not apart
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """True if a change is kept, and why."""
-
-    kept: bool
-    because: str
 
 
 def values(scores: Sequence[Score], metric: str) -> dict[str, float | None]:
@@ -76,19 +60,21 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
     return Difference(gain, len(shared) - len(both), float(worst))
 
 
-def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> Verdict:
-    """Keep a change that is better at the level `alpha` after Holm's correction, even at worst, and that no control
-    matches (`Control.matches`)."""
-    gain, p = found.gain, f"p = {adjusted:.2g} after Holm"
-    if gain.difference <= 0 or adjusted >= alpha:
-        return Verdict(False, f"not shown to be better on the held-out half ({p})")
+def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> tuple[bool, str]:
+    """True if the change is kept, and why: it has to be better at the level `alpha` after Holm's correction, even at
+    worst, and no control may do as well, as far as can be told."""
+    p = f"p = {adjusted:.2g} after Holm"
+    if found.gain.difference <= 0 or adjusted >= alpha:
+        return False, f"not shown to be better on the held-out half ({p})"
     if found.unscored and found.worst <= 0:
-        return Verdict(False, f"its gain hangs on {found.unscored} questions that could not be scored")
+        return False, f"its gain hangs on {found.unscored} questions that could not be scored"
     for name, control in controls.items():
-        if control.matches(gain, alpha):
-            points = f"{100 * control.difference.gain.difference:+.1f} points"
-            return Verdict(False, f"the {name} does as well as far as can be told ({points})")
-    return Verdict(True, f"better on the held-out half ({p}), and no control does as well")
+        other = control.difference.gain.difference
+        better = other > 0 and control.adjusted < alpha
+        apart = control.beside is not None and control.beside.gain.difference > 0 and control.beside.gain.p < alpha
+        if other >= found.gain.difference or (better and not apart):
+            return False, f"the {name} does as well as far as can be told ({100 * other:+.1f} points)"
+    return True, f"better on the held-out half ({p}), and no control does as well"
 
 
 def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
@@ -100,7 +86,4 @@ def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
 def needed(arms: int, alpha: float) -> int:
     """The fewest questions that a change must turn right, and none wrong, for McNemar's test to show it better among so
     many arms."""
-    turned = 1
-    while arms * 2 * 0.5**turned >= alpha:
-        turned += 1
-    return turned
+    return next(turned for turned in count(1) if arms * 2 * 0.5**turned < alpha)

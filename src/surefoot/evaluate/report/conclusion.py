@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose
+from surefoot.evaluate.diagnose.diagnosis import as_markdown, configured, diagnose
 from surefoot.evaluate.diagnose.evidence import Corpus
+from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score.examples import sampled
@@ -37,7 +38,9 @@ def concluded(
     run = opened(folder)
     found = summaries(run.scores, run.groups)
     if llm:
-        made = report(llm, run.records, run.scores, found, None, sampled(run.scores), executor, corpus, run.metrics)
+        config, samples = configured(run.records), sampled(run.scores)
+        scored = ScoredRun(run.records, run.scores, found, config, run.metrics, samples)
+        made = report(llm, scored, corpus, executor)
     else:
         made = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
     _write(folder / SUMMARIES, found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
 from surefoot.text.words import STOP_WORDS, sentences
@@ -13,8 +13,17 @@ PRIORITIES = ("critical", "high", "medium")
 _PARTS = ("problem_detection", "root_cause_analysis", "evidence_trace", "recommended_protocol")
 TEXTS = ("title", *(f"{part}{ending}" for part in _PARTS for ending in ("", "_gist")))
 """The texts of an item."""
+TOPS = ("executive_summary", "executive_summary_gist", "strategic_conclusion")
+"""The texts about the whole."""
 GISTS = {"problem_detection_gist": (15, 30), "root_cause_analysis_gist": (15, 35), "evidence_trace_gist": (25, 40)}
 """One sentence each, of so many words."""
+_LENGTHS: dict[str, dict[str, tuple[int, int]]] = {
+    "executive_summary": {"sentences": (3, 5)},
+    "executive_summary_gist": {"sentences": (2, 2), "words": (40, 50)},
+    "recommended_protocol_gist": {"bullets": (2, 4)},
+    **{name: {"sentences": (1, 1), "words": words} for name, words in GISTS.items()},
+}
+"""The fewest and the most of each unit, by text."""
 
 _QUOTATION = re.compile(r"“[^”]*”|\"[^\"\n]*\"|`[^`\n]*`")
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
@@ -45,15 +54,15 @@ def bullets(text: str) -> list[str]:
     return [text[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
 
 
+_COUNTS: dict[str, Callable[[str], int]] = {
+    "sentences": count_sentences,
+    "words": count_words,
+    "bullets": lambda text: len(bullets(text)),
+}
+
+
 def _violations(report: Mapping[str, Any], cases: int) -> Iterator[str]:
-    for name in ("executive_summary", "executive_summary_gist", "strategic_conclusion"):
-        if not _text(report.get(name)):
-            yield f"{name} must be a text"
-    if _text(summary := report.get("executive_summary")):
-        yield from _within("executive_summary", "sentences", count_sentences(summary), 3, 5)
-    if _text(gist := report.get("executive_summary_gist")):
-        yield from _within("executive_summary_gist", "sentences", count_sentences(gist), 2, 2)
-        yield from _within("executive_summary_gist", "words", count_words(gist), 40, 50)
+    yield from _texts(report, TOPS)
     items = report.get("insights")
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         yield "insights must be a list of objects"
@@ -64,22 +73,24 @@ def _violations(report: Mapping[str, Any], cases: int) -> Iterator[str]:
         yield from (f"insights[{number}].{what}" for what in _item_violations(item, cases))
 
 
+def _texts(values: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if not _text(value := values.get(name)):
+            yield f"{name} must be a text"
+            continue
+        for unit, (least, most) in _LENGTHS.get(name, {}).items():
+            yield from _within(name, unit, _COUNTS[unit](value), least, most)
+
+
 def _item_violations(item: Mapping[str, Any], cases: int) -> Iterator[str]:
     if item.get("priority") not in PRIORITIES:
         yield f"priority must be one of {', '.join(PRIORITIES)}"
-    for name in TEXTS:
-        if not _text(item.get(name)):
-            yield f"{name} must be a text"
-    for name, (least, most) in GISTS.items():
-        if _text(gist := item.get(name)):
-            yield from _within(name, "sentences", count_sentences(gist), 1, 1)
-            yield from _within(name, "words", count_words(gist), least, most)
+    yield from _texts(item, TEXTS)
     if _text(evidence := item.get("evidence_trace")):
         yield from _evidence(evidence, cases)
     if _text(protocol := item.get("recommended_protocol_gist")):
-        steps = bullets(protocol)
-        yield from _within("recommended_protocol_gist", "bullets", len(steps), 2, 4)
-        yield from (f"recommended_protocol_gist: “{s[:40]}” must start with a verb" for s in steps if not _acts(s))
+        idle = (step for step in bullets(protocol) if not _acts(step))
+        yield from (f"recommended_protocol_gist: “{step[:40]}” must start with a verb" for step in idle)
 
 
 def _evidence(text: str, cases: int) -> Iterator[str]:

@@ -9,17 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot.config.settings import settings
-from surefoot.evaluate.diagnose.diagnosis import configured, diagnose, insight
+from surefoot.evaluate.diagnose.diagnosis import diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
-from surefoot.evaluate.patch import refused
-from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, count_sentences, violations
+from surefoot.evaluate.patch import Patch, refused
+from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, TOPS, count_sentences, violations
 from surefoot.evaluate.report.grounding import unsupported
-from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
-from surefoot.types import ActionItem, Diagnosis, Insight, Message, Metric, Record, Score, Summary
+from surefoot.types import ActionItem, Diagnosis, Insight, Message, Score, Summary
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import LLM
 
@@ -77,17 +76,7 @@ Reply with one JSON object and nothing else:
 {chr(10).join(f"- {name}: {rule}" for name, rule in _RULES.items())}"""
 
 
-def report(
-    llm: LLM,
-    records: Sequence[Record],
-    scores: Sequence[Score],
-    summaries: Sequence[Summary],
-    config: Mapping[str, Any] | None,
-    samples: Mapping[str, Sequence[Score]],
-    executor: Executor | None = None,
-    corpus: Corpus | None = None,
-    metrics: Mapping[str, Metric] | None = None,
-) -> Diagnosis:
+def report(llm: LLM, run: ScoredRun, corpus: Corpus | None = None, executor: Executor | None = None) -> Diagnosis:
     """The model's diagnosis.
 
     Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
@@ -95,8 +84,6 @@ def report(
     faults named. Where that or the model fails, the rules write the insight, or the whole report, and `fallback` says
     why.
     """
-    known = diamond() if metrics is None else metrics
-    run = ScoredRun(records, scores, summaries, configured(records, config), known, samples)
     readings = insights(llm, run, executor)
     try:
         reply, broken = _requested(llm, run, readings)
@@ -104,9 +91,10 @@ def report(
     except ComponentError as error:
         reply, why = {}, f"{llm.name} gave no report: {error}"
     if why:
-        rules = diagnose(records, scores, summaries, run.config, corpus, known)
+        rules = diagnose(run.records, run.scores, run.summaries, run.config, corpus, run.metrics)
         return replace(rules, insights=readings, fallback=why)
-    return _diagnosis(reply, readings, run, llm.name)
+    items = tuple(_item(item, run) for item in reply["insights"])
+    return Diagnosis(**{name: reply[name] for name in TOPS}, insights=readings, items=items, by=llm.name)
 
 
 def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tuple[Insight, ...]:
@@ -117,12 +105,17 @@ def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tupl
 
 def insight_messages(run: ScoredRun, summary: Summary, again: str = "") -> list[Message]:
     """The conversation that asks about one metric; `again`: the faults of the last reply."""
-    return [Message("system", _INSIGHT), Message("user", _written(_insight_inputs(run, summary)) + _again(again))]
+    return _messages(_INSIGHT, _insight_inputs(run, summary), again)
 
 
 def report_messages(run: ScoredRun, readings: Sequence[Insight], again: str = "") -> list[Message]:
     """The conversation that asks for the report; `again`: the faults of the last reply."""
-    return [Message("system", _REPORT), Message("user", _written(_report_inputs(run, readings)) + _again(again))]
+    return _messages(_REPORT, _report_inputs(run, readings), again)
+
+
+def _messages(rules: str, inputs: Mapping[str, Any], again: str) -> list[Message]:
+    asked = f"\n\nYour last reply did not keep to the rules: {again}. Reply again, as a whole." if again else ""
+    return [Message("system", rules), Message("user", _written(inputs) + asked)]
 
 
 def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
@@ -158,8 +151,8 @@ def schema() -> dict[str, Any]:
     item: dict[str, Any] = dict.fromkeys(TEXTS, text)
     item["priority"] = {"type": "string", "enum": list(PRIORITIES)}
     item["settings"] = {"type": "array", "items": text}
-    top = dict.fromkeys(("executive_summary", "executive_summary_gist", "strategic_conclusion"), text)
-    return object_form({**top, "insights": {"type": "array", "items": object_form(item)}})
+    items = {"type": "array", "items": object_form(item)}
+    return object_form({**dict.fromkeys(TOPS, text), "insights": items})
 
 
 def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
@@ -173,7 +166,7 @@ def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
         if 3 <= count <= 5 and not wrong:
             return Insight(summary.metric, summary.level or "low", text, llm.name)
         again = _unfounded(wrong) if wrong else f"it has {count} sentences and must have 3 to 5"
-    return insight(summary, run.scores, run.summaries, run.metrics)
+    return insight(run, summary)
 
 
 def _requested(llm: LLM, run: ScoredRun, readings: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -195,8 +188,7 @@ def _requested(llm: LLM, run: ScoredRun, readings: Sequence[Insight]) -> tuple[d
 
 def _ungrounded(report: Mapping[str, Any], run: ScoredRun, readings: Sequence[Insight]) -> tuple[str, ...]:
     """The numbers and quotations of the report that stand nowhere, in a sentence."""
-    tops = [report[name] for name in ("executive_summary", "executive_summary_gist", "strategic_conclusion")]
-    texts = [*tops, *(item[name] for item in report["insights"] for name in TEXTS)]
+    texts = [*(report[name] for name in TOPS), *(item[name] for item in report["insights"] for name in TEXTS)]
     settings = [item.get("settings") for item in report["insights"]]
     shown = _report_inputs(run, readings) | {"records": len(run.records), "settings": settings}
     wrong = unsupported("\n".join(texts), shown)
@@ -210,21 +202,20 @@ def _unfounded(wrong: Sequence[str]) -> str:
 def _unknown(reply: Mapping[str, Any], run: ScoredRun) -> tuple[str, ...]:
     """Settings that there are not, each in a sentence."""
     items = [item for item in reply.get("insights") or [] if isinstance(item, Mapping)]
-    lists = [(n, item.get("settings") or []) for n, item in enumerate(items)]
     return tuple(
         f"insights[{n}].settings names what cannot be set: {_written(inputs)[:200]}"
-        for n, inputs in lists
+        for n, inputs in enumerate(item.get("settings") or [] for item in items)
         if _patch(inputs, run.config) is None
     )
 
 
-def _patch(inputs: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] | None:
+def _patch(inputs: Any, config: Mapping[str, Any]) -> Patch | None:
     """The settings as a patch; None: they cannot be set. Another system's settings are words, and no patch."""
     if not isinstance(inputs, list) or not all(isinstance(text, str) for text in inputs):
         return None
     if not SystemSettings(config).ours:
         return {}
-    patch: dict[str, dict[str, Any]] = {}
+    patch: Patch = {}
     try:
         for layer in settings(inputs):
             for section, values in layer.items():
@@ -232,17 +223,6 @@ def _patch(inputs: Any, config: Mapping[str, Any]) -> dict[str, dict[str, Any]] 
     except ConfigError:
         return None
     return None if refused(patch, config, outside=True) else patch
-
-
-def _diagnosis(reply: Mapping[str, Any], readings: tuple[Insight, ...], run: ScoredRun, by: str) -> Diagnosis:
-    return Diagnosis(
-        executive_summary=reply["executive_summary"],
-        executive_summary_gist=reply["executive_summary_gist"],
-        insights=readings,
-        items=tuple(_item(item, run) for item in reply["insights"]),
-        strategic_conclusion=reply["strategic_conclusion"],
-        by=by,
-    )
 
 
 def _item(reply: Mapping[str, Any], run: ScoredRun) -> ActionItem:
@@ -272,10 +252,6 @@ def _example(run: ScoredRun, score: Score) -> dict[str, Any]:
         shown["gt_answer"] = line(" / ".join(record.truths))[:LONGEST]
     mine = (one for one in run.scores if one.record_id == record.id and one.metric in LEXICAL)
     return shown | {LEXICAL[one.metric]: round(one.value, 3) for one in mine if one.value is not None}
-
-
-def _again(why: str) -> str:
-    return f"\n\nYour last reply did not keep to the rules: {why}. Reply again, as a whole." if why else ""
 
 
 def _written(inputs: Any) -> str:

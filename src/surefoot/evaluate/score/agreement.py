@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -12,23 +12,11 @@ import numpy.typing as npt
 
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.summaries import rates, value
-from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc
+from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, items, mean, ratio, resampled, roc_auc
 from surefoot.stats.groups import count, numbered
 from surefoot.types import Score
 
 Labelled: TypeAlias = Literal["ratings", "yes and no"]
-Groups: TypeAlias = Mapping[str, str]
-"""By record id."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedRecord:
-    """A label beside what a judge says of the same record."""
-
-    label: Label
-    score: Score
-    share: float
-    """The judge's verdict as a share of its scale: 0 a rating of 1, 1 a rating of 5; without ratings, its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +42,17 @@ class Agreement:
 
 
 def agreed(
-    scores: Iterable[Score],
-    labels: Iterable[Label],
-    groups: Groups | None = None,
+    scores: Iterable[Score], labels: Iterable[Label], groups: Mapping[str, str] | None = None
 ) -> tuple[Agreement, ...]:
     """An agreement for each metric that has labels and each judge of it.
 
-    `groups` are of the records; that of a label comes first. Labels that no judge was asked about are left
+    `groups` are of the records, by id; that of a label comes first. Labels that no judge was asked about are left
     out (`missing`). Several ratings of one record count as their mean; several yes and no as the majority, and not at
     all where they are even.
     """
-    table = _table(scores)
-    graded = _joined([_located(one, groups or {}) for one in labels])
-    found: list[Agreement] = []
-    for (metric, judge), mine in table.items():
-        ratings = [one for one in graded if one.metric == metric and one.record_id in mine]
-        found += [_graded(metric, judge, ratings, mine)] if ratings else []
-    return tuple(found)
+    known = groups or {}
+    located = [replace(one, group=one.group or known.get(one.record_id) or f"\0{one.record_id}") for one in labels]
+    return tuple(_agreement(*one) for one in judged(scores, located))
 
 
 def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
@@ -79,12 +61,17 @@ def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
     return dict(Counter(one.metric for one in labels if (one.metric, one.record_id) not in judged))
 
 
-def paired(scores: Iterable[Score], labels: Iterable[Label]) -> Iterator[tuple[str, str, list[JudgedRecord]]]:
-    """Yield metric, judge, and the records that both people and the judge have judged."""
-    graded = _joined(list(labels))
-    for (metric, judge), mine in _table(scores).items():
-        if among := [one for one in graded if one.metric == metric and one.record_id in mine]:
-            yield metric, judge, _beside(among, mine)
+def judged(
+    scores: Iterable[Score], labels: Iterable[Label]
+) -> Iterator[tuple[str, str, list[Label], dict[str, Score]]]:
+    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id."""
+    single = _joined(labels)
+    table: dict[tuple[str, str], dict[str, Score]] = {}
+    for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
+        table.setdefault((score.metric, score.judge), {})[score.record_id] = score
+    for (metric, judge), mine in table.items():
+        if among := [one for one in single if one.metric == metric and one.record_id in mine]:
+            yield metric, judge, among, mine
 
 
 def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
@@ -93,8 +80,8 @@ def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = No
     one, two = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
     if len(np.unique(one)) < len(np.unique(two)):
         one, two = two, one  # the loop is over the levels of the second
-    order, starts = _sorted(one)
-    levels = np.unique(two)
+    order, levels = np.argsort(one, kind="stable"), np.unique(two)
+    starts = np.unique(one[order], return_index=True)[1]
 
     def weighted(weights: Floats) -> Floats:
         lower = np.zeros((len(weights), len(starts)))
@@ -107,9 +94,10 @@ def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = No
             untied -= here.sum(axis=1) ** 2
             lower += here
         apart = weights.sum(axis=1) ** 2 - (lower**2).sum(axis=1)
-        return _over(2 * concordant, np.sqrt(apart * untied))
+        spread = np.sqrt(apart * untied)
+        return ratio(2 * concordant, np.where(spread > 1e-12, spread, 0.0))
 
-    return Statistic(weighted, _numbers(numbers, one)[order], "all are tied")
+    return Statistic(weighted, items(numbers, len(one))[0][order], "all are tied")
 
 
 def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
@@ -117,20 +105,7 @@ def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = Non
     return mean(np.abs(np.asarray(first, dtype=float) - np.asarray(second, dtype=float)), numbers)
 
 
-def _table(scores: Iterable[Score]) -> dict[tuple[str, str], dict[str, Score]]:
-    """The scores of each metric and judge, by record id."""
-    table: dict[tuple[str, str], dict[str, Score]] = {}
-    for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
-        table.setdefault((score.metric, score.judge), {})[score.record_id] = score
-    return table
-
-
-def _located(one: Label, groups: Groups) -> Label:
-    """The label with its group, or its record's, or one of its own."""
-    return replace(one, group=one.group or groups.get(one.record_id) or f"\0{one.record_id}")
-
-
-def _joined(labels: Sequence[Label]) -> list[Label]:
+def _joined(labels: Iterable[Label]) -> list[Label]:
     """One label a record and metric."""
     several: dict[tuple[str, str], list[Label]] = {}
     for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
@@ -145,38 +120,15 @@ def _joined(labels: Sequence[Label]) -> list[Label]:
     return joined
 
 
-def _beside(labels: Sequence[Label], scores: Mapping[str, Score]) -> list[JudgedRecord]:
-    rated = rates(scores.values())
-    there = [(one, scores[one.record_id]) for one in labels]
-    found = [(one, score, number) for one, score in there if (number := value(score)) is not None]
-    return [JudgedRecord(one, score, (5 * number - 1) / 4 if rated else number) for one, score, number in found]
-
-
-def _graded(metric: str, judge: str, labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
-    found = _beside(labels, scores)
-    stated, judged = [one.label.share for one in found], [one.share for one in found]
-    binary = any(one.binary for one in labels)
-    numbers = numbered((one.label.record_id for one in found), {one.record_id: one.group for one in labels})
-    measures: dict[str, Callable[..., Statistic]] = {"tau_b": tau_b, "nmae": nmae}
-    if binary:
-        measures = {"auc": roc_auc, "tau_b": tau_b}
-    statistics = {name: measure(judged, stated, numbers) for name, measure in measures.items()} if found else {}
+def _agreement(metric: str, judge: str, labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
+    rated, binary = rates(scores.values()), any(one.binary for one in labels)
+    found = [(one, number) for one in labels if (number := value(scores[one.record_id])) is not None]
+    people = [one.share for one, _ in found]
+    shares = [(5 * number - 1) / 4 if rated else number for _, number in found]
+    numbers = numbered((one.record_id for one, _ in found), {one.record_id: one.group for one in labels})
+    measures = {"auc": roc_auc, "tau_b": tau_b} if binary else {"tau_b": tau_b, "nmae": nmae}
     counts = resampled(count(numbers))
-    figures = {name: figure(statistic, counts)[0] for name, statistic in statistics.items()}
+    figures = {name: figure(of(shares, people, numbers), counts)[0] for name, of in measures.items() if found}
     kind: Labelled = "yes and no" if binary else "ratings"
     groups = count(numbers) if found else 0
-    return Agreement(metric, judge, kind, rates(scores.values()), len(found), groups, len(labels) - len(found), figures)
-
-
-def _sorted(values: Floats) -> tuple[Ints, Ints]:
-    """The order of the values, and where in it each distinct one begins."""
-    order = np.argsort(values, kind="stable")
-    return order, np.unique(values[order], return_index=True)[1]
-
-
-def _over(part: Floats, whole: Floats) -> Floats:
-    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 1e-12)
-
-
-def _numbers(numbers: Ints | None, items: Floats) -> Ints:
-    return np.arange(len(items)) if numbers is None else numbers
+    return Agreement(metric, judge, kind, rated, len(found), groups, len(labels) - len(found), figures)

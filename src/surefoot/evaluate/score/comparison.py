@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -101,19 +102,20 @@ def compared(first: Evaluated, second: Evaluated) -> Comparison:
     if not both:
         raise UsageError("the two runs have no record in common: no id stands for the same question in both")
     groups = {**second.groups, **first.groups}
-    table = _table(first, both), _table(second, both)
-    names = sorted({*table[0], *table[1]})
-    sides = [(name, table[0].get(name, {}), table[1].get(name, {})) for name in names]
+    old, new = _table(first, both), _table(second, both)
+    sides = [(name, old.get(name, {}), new.get(name, {})) for name in sorted({*old, *new})]
     changes = [_change(*side, groups) for side in sides]
-    moved = [one for side in sides for one in _moved(*side)]
+    moved = [Moved(id, name, *pair) for name, *side in sides for id, pair in _pairs(*side).items()]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
+    tested = {change.metric: change.p for change in changes if change.p is not None}
+    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     return Comparison(
         records=len(both),
         only_first=tuple(name for name in before if name not in after),
         only_second=tuple(name for name in after if name not in before),
         unlike=tuple(name for name in before if name in after and name not in both),
-        changes=_corrected(changes),
+        changes=tuple(replace(change, holm=corrected.get(change.metric)) for change in changes),
         fell=tuple(one for one in rising if one.after < one.before)[:MOVED],
         rose=tuple(one for one in falling if one.after > one.before)[:MOVED],
     )
@@ -159,8 +161,7 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
     values = np.array(list(pairs.values())).reshape(-1, 2)
     gaps, numbers = values[:, 1] - values[:, 0], numbered(pairs, groups)
     figure = averaged(gaps, numbers)
-    means = values.mean(axis=0) if pairs else (None, None)
-    before, after = (None if mean is None else float(mean) for mean in means)
+    before, after = values.mean(axis=0).tolist() if pairs else (None, None)
     test, p = tested(values, numbers)
     return MetricChange(
         metric=metric,
@@ -202,17 +203,6 @@ def _judges(first: Scores, second: Scores) -> tuple[str, ...]:
     return tuple(named) if all(named) and named[0] != named[1] else ()
 
 
-def _moved(metric: str, first: Scores, second: Scores) -> Iterable[Moved]:
-    pairs = _pairs(first, second)
-    return (Moved(name, metric, before, after) for name, (before, after) in pairs.items() if before != after)
-
-
-def _corrected(changes: Sequence[MetricChange]) -> tuple[MetricChange, ...]:
-    tested = {change.metric: change.p for change in changes if change.p is not None}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
-    return tuple(replace(change, holm=corrected.get(change.metric)) for change in changes)
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """One condition, held against one metric."""
@@ -231,16 +221,9 @@ class Condition:
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {
-    "mean": lambda one: one.mean,
-    "low": lambda one: one.low,
-    "high": lambda one: one.high,
-    "least": lambda one: one.least,
-    "most": lambda one: one.most,
-    "smallest": lambda one: one.smallest,
-    "largest": lambda one: one.largest,
-    "scored": lambda one: one.scored,
-    "unscored": lambda one: _missing(one),
-    "coverage": lambda one: None if (missing := _missing(one)) is None else 1 - missing,
+    **{name: attrgetter(name) for name in "mean low high least most smallest largest scored".split()},
+    "unscored": lambda one: one.unscored / of if (of := one.scored + one.unscored) else None,
+    "coverage": lambda one: one.scored / of if (of := one.scored + one.unscored) else None,
 }
 """Figures that a condition can name; `unscored` and `coverage` are shares of the records that the metric applies to."""
 
@@ -294,17 +277,10 @@ def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
 
 def _checked(check: Condition, summary: Summary) -> Condition:
     number = FIGURES[check.figure](summary)
-    if number is None:
-        return replace(check, because=_lacking(check.figure, summary))
-    return replace(check, value=float(number), kept=_SIGNS[check.sign](number, check.limit))
-
-
-def _lacking(figure: str, summary: Summary) -> str:
+    if number is not None:
+        return replace(check, value=float(number), kept=_SIGNS[check.sign](number, check.limit))
     if not summary.scored + summary.unscored:
-        return "it applies to no record"
-    return "no record is scored" if summary.mean is None else f"fewer than two groups of records, so no {figure}"
-
-
-def _missing(summary: Summary) -> float | None:
-    of = summary.scored + summary.unscored
-    return summary.unscored / of if of else None
+        return replace(check, because="it applies to no record")
+    none = "no record is scored"
+    few = f"fewer than two groups of records, so no {check.figure}"
+    return replace(check, because=none if summary.mean is None else few)

@@ -6,13 +6,13 @@ of PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453), here for record
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
-from surefoot.evaluate.score.agreement import paired
+from surefoot.evaluate.score.agreement import judged
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.summaries import rates, value
 from surefoot.stats.figures import Z95, Floats, Ints
@@ -58,12 +58,12 @@ def corrections(
 ) -> tuple[Correction, ...]:
     """A correction for each metric that has labels, and each judge of it. The labelled records have to be a random
     sample of all: chosen by their scores, or by how easy they were, they correct nothing."""
-    every_score = list(scores)
-    return tuple(
-        _correction(metric, judge, {one.label.record_id: one.label for one in found}, every_score, groups or {})
-        for metric, judge, found in paired(every_score, labels)
-        if found
-    )
+    found = []
+    for metric, judge, among, mine in judged(scores, labels):
+        values = {name: number for name, score in mine.items() if (number := value(score)) is not None}
+        if there := [one for one in among if one.record_id in values]:
+            found.append(_correction(metric, judge, there, values, rates(mine.values()), groups or {}))
+    return tuple(found)
 
 
 def corrected(
@@ -91,29 +91,22 @@ def corrected(
 def _correction(
     metric: str,
     judge: str,
-    labels: Mapping[str, Label],
-    scores: Iterable[Score],
+    labels: Sequence[Label],
+    values: Mapping[str, float],
+    rated: bool,
     groups: Mapping[str, str],
 ) -> Correction:
-    mine = [score for score in scores if (score.metric, score.judge) == (metric, judge)]
-    values = {score.record_id: number for score in mine if (number := value(score)) is not None}
-    rest = [name for name in values if name not in labels]
-    binary, rated = any(label.binary for label in labels.values()), rates(mine)
-    people = np.array([(1 + 4 * one.share) / 5 if rated and not binary else one.share for one in labels.values()])
-    judged, others = np.array([values[name] for name in labels]), np.array([values[name] for name in rest])
-    known = {**groups, **{name: label.group for name, label in labels.items() if label.group}}
-    numbers = numbered([*labels, *rest], known)
-    estimate, weight = corrected(people, judged, others, numbers)
-    return Correction(
-        metric=metric,
-        judge=judge,
-        labels=len(labels),
-        records=len(values),
-        judged=float(np.mean(list(values.values()))),
-        people=corrected(people, judged, others, numbers, weight=0.0)[0],
-        corrected=estimate,
-        weight=weight,
-    )
+    names = {one.record_id: one for one in labels}
+    rest = [name for name in values if name not in names]
+    fifths = rated and not any(one.binary for one in labels)
+    people = np.array([(1 + 4 * one.share) / 5 if fifths else one.share for one in labels])
+    own, others = np.array([values[name] for name in names]), np.array([values[name] for name in rest])
+    known = {**groups, **{one.record_id: one.group for one in labels if one.group}}
+    numbers = numbered([*names, *rest], known)
+    estimate, weight = corrected(people, own, others, numbers)
+    alone, _ = corrected(people, own, others, numbers, weight=0.0)
+    mean = float(np.mean(list(values.values())))
+    return Correction(metric, judge, len(labels), len(values), mean, alone, estimate, weight)
 
 
 def _influences(people: Floats, judged: Floats, others: Floats, numbers: Ints) -> tuple[Floats, Floats]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,23 +42,22 @@ def labelled(
     Raises UsageError, naming the line, for a label that is none.
     """
     names = [label] if label else NAMES
-    labels = [(where, row, raw) for where, row in _rows(Path(path)) if (raw := _found(row, names)) is not None]
+    found = [
+        (where, row, [row[name] for name in names if row.get(name) is not None]) for where, row in _rows(Path(path))
+    ]
+    labels = [(where, _raw(where, row, metric, values[0])) for where, row, values in found if values]
     if not labels:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}; see --label")
-    binary = _binary(labels, metric, scale)
+    binary = _binary([one for _, one in labels], scale)
+    return tuple(_scaled(where, one, one.metric in binary, scale) for where, one in labels)
 
-    def rated(where: str, row: dict[str, Any], raw: Any) -> Label:
-        named, number = _metric(where, row, metric), _number(where, raw)
-        low, high = (0.0, 1.0) if named in binary else scale
-        if not low <= number <= high:
-            raise UsageError(
-                f"{where}: {number:g} does not lie between {low:g} and {high:g}; give the scale with --scale"
-            )
-        share = (number - low) / (high - low)
-        group = row.get("group")
-        return Label(_id(where, row), named, share, named in binary, "" if group is None else str(group))
 
-    return tuple(rated(*one) for one in labels)
+def _scaled(where: str, raw: Label, binary: bool, scale: tuple[float, float]) -> Label:
+    low, high = (0.0, 1.0) if binary else scale
+    if not low <= raw.share <= high:
+        text = f"{where}: {raw.share:g} does not lie between {low:g} and {high:g}"
+        raise UsageError(f"{text}; give the scale with --scale")
+    return replace(raw, share=(raw.share - low) / (high - low), binary=binary)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -75,37 +75,27 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _cell(text: Any) -> Any:
-    try:
-        return {"true": True, "false": False}[str(text).strip().lower()]
-    except KeyError:
-        return text
+    return {"true": True, "false": False}.get(str(text).strip().lower(), text)
 
 
-def _found(row: dict[str, Any], names: Sequence[str]) -> Any:
-    """The value under the first of the names that is there; None: none of them is."""
-    return next((row[name] for name in names if row.get(name) is not None), None)
+def _binary(labels: Sequence[Label], scale: tuple[float, float]) -> set[str]:
+    """The metrics whose labels are yes and no; `share` is still the label as it stands in the file."""
+    values: defaultdict[str, set[float]] = defaultdict(set)
+    for one in labels:
+        values[one.metric].add(one.share)
+    zeros = {name for name, mine in values.items() if scale[0] > 0 and mine in ({0.0}, {0.0, 1.0})}
+    return zeros | {one.metric for one in labels if one.binary}
 
 
-def _binary(labels: Sequence[tuple[str, dict[str, Any], Any]], metric: str, scale: tuple[float, float]) -> set[str]:
-    """The metrics whose labels are yes and no."""
-    seen: dict[str, set[float]] = {}
-    for where, row, raw in labels:
-        seen.setdefault(str(row.get("metric") or metric), set()).add(_number(where, raw))
-    truths = {str(row.get("metric") or metric) for _, row, raw in labels if isinstance(raw, bool)}
-    return truths | {name for name, values in seen.items() if scale[0] > 0 and values in ({0.0}, {0.0, 1.0})}
-
-
-def _metric(where: str, row: dict[str, Any], metric: str) -> str:
-    if named := str(row.get("metric") or metric):
-        return named
-    raise UsageError(f"{where} names no metric; give it with --metric")
-
-
-def _id(where: str, row: dict[str, Any]) -> str:
-    raw = row.get("id", row.get("record_id"))
-    if isinstance(raw, str | int) and str(raw):
-        return str(raw)
-    raise UsageError(f"{where} has no id, which names a record")
+def _raw(where: str, row: dict[str, Any], metric: str, raw: Any) -> Label:
+    """The label as it stands in the file: `share` is its number, and `binary` says that it is true or false."""
+    id, named, group = row.get("id", row.get("record_id")), str(row.get("metric") or metric), row.get("group")
+    if not isinstance(id, str | int) or not str(id):
+        raise UsageError(f"{where} has no id, which names a record")
+    if not named:
+        raise UsageError(f"{where} names no metric; give it with --metric")
+    number = _number(where, raw)
+    return Label(str(id), named, number, isinstance(raw, bool), "" if group is None else str(group))
 
 
 def _number(where: str, raw: Any) -> float:
