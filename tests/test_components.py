@@ -150,7 +150,7 @@ def test_an_option_of_the_wrong_kind_is_refused(annotation: str, fitting: list[o
 
     make.__annotations__["value"] = annotation
     for value in other:
-        with pytest.raises(ConfigError, match=r"^this: the option 'value' must be "):
+        with pytest.raises(ConfigError, match=r"^this value must be "):
             assemble("this", make, {"value": value}, {})
     for value in fitting:
         assert assemble("this", make, {"value": value}, {}) == value

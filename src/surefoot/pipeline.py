@@ -61,10 +61,11 @@ from surefoot.types.protocols import (
     Verifier,
     sends_queries,
 )
+from surefoot.types.ranges import Count
 from surefoot.verifiers.lexical import LexicalVerifier
 
-SIZES = ("k", "keep", "external_k", "external_keep", "rounds", "seconds")
-"""The pipeline's own numbers, as `[pipeline]` names them: each is at least 1."""
+SIZES = ("k", "keep", "external_k", "external_keep", "decompose", "rounds", "seconds")
+"""The pipeline's own settings, as `[pipeline]` names them."""
 SECTIONS = {"answering": "answer", "budget": "budget"}
 """The parts that are plain values, each with the section that holds its fields."""
 
@@ -81,19 +82,19 @@ class Pipeline:
     searcher: Searcher
     generator: Generator
     verifier: Verifier = field(default_factory=LexicalVerifier)
-    k: int = 30
+    k: Count = 30
     """Passages retrieved, and graded, for each question."""
-    keep: int = 6
+    keep: Count = 6
     """The number of these that are refined, the best ones."""
-    external_k: int = 30
+    external_k: Count = 30
     """Passages taken from outside, and graded, for each query."""
-    external_keep: int = 5
+    external_keep: Count = 5
     """The number of these that are refined, the best ones (the paper: 5)."""
     decompose: Decompose = "useful"
     """The passages that may be among these, retrieved and from outside."""
-    rounds: int = 2
+    rounds: Count = 2
     """Rewrites of the question for searches outside; each later one sees what the earlier ones found."""
-    seconds: int = 60
+    seconds: Count = 60
     """Time for all searches of a question together; after it, the answer is made from what was found."""
     budget: Budget = NO_BUDGET
     """The most that a question may cost; what goes beyond takes its declared fallback."""
@@ -134,7 +135,7 @@ class Pipeline:
             )
         config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
         for name, part in parts.items():
-            if name in (*SIZES, "decompose"):
+            if name in SIZES:
                 config["pipeline"][name] = part
             elif name == "sources":
                 config[name] = {"trusted": [*part.trusted], "untrusted": [*part.untrusted]}

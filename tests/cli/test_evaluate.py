@@ -138,7 +138,7 @@ def test_a_judge_of_another_run_is_refused(surefoot: Surefoot, records: Path) ->
         (("--judge", "people"), "[judge] use must be one of embedded, llm, not 'people'"),
         (("--judge", "llm", "--budget", "lots"), "a budget is like '300 calls'"),
         (("--judge", "llm", "--budget", "5"), "a budget of money needs prices"),
-        (("--set", "judge.pace=1"), "[judge] has no key 'pace'"),
+        (("--set", "judge.pace=1"), "[judge] has no option 'pace'"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_asked(

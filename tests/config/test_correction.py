@@ -136,7 +136,7 @@ def test_all_threads_share_one_evaluator() -> None:
     with ThreadPoolExecutor(4) as pool:
         every = {*pool.map(lambda _: surefoot.grade(QUESTION, [GOOD])[0].score, range(8))}
     assert len(every) == 1
-    assert correction._SHARED.pipeline is correction._SHARED.pipeline
+    assert correction._shared() is correction._shared()
 
 
 def test_no_configuration_of_the_folder_is_read(tmp_path: Path) -> None:

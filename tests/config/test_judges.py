@@ -138,7 +138,7 @@ def test_another_way_to_judge_keeps_the_limits() -> None:
     ("judge", "said"),
     [
         ({"use": "people"}, "use must be one of embedded, llm"),
-        ({"pace": 1}, r"\[judge\] has no key 'pace'"),
+        ({"pace": 1}, r"\[judge\] has no option 'pace'"),
         ({"use": "llm", "cache": 1}, "cache must be a text, not 1"),
         ({"use": "llm", "llm": "openai"}, r"\[judge\] llm must be a table"),
         ({"metrics": "factuality"}, "metrics must be a list"),

@@ -235,7 +235,7 @@ def test_thresholds_set_by_hand_do_not_outlive_their_evaluator() -> None:
     [
         ({"pipeline": {"k": 0}}, "greater than or equal to 1"),
         ({"refiner": {"size": "two"}}, "no name that Surefoot knows"),
-        ({"refiner": {"size": True}}, "must be int"),
+        ({"refiner": {"size": True}}, "must be a whole number"),
         ({"pipeline": {"k": 10}, "refiner": {"sizes": 1}}, "no setting 'sizes'"),
         ({"refiner": {"use": "strips"}}, "changes nothing"),
     ],

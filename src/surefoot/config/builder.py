@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import components
-from surefoot.config.faults import faults, judge_faults
+from surefoot.config.faults import faults, judge_faults, section_faults
 from surefoot.config.options import OBJECT, assemble, build
 from surefoot.config.parts import Parts
-from surefoot.config.sections import JudgeSection, PricesSection
+from surefoot.config.sections import LIMITS, RATING, JudgeSection, PricesSection
 from surefoot.config.settings import Config, read
+from surefoot.evidence.answer_policy import AnswerPolicy
+from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metric as declared
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.pipeline import Pipeline
 from surefoot.run.conversation import Conversation
+from surefoot.run.cost import Budget
 from surefoot.run.origin import Origin
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import LLM, Judge, VectorDatabase
@@ -36,8 +39,7 @@ WITHOUT_INDEX = (
 """The ways out for a program that has no index."""
 
 _ROLES = ("retriever", "evaluator", "policy", "refiner", "rewriter", "searcher", "generator", "verifier")
-_PACE = ("requests_per_minute", "tokens_per_minute", "timeout", "retries", "patience", "budget")
-_RATING = ("repeats", "allow_abstention", "max_tokens")
+_PACE = LIMITS - {"in_flight", "seconds", "cache"}
 
 
 def load(
@@ -73,8 +75,7 @@ class Builder(Parts):
         """The whole. Raises one ConfigError for all that is wrong with the configuration, also where the index is
         missing; else IndexFault."""
         try:
-            made: dict[str, Any] = {role: getattr(self, role) for role in _ROLES} | self.sizes
-            made |= {name: getattr(self, name) for name in ("sources", "answering", "outside", "budget", "config")}
+            made = self._values() | {name: getattr(self, name) for name in (*_ROLES, "outside", "config")}
         except (ConfigError, IndexFault) as error:
             own = error.args if isinstance(error, ConfigError) else ()
             if found := dict.fromkeys((*own, *faults(self.config))):
@@ -82,6 +83,17 @@ class Builder(Parts):
             raise
         made["conversation"] = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         return Pipeline(**made, origin=Origin(partial(_pipeline, self.config, self.objects), made))
+
+    def _values(self) -> dict[str, Any]:
+        """What the sections of plain values say."""
+        if found := [*section_faults(self.config)]:
+            raise ConfigError(*found)
+        return {
+            **self.config["pipeline"],
+            "sources": Sources(**{key: tuple(patterns) for key, patterns in self.config["sources"].items()}),
+            "answering": AnswerPolicy(**self.config["answer"]),
+            "budget": Budget(**self.config["budget"]),
+        }
 
     def push(self) -> str:
         """Copy the index to the server of the configured retriever; what was done, in words."""
@@ -113,7 +125,7 @@ class Builder(Parts):
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
         name = metric if use in JUDGES else use
         if use == "llm" and declared(metric):
-            rating = {key: section[key] for key in _RATING if key in section}
+            rating = {key: section[key] for key in RATING if key in section}
             name, options = "llm", {"metric": metric, **rating, **options}
         judge: Judge = build("judge", name, options, {**self.shared, "llm": lambda: self.judging_llm})
         return judge
@@ -124,7 +136,7 @@ class Builder(Parts):
         `[judge]`."""
         section, limits = self._judging_section, self._judge.set()
         prices = {key: section[key] for key in PricesSection.model_fields if key in section}
-        pace = prices | {key: value for key, value in limits.items() if key in (*_PACE, *PricesSection.model_fields)}
+        pace = prices | {key: value for key, value in limits.items() if key in _PACE}
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # RateLimitedLLM does it, which sees that too much is asked
         parts: dict[str, Callable[[], Any]] = {"llm": lambda: self.built("llm", section)}

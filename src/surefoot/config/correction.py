@@ -9,7 +9,7 @@ print(trace.decision.action, [strip.text for strip in trace.kept_strips])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from threading import Lock
 
 from surefoot.config.builder import load
@@ -27,7 +27,7 @@ def grade(question: str, texts: Sequence[Text]) -> tuple[Grade, ...]:
     no configuration; for another evaluator: `surefoot.load(…).grade`. Raises QuestionError, UsageError, and ModelError
     where the model does not load.
     """
-    return _SHARED.pipeline.grade(question, texts)
+    return _shared().grade(question, texts)
 
 
 def correct(question: str, passages: Sequence[Text]) -> Trace:
@@ -36,23 +36,18 @@ def correct(question: str, passages: Sequence[Text]) -> Trace:
     `decision` says what to do: answer from `kept_strips`, those that help (CORRECT), search beside them (AMBIGUOUS), or
     search instead (INCORRECT). Of passages with one id the first counts, and a step says so.
     """
-    return _SHARED.pipeline.correct(question, passages)
+    return _shared().correct(question, passages)
 
 
-class _Shared:
+def _shared() -> Pipeline:
     """One pipeline of the defaults, built when it is first wanted."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-
-    @property
-    def pipeline(self) -> Pipeline:
-        with self._lock:
-            return self._built
-
-    @cached_property
-    def _built(self) -> Pipeline:
-        return load({}, parts={"retriever": Given()})
+    with _LOCK:
+        return _built()
 
 
-_SHARED = _Shared()
+@cache
+def _built() -> Pipeline:
+    return load({}, parts={"retriever": Given()})
+
+
+_LOCK = Lock()

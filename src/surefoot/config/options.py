@@ -7,13 +7,13 @@ import json
 import sys
 from collections.abc import Callable, Container, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NotRequired, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from surefoot import components
-from surefoot.components import misnamed
-from surefoot.config.sections import PricesSection, shown
+from surefoot.config.sections import PricesSection, faults_of, shown
 from surefoot.types.errors import ConfigError, MissingExtra
 
 T = TypeVar("T")
@@ -37,6 +37,7 @@ OBJECT = "object"
 """The key, which is true, of a section whose component was given as an object; `use` is its class."""
 
 _ANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, arbitrary_types_allowed=True)
 
 
 def build(role: str, name: str, options: dict[str, Any], parts: Mapping[str, Callable[[], Any]]) -> Any:
@@ -61,19 +62,25 @@ def assemble(
 
 
 def option_faults(
-    what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str]
+    what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str] = ()
 ) -> Iterator[str]:
     """Each option that does not exist, does not fit or is lacking; nothing is built. `parts` are given to `make`."""
-    parameters = _parameters(what, make)
-    for key, value in options.items():
-        if key not in parameters:
-            known = [name for name in parameters if name not in parts] or ["none"]
-            yield misnamed(f"{what} has no option", key, known, "it has")
-        elif kind := _wanted(make, parameters[key], value):
-            yield f"{what}: the option '{key}' must be {kind}, not {shown(value)}"
-    for key, parameter in parameters.items():
-        if parameter.default is parameter.empty and not (key in options or key in parts or parameter.kind in _ANY):
-            yield f"{what} needs the option '{key}'"
+    misplaced = options.keys() & {*SHARED} - LISTS
+    for key in sorted(misplaced):
+        yield f"{what} has no option '{key}'; what is shared has a section of its own: [{key}]"
+    kinds: dict[str, Any] = {}
+    for key, parameter in _parameters(what, make).items():
+        if parameter.kind not in _ANY and (key not in parts or key in LISTS):
+            kind = _kind(make, parameter.annotation) if key in options and key not in INNER else Any
+            optional = key in parts or parameter.default is not parameter.empty
+            kinds[key] = NotRequired[kind] if optional else kind
+    shape = TypedDict("Options", kinds)  # type: ignore[misc]
+    shape.__pydantic_config__ = _STRICT  # type: ignore[attr-defined]
+    plain = {key: None if key in INNER else value for key, value in options.items() if key not in misplaced}
+    try:
+        TypeAdapter(shape).validate_json(json.dumps(plain))
+    except ValidationError as error:
+        yield from faults_of(what, error, kinds)
 
 
 def options_of(section: Mapping[str, Any]) -> dict[str, Any]:
@@ -87,12 +94,9 @@ def component_faults(role: str, section: Any) -> Iterator[str]:
     if not isinstance(section, Mapping) or not isinstance(section.get("use"), str) or OBJECT in section:
         return  # told where it is built
     options = options_of(section)
-    for key in sorted(options.keys() & {*SHARED} - LISTS):
-        yield f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]"
     try:
         if make := components.known(role, section["use"]):
-            own = {key: value for key, value in options.items() if key in LISTS or key not in SHARED}
-            yield from option_faults(f"{role} '{section['use']}'", make, own, SHARED)
+            yield from option_faults(f"{role} '{section['use']}'", make, options, SHARED)
     except ConfigError as error:
         yield from error.args
     except MissingExtra as error:
@@ -110,19 +114,13 @@ def _parameters(what: str, make: Callable[..., Any]) -> Mapping[str, inspect.Par
         raise ConfigError(f"{what} is nothing that can be built: {error}") from error
 
 
-def _wanted(make: Callable[..., Any], parameter: inspect.Parameter, value: Any) -> str:
-    """The kind that the parameter's annotation wants, where the value is not of it; empty: it is, or cannot be told, as
-    for an object that a program hands over."""
-    if parameter.name in INNER or parameter.annotation is parameter.empty:
-        return ""
+def _kind(make: Callable[..., Any], annotation: Any) -> Any:
+    """The type that an annotation stands for; Any where nobody can tell, as for objects that a program hands over."""
     try:
         hints = get_type_hints(
-            SimpleNamespace(__annotations__={"kind": parameter.annotation}), vars(sys.modules[make.__module__])
+            SimpleNamespace(__annotations__={"kind": annotation}), vars(sys.modules[make.__module__]), None, True
         )
-        adapter = TypeAdapter(hints["kind"], config=ConfigDict(strict=True, arbitrary_types_allowed=True))
-        adapter.validate_json(json.dumps(value))
-    except ValidationError:
-        return inspect.formatannotation(parameter.annotation).strip("'")
-    except (NameError, TypeError, ValueError, PydanticUserError):
-        return ""
-    return ""
+        TypeAdapter(hints["kind"], config=_STRICT)
+    except (NameError, TypeError, PydanticUserError):
+        return Any
+    return hints["kind"]

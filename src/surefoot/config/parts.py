@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, ClassVar
 
 from surefoot import components
-from surefoot.config.options import INNER, LISTS, OBJECT, SHARED, assemble, build, options_of
-from surefoot.config.sections import (
-    AnswerSection,
-    BudgetSection,
-    ExternalThresholds,
-    PipelineSection,
-    SourcesSection,
-    ThresholdsSection,
-    price_faults,
-)
+from surefoot.config.options import INNER, OBJECT, SHARED, assemble, build, options_of
+from surefoot.config.sections import ExternalThresholds, ThresholdsSection
 from surefoot.config.settings import DEFAULTS, Config, read_file
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
-from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.policies import PRESETS, require_match
-from surefoot.evidence.sources import Sources
 from surefoot.index.search import Index
 from surefoot.llms._budgeted import Budgeted
 from surefoot.network import Network
-from surefoot.run.cost import Budget
 from surefoot.run.store import from_json
 from surefoot.types import Thresholds
 from surefoot.types.errors import ConfigError, TraceFault
@@ -46,8 +35,6 @@ from surefoot.types.protocols import (
     returns_spans,
 )
 
-T = TypeVar("T")
-
 HYBRID = ("bm25", "dense")
 """The retrievers that `hybrid` fuses unless `retrievers` names others."""
 
@@ -60,23 +47,8 @@ _WHOSE = (
 )
 
 
-class LazyPart(Generic[T]):
-    """A component of `Parts` by its role, as an attribute that is built when it is first read."""
-
-    def __init__(self, role: str) -> None:
-        self.role = role
-
-    @overload
-    def __get__(self, parts: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, parts: Parts, owner: type) -> T: ...
-    def __get__(self, parts: Parts | None, owner: type) -> Self | T:
-        """The component, which takes this attribute's place."""
-        if parts is None:
-            return self
-        component: T = parts.built(self.role)
-        parts.__dict__[self.role] = component
-        return component
+def _part(role: str) -> cached_property[Any]:
+    return cached_property(lambda parts: parts.built(role))
 
 
 @dataclass(frozen=True)
@@ -87,16 +59,16 @@ class Parts:
     objects: Mapping[str, Any] = field(default_factory=dict)
     """Components that are not built, by role."""
 
-    embedder = LazyPart[Embedder]("embedder")
-    retriever = LazyPart[Retriever]("retriever")
-    evaluator = LazyPart[Evaluator]("evaluator")
-    policy = LazyPart[Policy]("policy")
-    refiner = LazyPart[Refiner]("refiner")
-    rewriter = LazyPart[Rewriter]("rewriter")
-    searcher = LazyPart[Searcher]("searcher")
-    llm = LazyPart[LLM]("llm")
-    generator = LazyPart[Generator]("generator")
-    verifier = LazyPart[Verifier]("verifier")
+    embedder: ClassVar[cached_property[Embedder]] = _part("embedder")
+    retriever: ClassVar[cached_property[Retriever]] = _part("retriever")
+    evaluator: ClassVar[cached_property[Evaluator]] = _part("evaluator")
+    policy: ClassVar[cached_property[Policy]] = _part("policy")
+    refiner: ClassVar[cached_property[Refiner]] = _part("refiner")
+    rewriter: ClassVar[cached_property[Rewriter]] = _part("rewriter")
+    searcher: ClassVar[cached_property[Searcher]] = _part("searcher")
+    llm: ClassVar[cached_property[LLM]] = _part("llm")
+    generator: ClassVar[cached_property[Generator]] = _part("generator")
+    verifier: ClassVar[cached_property[Verifier]] = _part("verifier")
 
     @cached_property
     def network(self) -> Network:
@@ -132,7 +104,7 @@ class Parts:
 
         Raises ConfigError for those of another evaluator.
         """
-        section, evaluator = ThresholdsSection.parsed("[thresholds]", self.config["thresholds"]), self.evaluator
+        section, evaluator = self._thresholds, self.evaluator
         if section.preset is not None:
             chosen = _preset(section.preset)
             if evaluator.name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
@@ -148,11 +120,14 @@ class Parts:
     @cached_property
     def outside(self) -> Thresholds | None:
         """Those for passages from outside, the others' values where they give none; None: the same for all."""
-        section = ThresholdsSection.parsed("[thresholds]", self.config["thresholds"])
-        values = ExternalThresholds.parsed("[thresholds.external]", section.external).set()
+        values = ExternalThresholds.parsed("[thresholds.external]", self._thresholds.external).set()
         if not values:
             return None
-        return self._replaced(self.thresholds, values, section.evaluator, "[thresholds.external]")
+        return self._replaced(self.thresholds, values, self._thresholds.evaluator, "[thresholds.external]")
+
+    @cached_property
+    def _thresholds(self) -> ThresholdsSection:
+        return ThresholdsSection.parsed("[thresholds]", self.config["thresholds"])
 
     def _replaced(self, own: Thresholds, values: dict[str, Any], evaluator: str | None, where: str) -> Thresholds:
         """Thresholds with single values replaced, which then are set by hand."""
@@ -160,29 +135,6 @@ class Parts:
             raise ConfigError(_WHOSE.format(name=self.evaluator.name))
         changed = values | ({"fitted_on": "set by hand"} if values else {})
         return _ordered(replace(own, **changed, evaluator=evaluator or own.evaluator), where, "give both")
-
-    @cached_property
-    def sources(self) -> Sources:
-        """The sources that are trusted, and those that are not."""
-        section = SourcesSection.parsed("[sources]", self.config["sources"])
-        return Sources(tuple(section.trusted), tuple(section.untrusted))
-
-    @cached_property
-    def answering(self) -> AnswerPolicy:
-        """The policy for answers that may be wrong."""
-        return AnswerPolicy(**AnswerSection.parsed("[answer]", self.config["answer"]).set())
-
-    @cached_property
-    def budget(self) -> Budget:
-        """The most that a question may cost."""
-        if found := [*price_faults(self.config)]:
-            raise ConfigError(*found)
-        return Budget(**BudgetSection.parsed("[budget]", self.config["budget"]).set())
-
-    @cached_property
-    def sizes(self) -> dict[str, Any]:
-        """The pipeline's own numbers, as far as they were set."""
-        return PipelineSection.parsed("[pipeline]", self.config["pipeline"]).set()
 
     def built(self, role: str, section: Any = None) -> Any:
         """The component of a role that its section names, or that of another section."""
@@ -200,8 +152,6 @@ class Parts:
 
     def _component(self, role: str, section: Mapping[str, Any]) -> Any:
         options = options_of(section)
-        for key in sorted(options.keys() & {*SHARED} - LISTS):
-            raise ConfigError(f"[{role}] has no key '{key}'; what is shared has a section of its own: [{key}]")
         for key in options.keys() & INNER.keys():
             if key in ("of", "reranker"):
                 options[key] = self.built(INNER[key] or role, options[key])

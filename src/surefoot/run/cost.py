@@ -12,6 +12,7 @@ from threading import Condition
 from surefoot.run import cancel
 from surefoot.types import Completion, Message, Spent
 from surefoot.types.errors import ConfigError, OverBudget
+from surefoot.types.ranges import Count, Positive
 
 _BYTES = 4
 """Length of a token, about, where nobody has counted; scripts with longer letters have more tokens."""
@@ -41,10 +42,10 @@ def counted(completion: Completion, input_tokens: int) -> tuple[int, int]:
 class Budget:
     """The most that may be spent; None: as much as it takes."""
 
-    calls: int | None = None
-    tokens: int | None = None
-    money: float | None = None
-    seconds: float | None = None
+    calls: Count | None = None
+    tokens: Count | None = None
+    money: Positive | None = None
+    seconds: Positive | None = None
     """Of a question: the time in which its steps begin, and what works for long looks at the clock."""
 
     @classmethod

@@ -65,9 +65,7 @@ def written(value: Any) -> str:
 
 def settable(config: Mapping[str, Any]) -> frozenset[str]:
     """Every `section.key` that can be set with the components that the configuration names."""
-    fixed = [f"pipeline.{key}" for key in (*SIZES, "decompose")] + [
-        f"answer.{key}" for key in ("check", "fallback", "risk")
-    ]
+    fixed = [f"pipeline.{key}" for key in SIZES] + [f"answer.{key}" for key in ("check", "fallback", "risk")]
     fixed += [f"thresholds.{key}" for key in ThresholdsSection.model_fields if key != "external"]
     roles = [role for role in DEFAULTS if "use" in DEFAULTS[role]]
     options = [f"{role}.{name}" for role in roles for name in parameters(role, SystemSettings(config).use(role))]
