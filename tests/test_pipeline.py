@@ -558,7 +558,7 @@ def test_the_confidence_decides_between_answer_hedge_and_refusal(
     assert answer.confidence == sure
     if answer.refused:
         assert "What was found does not hold the answer" in answer.text
-        assert "its confidence is 5 %" in answer.because
+        assert "only 5 % sure" in answer.because
         assert (answer.withheld, answer.citations) == ("Tomas Aldwin built it. [1]", ())
 
 

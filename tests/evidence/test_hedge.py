@@ -83,7 +83,7 @@ def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(confidence, "shipped", lambda: fit)
     assert fit.least(0.05) == math.inf
     told = decided(WHO, Answer("0.99"), [SURE], English(), 0.05)
-    assert told.because == "its confidence is 99 %, and none keeps a risk of 5 %"
+    assert told.because == "only 99 % sure, and no answer is sure enough for this configuration"
 
 
 @pytest.mark.usefixtures("fitted")

@@ -73,8 +73,8 @@ def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
     least = confidence.shipped().least(risk)
     if answer.confidence >= least:
         return ""
-    wanted = f"a risk of {risk:.0%} asks for {least:.0%}" if least <= 1 else f"none keeps a risk of {risk:.0%}"
-    return f"its confidence is {answer.confidence:.0%}, and {wanted}".replace("%", " %")
+    plainly = f"a plain answer needs {least:.0%}" if least <= 1 else "no answer is sure enough for this configuration"
+    return f"only {answer.confidence:.0%} sure, and {plainly}".replace("%", " %")
 
 
 def _unread(question: str, evaluator: Evaluator) -> str:

@@ -1,7 +1,7 @@
 // How sure an answer is, and what that rests on.
 
 import { h, isolated, table } from "./dom.js";
-import { isNumber, short, signed } from "./words.js";
+import { isNumber } from "./words.js";
 
 const LEAST = 0.005;
 
@@ -10,7 +10,11 @@ export function sureness(answer) {
   if (!isNumber(answer.confidence)) return null;
   const word = answer.hedged || answer.refused ? "Unsure" : "Sure";
   const telling = (answer.factors ?? []).filter(({ adds }) => Math.abs(adds) >= LEAST).toSorted((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
-  const headings = [{ name: "fact", head: true }, { name: "value", right: true }, { name: "adds", right: true }];
-  const rows = telling.map(({ name, value, adds }) => [isolated(name), short(value), signed(adds)]);
-  return h("details", { class: "plain sureness" }, h("summary", {}, `${word} · ${Math.round(answer.confidence * 100)} %`), table("What each fact adds to the log-odds that the answer is right, beside an average answer", headings, rows));
+  const rows = telling.map(({ name, adds }) => [isolated(name), effect(adds)]);
+  return h("details", { class: "plain sureness" }, h("summary", {}, `${word} · ${Math.round(answer.confidence * 100)} %`), table("What makes it surer or less sure than an average answer", [{ name: "fact", head: true }, { name: "effect" }], rows));
+}
+
+function effect(adds) {
+  const degree = Math.abs(adds) >= 1 ? "much " : Math.abs(adds) < 0.3 ? "a little " : "";
+  return `${degree}${adds > 0 ? "surer" : "less sure"}`;
 }

@@ -1,6 +1,6 @@
 // One question and its answer, drawn while it happens and afterwards.
 
-import { h, isolated, unseen } from "./dom.js";
+import { h, isolated } from "./dom.js";
 import { answerOf } from "./answer.js";
 import { passagesOf } from "./passages.js";
 import { scaleOf } from "./scale.js";
@@ -81,7 +81,7 @@ export class Turn {
     if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
     if (["queries", "external", "step", "conflicts"].includes(name)) this.drawSearches();
     if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} retrieved, now grading.`);
-    if (name === "decision" && trace.decision) this.tell(`Decision: ${trace.decision.action}. ${trace.decision.because}.`);
+    if (name === "decision" && trace.decision) this.tell(`Decision: ${trace.decision.action}. ${MEANS[trace.decision.action] ?? ""}`);
     if (name === "queries" && trace.queries.length) this.tell(`Searching outside for ${trace.queries.at(-1)}.`);
     if (name === "answer") {
       this.drawAnswer();
@@ -111,7 +111,7 @@ export class Turn {
       this.scale = scaleOf(this.thresholds, (passage) => this.list?.open(passage.id));
       this.verdict.append(this.action = h("p", { class: "action" }), this.scale.node);
     }
-    if (trace.decision) this.action.replaceChildren(h("b", { class: trace.decision.action }, upper(trace.decision.action)), h("span", {}, MEANS[trace.decision.action] ?? ""), unseen(` ${trace.decision.because}`));
+    if (trace.decision) this.action.replaceChildren(h("b", { class: trace.decision.action }, upper(trace.decision.action)), h("span", {}, MEANS[trace.decision.action] ?? ""));
     this.scale.show(trace);
   }
 
