@@ -7,11 +7,13 @@ which no document knows how they read this time.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict, dataclass, replace
+from inspect import getdoc
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote, unquote
 
+import mcp_types as kinds
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.evidence.ranking import best
@@ -29,6 +31,7 @@ T = TypeVar("T")
 BUDGET = 40.0
 """Seconds for a call, the wait for a place included: desktop clients give up after a minute."""
 SCHEME = "surefoot://"
+TEXT = "text/plain"
 _TITLE = 200
 """Characters of a title, at most."""
 
@@ -140,97 +143,87 @@ class GradeResult(_Result):
     grades: tuple[Grade, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
-    """A tool's result as a model and in words."""
-
-    value: BaseModel
-    text: str
-    passages: tuple[Passage, ...] = ()
-    """Passages of the index that can be read on their own."""
-
-
 Progress = Callable[[str], object]
 """Called, in the thread that works, with each step that begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool as a language model has to know it."""
+    """A tool as a language model has to know it, and the function that it calls."""
 
-    title: str
-    description: str
+    described: kinds.Tool
     input: type[BaseModel]
-    output: type[BaseModel]
-    call: Callable[[Caller, Any, Progress], Awaitable[ToolResult]]
-    outside: bool
-    """True: it may ask other machines."""
+    call: Callable[[Caller, Any, Progress], Awaitable[kinds.CallToolResult]]
 
 
-async def _ask(caller: Caller, inputs: Question, progress: Progress) -> ToolResult:
+async def _ask(caller: Caller, inputs: Question, progress: Progress) -> kinds.CallToolResult:
+    """Answer a question from the user's own documents. Passages are found and graded, and each sentence of the answer
+    is checked against them; where they do not answer it, it is refused. Answers quickly where nothing is there, so ask
+    before you guess. Cite what it cites."""
     trace = await _answered(caller, _question(caller, inputs), progress)
     answer = trace.answer or Answer("", refused=True)
     own = {passage.id: passage for passage in trace.passages}
+    quoting = [(one, one.strip.passage_id) for one in answer.citations if one.strip]
     cited = [
         CitedPassage(
-            marker=one.marker,
-            quote=one.quote,
-            title=_title(one.title),
-            resource=address("passage", one.strip.passage_id) if one.strip.passage_id in own else "",
-            url=one.url,
-            quoted=one.quoted,
-            supported=one.supported,
+            **{**asdict(one), "title": _title(one.title)}, resource=address("passage", id) if id in own else ""
         )
-        for one in answer.citations
-        if one.strip
+        for one, id in quoting
     ]
     value = AskResult(
+        **{**asdict(answer), "citations": cited},
+        **_about(caller, trace),
         answer=answer.text,
-        refused=answer.refused,
-        hedged=answer.hedged,
-        because=answer.because,
-        action=trace.decision.action if trace.decision else None,
-        citations=tuple(cited),
-        read_as=trace.read_as,
-        notes=_notes(caller, trace),
         trace=trace.id,
     )
     heading = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
     lines = [f'[{one.marker}] {one.title}: "{one.quote}" {one.resource or one.url or ""}'.rstrip() for one in cited]
     text = quoted(heading, "\n".join([answer.text, *([""] if lines else []), *lines]))
-    ids = dict.fromkeys(one.strip.passage_id for one in answer.citations if one.strip)
-    return ToolResult(value, text, tuple(own[id] for id in ids if id in own))
+    return _result(value, text, (own[id] for id in dict.fromkeys(id for _, id in quoting) if id in own))
 
 
-async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -> ToolResult:
+async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -> kinds.CallToolResult:
+    """Find the passages of the user's own documents that may answer a question, each with a grade of whether it does,
+    and write the answer yourself. Passages graded incorrect are of no use."""
     request = replace(_question(caller, inputs), passages=inputs.passages, store=False)
     trace = await _answered(caller, request, progress)
     pairs = best(trace.passages, trace.grades, inputs.passages)
-    found = tuple(_retrieved(passage, grade) for passage, grade in pairs)
-    action = trace.decision.action if trace.decision else None
-    value = RetrieveResult(passages=found, action=action, read_as=trace.read_as, notes=_notes(caller, trace))
-    heading = f"{len(found)} passages, best first; the best of them is graded {action or 'not at all'}."
-    lines = [f"{one.resource} {one.title} ({_graded(one)})\n{one.text}" for one in found]
-    return ToolResult(value, quoted(heading, "\n\n".join(lines)), tuple(passage for passage, _ in pairs))
-
-
-def _retrieved(passage: Passage, grade: Grade) -> RetrievedPassage:
-    return RetrievedPassage(
-        resource=address("passage", passage.id),
-        title=_title(passage.title),
-        text=passage.text,
-        url=passage.url,
-        label=grade.label,
-        probability=grade.probability,
-        score=grade.score,
-        reason=grade.reason,
+    found = tuple(
+        RetrievedPassage(
+            **asdict(grade),
+            resource=address("passage", passage.id),
+            title=_title(passage.title),
+            text=passage.text,
+            url=passage.url,
+        )
+        for passage, grade in pairs
     )
+    value = RetrieveResult(**_about(caller, trace), passages=found)
+    heading = f"{len(found)} passages, best first; the best of them is graded {value.action or 'not at all'}."
+    lines = [f"{one.resource} {one.title} ({_graded(one)})\n{one.text}" for one in found]
+    return _result(value, quoted(heading, "\n\n".join(lines)), (passage for passage, _ in pairs))
 
 
-async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> ToolResult:
+async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> kinds.CallToolResult:
+    """Judge which of the given texts hold the answer to a question. Nothing is searched."""
     grades = await _within_budget(grade(caller.service, inputs.question, inputs.texts, "texts"))
-    lines = [f"{one.passage_id}. {_graded(one)}" for one in grades]
-    return ToolResult(GradeResult(grades=grades), "\n".join(lines))
+    return _result(GradeResult(grades=grades), "\n".join(f"{one.passage_id}. {_graded(one)}" for one in grades))
+
+
+def _result(value: BaseModel, text: str, passages: Iterable[Passage] = ()) -> kinds.CallToolResult:
+    """A result as a value and in words, with links to passages that can be read on their own."""
+    links = [
+        kinds.ResourceLink(uri=address("passage", one.id), name=one.title or one.id, mime_type=TEXT) for one in passages
+    ]
+    content = [kinds.TextContent(text=text), *links]
+    return kinds.CallToolResult(content=content, structured_content=value.model_dump(mode="json"))
+
+
+def _about(caller: Caller, trace: Trace) -> dict[str, Any]:
+    """The fields that the results of `ask` and `retrieve` share."""
+    steps = public_trace(trace, caller.trusted_client).steps
+    notes = [f"{step.name}: {step.degraded or step.error}" for step in steps if step.degraded or step.error]
+    return {"action": trace.decision and trace.decision.action, "read_as": trace.read_as, "notes": notes}
 
 
 def _graded(one: Grade | RetrievedPassage) -> str:
@@ -240,35 +233,29 @@ def _graded(one: Grade | RetrievedPassage) -> str:
     return f"{one.label or 'not graded'}{chance}{why}"
 
 
-TOOLS: Mapping[str, Tool] = {
-    "ask": Tool(
-        "Ask the documents",
-        "Answer a question from the user's own documents. Passages are found and graded, and each sentence of the "
-        "answer is checked against them; where they do not answer it, it is refused. Answers quickly where nothing is "
-        "there, so ask before you guess. Cite what it cites.",
-        Question,
-        AskResult,
-        _ask,
-        outside=True,
-    ),
-    "retrieve": Tool(
-        "Find passages",
-        "Find the passages of the user's own documents that may answer a question, each with a grade of whether it "
-        "does, and write the answer yourself. Passages graded incorrect are of no use.",
-        RetrieveInput,
-        RetrieveResult,
-        _retrieve,
-        outside=False,
-    ),
-    "grade": Tool(
-        "Grade texts",
-        "Judge which of the given texts hold the answer to a question. Nothing is searched.",
-        GradeInput,
-        GradeResult,
-        _grade,
-        outside=False,
-    ),
-}
+def _tool(
+    title: str, call: Callable[..., Any], input: type[BaseModel], output: type[BaseModel], *, outside: bool = False
+) -> Tool:
+    """A tool, described by its function's docstring; `outside`: it may ask other machines."""
+    described = kinds.Tool(
+        name=call.__name__.removeprefix("_"),
+        title=title,
+        description=" ".join((getdoc(call) or "").split()),
+        input_schema=input.model_json_schema(),
+        output_schema=output.model_json_schema(mode="serialization"),
+        annotations=kinds.ToolAnnotations(
+            title=title, read_only_hint=True, idempotent_hint=True, open_world_hint=outside
+        ),
+    )
+    return Tool(described, input, call)
+
+
+_TOOLS = (
+    _tool("Ask the documents", _ask, Question, AskResult, outside=True),
+    _tool("Find passages", _retrieve, RetrieveInput, RetrieveResult),
+    _tool("Grade texts", _grade, GradeInput, GradeResult),
+)
+TOOLS = {tool.described.name: tool for tool in _TOOLS}
 
 
 def _question(caller: Caller, inputs: Question) -> QuestionRequest:
@@ -296,11 +283,6 @@ async def _answered(caller: Caller, request: QuestionRequest, progress: Progress
 
 async def _within_budget(ticket: Ticket[T]) -> T:
     return await replace(ticket, seconds=min(ticket.seconds, BUDGET)).result()
-
-
-def _notes(caller: Caller, trace: Trace) -> tuple[str, ...]:
-    steps = public_trace(trace, caller.trusted_client).steps
-    return tuple(f"{step.name}: {step.degraded or step.error}" for step in steps if step.degraded or step.error)
 
 
 def address(kind: str, id: str) -> str:
