@@ -1,4 +1,4 @@
-"""`/v1/chat/completions` and `/v1/models`: Surefoot as a model of any chat client.
+"""`/v1/chat/completions` and `/v1/models`: Surefoot as a model of any chat client; `/v1/responses` shares its parts.
 
 A model is a collection: "surefoot-NAME", or "surefoot-NAME+sources" with the sources as Markdown behind the answer.
 Only checked text is streamed: nothing that is shown is ever taken back.
@@ -7,46 +7,155 @@ Only checked text is streamed: nothing that is shown is ever taken back.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass
 from time import time
 from typing import Any
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from surefoot.server.messages import (
-    SOURCES,
-    Content,
-    footer,
-    last_question,
-    locations,
-    model_collection,
-    model_names,
-    pieces,
-    texts,
-    trace_tokens,
-    url_citations,
-)
-from surefoot.server.problems import problem_of
-from surefoot.server.questions import QuestionRequest, ask
+from surefoot.server.history import Turn
+from surefoot.server.problems import Problem, invalid, problem_of
+from surefoot.server.questions import MOST_TURNS, QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
 from surefoot.server.request_bodies import CompatibleBody, JsonRoute
-from surefoot.server.service import RequestCaller
+from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
-from surefoot.types import Trace
-
-Fields = dict[str, Any]
+from surefoot.types import Citation, Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1")
+Fields = dict[str, Any]
+PREFIX = "surefoot-"
+SOURCES = "+sources"
+_MARKER = re.compile(r"\[(\d{1,4})\]")
+_MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
+_PIECE = re.compile(r"(?:\S+\s*){1,6}|\s+")
+"""Words that are streamed together."""
+
+
+class ContentPart(CompatibleBody):
+    """A part of a message."""
+
+    type: str
+    text: str | None = None
 
 
 class ChatMessage(CompatibleBody):
-    """A message of a conversation; those of system and tools are ignored."""
+    """A message of a conversation; those of system and tools are ignored, and items of a response that are none."""
 
-    role: str
-    content: Content = None
+    role: str | None = None
+    content: str | tuple[ContentPart, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """Its parts of text, a line each."""
+        if isinstance(self.content, tuple):
+            return "\n".join(part.text for part in self.content if part.text is not None)
+        return self.content or ""
+
+
+def pieces(text: str) -> list[str]:
+    """The text as it is streamed."""
+    return _PIECE.findall(text)
+
+
+def last_question(messages: Iterable[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
+    """The last user message, and the ones before it with their answers.
+
+    Raises Problem where there is none, or where it has a part that is no text: a picture that nobody looks at must not
+    seem to be answered. Earlier messages were refused for theirs already.
+    """
+    turns: list[Turn] = []
+    last = ChatMessage()
+    for message in messages:
+        if message.role == "user":
+            turns.append(Turn(message.text))
+            last = message
+        elif message.role == "assistant" and turns:
+            turns[-1] = Turn(turns[-1].question, message.text)
+    parts = last.content if isinstance(last.content, tuple) else ()
+    if other := next((part.type for part in parts if part.text is None), None):
+        raise invalid(f"this model reads text alone, and a message has a part of the type {other[:40]!r}; leave it out")
+    if not last.text.strip():
+        raise Problem(400, "no_question", "there is no user message with text to answer; send one")
+    return last.text, tuple(turns[:-1][-MOST_TURNS:])
+
+
+def model_collection(caller: Caller, name: str) -> str:
+    """The collection that a model's name means. Raises Problem for one that is not there, or is somebody else's."""
+    collection = name.removeprefix(PREFIX).removesuffix(SOURCES)
+    try:
+        if name.startswith(PREFIX) and collection:
+            return caller.collection(collection)
+    except Problem:
+        pass
+    raise Problem(404, "model_not_found", "there is no such model, or not for this key; GET /v1/models lists them")
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocation:
+    """A citation at one of its markers in the text."""
+
+    citation: Citation
+    start: int
+    end: int
+    url: str
+    title: str
+    passage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The answer of a trace, in the parts that both shapes are made of."""
+
+    text: str
+    sources: tuple[SourceLocation, ...]
+    """Each quoted citation where its marker stands in the answer, in order."""
+    input_tokens: int
+    """Tokens of the language model; 0 where none was asked. Likewise `output_tokens`."""
+    output_tokens: int
+
+
+def completion(trace: Trace, model: str, collection: str, base: str) -> Completion:
+    """The answer as this model gives it. `base` is this server's own address, under which the page opens the answer
+    with a source that has no address of its own."""
+    sources, text = tuple(_locations(trace, collection, base)), trace.answer.text if trace.answer else ""
+    if sources and model.endswith(SOURCES):
+        text += "\n\n**Sources**\n\n" + "\n".join({one.citation.marker: _markdown(one) for one in sources}.values())
+    output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
+    return Completion(text, sources, sum(step.tokens for step in trace.steps) - output_tokens, output_tokens)
+
+
+def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocation]:
+    if trace.answer is None:
+        return
+    passages = {passage.id: passage for passage in (*trace.passages, *trace.external)}
+    quoted = {one.marker: (one, one.strip) for one in reversed(trace.answer.citations) if one.quoted and one.strip}
+    for marker in _MARKER.finditer(trace.answer.text):
+        if int(marker[1]) not in quoted:
+            continue
+        citation, strip = quoted[int(marker[1])]
+        id, passage = strip.passage_id, passages.get(strip.passage_id)
+        own = citation.url or (passage.url if passage else None) or ""
+        opened = f"{base}/?{urlencode({'collection': collection, 'passage': id})}#/t/{trace.id}"
+        url = own if own.startswith(("https://", "http://")) else opened
+        title = citation.title or (passage.title if passage else "") or own or id
+        yield SourceLocation(citation, *marker.span(), url, title, id)
+
+
+def _markdown(source: SourceLocation) -> str:
+    title = _MARKUP.sub(r"\\\1", " ".join(source.title.split()))
+    return f"- [{source.citation.marker}] [{title}]({source.url})"
+
+
+def url_citation(one: SourceLocation) -> Fields:
+    """The fields of a citation of an address."""
+    return {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
 
 
 class StreamOptions(CompatibleBody):
@@ -68,27 +177,29 @@ class ChatBody(CompatibleBody):
 async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the last user message of a conversation."""
     collection = model_collection(caller, body.model)
-    question, history = last_question(texts((one.role, one.content) for one in body.messages))
+    question, history = last_question(body.messages)
     ticket = ask(caller.service, QuestionRequest(collection, checked(question), history))
     base = str(request.base_url).rstrip("/")
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
 
-    def message(trace: Trace) -> Fields:
-        cited = locations(trace, collection, base)
-        text = trace.answer.text if trace.answer else ""
-        text += footer(cited) if body.model.endswith(SOURCES) else ""
-        return {"role": "assistant", "content": text, "refusal": None, "annotations": url_citations(cited)}
+    def completed(trace: Trace) -> Completion:
+        return completion(trace, body.model, collection, base)
 
     if body.stream:
         usage = bool(body.stream_options and body.stream_options.include_usage)
-        return stream(_streamed(ticket, message, {**head, "object": "chat.completion.chunk"}, usage))
-    trace = await awaited(request, ticket)
-    choice = {"index": 0, "message": message(trace), "logprobs": None, "finish_reason": "stop"}
-    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(trace)})
+        return stream(_streamed(ticket, completed, {**head, "object": "chat.completion.chunk"}, usage))
+    found = completed(await awaited(request, ticket))
+    message = {"role": "assistant", "content": found.text, "refusal": None, "annotations": _annotations(found)}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(found)})
+
+
+def _annotations(found: Completion) -> list[Fields]:
+    return [{"type": "url_citation", "url_citation": url_citation(one)} for one in found.sources]
 
 
 async def _streamed(
-    ticket: Ticket[Trace], message: Callable[[Trace], Fields], head: Fields, usage: bool
+    ticket: Ticket[Trace], completed: Callable[[Trace], Completion], head: Fields, usage: bool
 ) -> AsyncIterator[str]:
     """The role at once, so that the client sees that it is heard; the text when it is checked."""
 
@@ -98,33 +209,32 @@ async def _streamed(
 
     try:
         yield chunk({"role": "assistant", "content": ""})
-        trace = await ticket.result()
-        whole = message(trace)
+        found = completed(await ticket.result())
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
     finally:
         ticket.cancel()
-    for piece in pieces(whole["content"]):
+    for piece in pieces(found.text):
         yield chunk({"content": piece})
-    if whole["annotations"]:
-        yield chunk({"annotations": whole["annotations"]})
+    if found.sources:
+        yield chunk({"annotations": _annotations(found)})
     yield chunk({}, "stop")
     if usage:
-        yield json.dumps({**head, "choices": [], "usage": _usage(trace)})
+        yield json.dumps({**head, "choices": [], "usage": _usage(found)})
     yield "[DONE]"
 
 
-def _usage(trace: Trace) -> Fields:
-    input_tokens, output_tokens = trace_tokens(trace)
-    total = input_tokens + output_tokens
-    return {"prompt_tokens": input_tokens, "completion_tokens": output_tokens, "total_tokens": total}
+def _usage(found: Completion) -> Fields:
+    total = found.input_tokens + found.output_tokens
+    return {"prompt_tokens": found.input_tokens, "completion_tokens": found.output_tokens, "total_tokens": total}
 
 
 @router.get("/models")
 def get_models(caller: RequestCaller) -> Fields:
     """List the models: each collection that this key sees, with and without the list of sources."""
-    return {"object": "list", "data": [_described(name) for name in model_names(caller)]}
+    names = [f"{PREFIX}{collection}{end}" for collection in caller.visible() for end in ("", SOURCES)]
+    return {"object": "list", "data": [_described(name) for name in names]}
 
 
 @router.get("/models/{name}")

@@ -8,7 +8,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from pydantic import Field
 
-from surefoot.server.messages import model_collection
+from surefoot.server.chat_completions import model_collection
 from surefoot.server.problems import Problem
 from surefoot.server.questions import grade
 from surefoot.server.replies import awaited

@@ -7,25 +7,23 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
 from time import time
-from typing import Any
 
 from fastapi import APIRouter, Request
 from sse_starlette import ServerSentEvent
 from starlette.responses import JSONResponse, Response
 
-from surefoot.server.history import Turn
-from surefoot.server.messages import (
-    SOURCES,
-    Content,
-    file_citations,
-    footer,
+from surefoot.server.chat_completions import (
+    ChatMessage,
+    Completion,
+    Fields,
+    SourceLocation,
+    completion,
     last_question,
-    locations,
     model_collection,
     pieces,
-    texts,
-    trace_tokens,
+    url_citation,
 )
+from surefoot.server.history import Turn
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
 from surefoot.server.replies import EVENTS, awaited, stream
@@ -39,21 +37,13 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")
 RESULTS = "file_search_call.results"
 """A client includes it to get the passages too."""
 _UNUSED = ("error", "incomplete_details", "instructions", "temperature", "top_p", "max_output_tokens", "user")
-Fields = dict[str, Any]
-
-
-class InputItem(CompatibleBody):
-    """A message of the input, or another item of an earlier output, which is ignored."""
-
-    role: str | None = None
-    content: Content = None
 
 
 class ResponsesBody(CompatibleBody):
     """A response, as OpenAI's clients ask for it; its other fields are ignored."""
 
     model: str
-    input: str | tuple[InputItem, ...]
+    input: str | tuple[ChatMessage, ...]
     stream: bool | None = None
     include: tuple[str, ...] | None = None
     previous_response_id: str | None = None
@@ -65,8 +55,8 @@ class ResponsesBody(CompatibleBody):
 async def post_response(body: ResponsesBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the input's last user message."""
     collection = model_collection(caller, body.model)
-    items = (InputItem(role="user", content=body.input),) if isinstance(body.input, str) else body.input
-    question, history = last_question(texts((one.role, one.content) for one in items if one.role))
+    items = (ChatMessage(role="user", content=body.input),) if isinstance(body.input, str) else body.input
+    question, history = last_question(items)
     if body.previous_response_id is not None:
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
         history = (Turn(trace.standalone_question, trace.answer.text if trace.answer else "", trace.id), *history)
@@ -83,13 +73,20 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
 
 
 def _response(trace: Trace, body: ResponsesBody, collection: str, base: str) -> Fields:
-    cited = locations(trace, collection, base)
-    text = (trace.answer.text if trace.answer else "") + (footer(cited) if body.model.endswith(SOURCES) else "")
-    part = {"type": "output_text", "text": text, "annotations": file_citations(cited), "logprobs": []}
+    found = completion(trace, body.model, collection, base)
+    annotations = [_annotation(one) for one in found.sources]
+    part = {"type": "output_text", "text": found.text, "annotations": annotations, "logprobs": []}
     message = {"type": "message", "id": f"msg_{trace.id}", "role": "assistant", "status": "completed"}
     output = [_search(trace, RESULTS in (body.include or ())), {**message, "content": [part]}]
     created = int(datetime.fromisoformat(trace.created).timestamp())
-    return {**_head(trace.id, body, "completed", created), "output": output, "usage": _usage(trace)}
+    return {**_head(trace.id, body, "completed", created), "output": output, "usage": _usage(found)}
+
+
+def _annotation(one: SourceLocation) -> Fields:
+    """A citation of a file for a passage of the collection, else of an address."""
+    if "passage=" in one.url and one.citation.url != one.url:
+        return {"type": "file_citation", "file_id": one.passage, "filename": one.title, "index": one.start}
+    return {"type": "url_citation", **url_citation(one)}
 
 
 def _search(trace: Trace, with_results: bool) -> Fields:
@@ -132,14 +129,13 @@ def _head(trace: str, body: ResponsesBody, status: str, created: int) -> Fields:
     }
 
 
-def _usage(trace: Trace) -> Fields:
-    input_tokens, output_tokens = trace_tokens(trace)
+def _usage(found: Completion) -> Fields:
     return {
-        "input_tokens": input_tokens,
+        "input_tokens": found.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},
-        "output_tokens": output_tokens,
+        "output_tokens": found.output_tokens,
         "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": input_tokens + output_tokens,
+        "total_tokens": found.input_tokens + found.output_tokens,
     }
 
 
