@@ -35,10 +35,10 @@ def test_over_http_it_is_the_server_without_its_page(
 ) -> None:
     """At the same address, with the same settings."""
     pytest.importorskip("mcp", reason="needs the extra mcp")
-    from surefoot.server import running
+    from surefoot.server import app
 
     seen: list[Any] = []
-    monkeypatch.setattr(running, "run", lambda settings, config: seen.append(settings))
+    monkeypatch.setattr(app, "run", lambda settings, config: seen.append(settings))
     done = surefoot("mcp", "--http", "--set", "server.port=8999")
     assert done.code == 0
     assert "http://localhost:8999" in done.out

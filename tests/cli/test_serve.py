@@ -46,10 +46,10 @@ def test_mistakes_end_with_a_line_and_code_2(
 
 def test_alone_it_starts(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """`surefoot serve` is `surefoot serve start`; it says where, and serves the configuration."""
-    from surefoot.server import running
+    from surefoot.server import app
 
     seen: dict[str, Any] = {}
-    monkeypatch.setattr(running, "run", lambda settings, config: seen.update(settings=settings, config=config))
+    monkeypatch.setattr(app, "run", lambda settings, config: seen.update(settings=settings, config=config))
     done = surefoot("serve", "--no-browser", "--port", "8999")
     assert (done.code, done.err) == (0, "")
     assert "http://localhost:8999" in done.out

@@ -20,8 +20,7 @@ from starlette.testclient import TestClient
 
 from surefoot.config.settings import Config, read
 from surefoot.server.app import create_app, keys_of
-from surefoot.server.service import Service, assembled
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, Service, assembled
 
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"
 PARTS = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}

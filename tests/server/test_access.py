@@ -12,11 +12,9 @@ from starlette.testclient import TestClient
 
 from server.conftest import finished
 from surefoot.config.settings import Config
-from surefoot.server.app import create_app
+from surefoot.server.app import check, create_app
 from surefoot.server.keys import Keys
-from surefoot.server.running import check
-from surefoot.server.service import Service, assembled
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, Service, assembled
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot.web import served_policy
 

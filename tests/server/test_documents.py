@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 from server.conftest import BRIDGE, HUT, finished, upload
 from surefoot.config.settings import Config
 from surefoot.server.app import create_app
-from surefoot.server.service import Service, assembled
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, Service, assembled
 from surefoot.server.uploads import safe_name
 
 WHO = {"question": "Who built the Ruvel Bridge?"}

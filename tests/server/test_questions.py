@@ -15,8 +15,7 @@ from starlette.testclient import TestClient
 from server.conftest import BRIDGE, HUT, events, listening, upload
 from surefoot.run.store import from_json, read_trace
 from surefoot.server.app import create_app
-from surefoot.server.service import Service
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, Service
 from surefoot.types import Trace
 
 WHO = {"question": "Who built the Ruvel Bridge?"}

@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, quick, upload
 from surefoot.server.app import create_app, keys_of
-from surefoot.server.service import assembled
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, assembled
 
 SECRET = "# Plans\n\nThe password of the vault is swordfish.\n"
 

@@ -22,8 +22,7 @@ from surefoot.cli.demo import _indexed
 from surefoot.config.settings import Config
 from surefoot.run.store import from_json
 from surefoot.server.app import keys_of
-from surefoot.server.service import Service, assembled
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings, Service, assembled
 from surefoot.types import Trace
 from web.conftest import FINISHED, ask, watched
 

@@ -77,4 +77,4 @@ def _settings(
 
 
 def _server() -> Any:
-    return with_extra("surefoot.server.running", "surefoot serve", "server")
+    return with_extra("surefoot.server.app", "surefoot serve", "server")

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings
 from surefoot.types.errors import TraceFault
 from surefoot.web import served_policy
 

@@ -1,14 +1,17 @@
-"""The application: its parts, its addresses, and its start and stop."""
+"""The application: its parts, its addresses, its start and stop, and running it on a port, as `surefoot serve` does."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
@@ -17,6 +20,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
+from surefoot.config.settings import Config
 from surefoot.server import (
     chat_completions,
     document_routes,
@@ -26,13 +30,12 @@ from surefoot.server import (
     responses,
     trace_routes,
 )
-from surefoot.server.access import AccessMiddleware
+from surefoot.server.access import LOOPBACK, AccessMiddleware
+from surefoot.server.http import BodyLimits
 from surefoot.server.keys import Keys
 from surefoot.server.problems import ProblemBody, answer_problem
-from surefoot.server.request_bodies import BodyLimits
-from surefoot.server.service import Service, warm
-from surefoot.server.settings import ServerSettings
-from surefoot.types.errors import SurefootError
+from surefoot.server.service import ServerSettings, Service, assembled, warm
+from surefoot.types.errors import ConfigError, SurefootError
 
 ROUTERS = (
     questions.router,
@@ -46,6 +49,15 @@ ROUTERS = (
 )
 _FAULTS = (HTTPException, RequestValidationError, ValidationError, ClientDisconnect, SurefootError, Exception)
 _HOUR = 3600
+_GRACE = 20
+"""Seconds that requests have to end once the server is told to stop."""
+_KEEP_ALIVE = 30
+"""Seconds that an idle connection stays open."""
+_CONNECTIONS = 500
+"""Connections at a time, at most: half of the files that a process may open on most systems. Others get a 503."""
+_SWITCH = 0.0001
+"""Seconds after which a thread hands the interpreter over to one that waits for it. A request is a dozen calls to the
+system, behind each of which its thread waits once more; with Python's own 5 ms it waited longer than it worked."""
 
 
 def keys_of(settings: ServerSettings) -> Keys:
@@ -126,3 +138,44 @@ async def _forget(service: Service) -> None:
         for store in (service.traces, service.conversations):
             await asyncio.to_thread(store.forget)
         await asyncio.sleep(_HOUR)
+
+
+def is_local(settings: ServerSettings) -> bool:
+    """Say whether this machine alone can reach it."""
+    return settings.host in LOOPBACK
+
+
+def check(settings: ServerSettings) -> None:
+    """Raise ConfigError where others could reach it, and nobody needs a key."""
+    if not is_local(settings) and not keys_of(settings).all():
+        raise ConfigError(
+            f"on {settings.host} others could reach it, and there is no key; make one first: "
+            "surefoot serve keys NAME --collection default"
+        )
+
+
+def run(settings: ServerSettings, config: Config) -> None:
+    """Serve until the process is told to stop; questions that run then have a while to end."""
+    check(settings)
+    sys.setswitchinterval(_SWITCH)
+    app = create_app(assembled(settings, config))
+    # No module and no model becomes garbage, and a full pass over all of them stops every thread for 60 ms and more.
+    app.state.warmed = gc.freeze
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=settings.host,
+            port=settings.port,
+            log_level="warning",
+            access_log=False,  # it would hold every question, and who asked it
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_graceful_shutdown=_GRACE,
+        )
+    )
+    with suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(1)

@@ -19,10 +19,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
 from surefoot.server.history import Turn
+from surefoot.server.http import EVENTS, CompatibleBody, JsonRoute, awaited, stream
 from surefoot.server.problems import Problem, invalid, problem_of
 from surefoot.server.questions import MOST_TURNS, QuestionRequest, ask
-from surefoot.server.replies import EVENTS, awaited, stream
-from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked

@@ -17,10 +17,10 @@ from surefoot.index.search import Index
 from surefoot.index.storage import others
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
-from surefoot.server.jobs import Progress, Unread
 from surefoot.server.keys import COLLECTION, DEFAULT
 from surefoot.server.problems import Problem
 from surefoot.server.uploads import sweep, upload_fields
+from surefoot.server.workers import Progress, Unread
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Embedder, Evaluator
 

@@ -21,13 +21,12 @@ from surefoot.documents.reading import Request as Reading
 from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
 from surefoot.index.search import Index
-from surefoot.server.jobs import Job, Unread
+from surefoot.server.http import Body, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
-from surefoot.server.replies import reply
-from surefoot.server.request_bodies import Body, is_upload, require_json
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.trace_routes import Limit
 from surefoot.server.uploads import safe_name, set_fields, write_upload
+from surefoot.server.workers import Job, Unread
 from surefoot.text.blocks import parts
 from surefoot.text.json_values import parsed
 from surefoot.types import Passage

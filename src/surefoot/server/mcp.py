@@ -26,8 +26,7 @@ from surefoot.index.contents import StoredDocument
 from surefoot.index.search import Index
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of
-from surefoot.server.service import Caller, Service, assembled, warm
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import Caller, ServerSettings, Service, assembled, warm
 from surefoot.server.tools import SCHEME, TEXT, TOOLS, address, parsed_address
 
 INSTRUCTIONS = (

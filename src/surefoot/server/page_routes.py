@@ -18,9 +18,8 @@ from starlette.staticfiles import StaticFiles
 
 from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.access import COOKIE, unknown_key
+from surefoot.server.http import HTML, Body, JsonRoute
 from surefoot.server.problems import LOG, Problem, missing
-from surefoot.server.replies import HTML
-from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.types.errors import SurefootError
 from surefoot.web import served

@@ -20,9 +20,8 @@ from starlette.responses import Response
 from surefoot.config.searching import searching
 from surefoot.run.store import to_json
 from surefoot.server.history import ID, Turn
+from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream, wants_events
 from surefoot.server.problems import invalid, problem_of
-from surefoot.server.replies import EVENTS, awaited, reply, stream, wants_events
-from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
 from surefoot.text.questions import checked

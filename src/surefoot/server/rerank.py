@@ -9,10 +9,9 @@ from fastapi import APIRouter, Request
 from pydantic import Field
 
 from surefoot.server.chat_completions import model_collection
+from surefoot.server.http import CompatibleBody, JsonRoute, awaited
 from surefoot.server.problems import Problem
 from surefoot.server.questions import grade
-from surefoot.server.replies import awaited
-from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
 from surefoot.types import Grade
 

@@ -24,10 +24,9 @@ from surefoot.server.chat_completions import (
     url_citation,
 )
 from surefoot.server.history import Turn
+from surefoot.server.http import EVENTS, CompatibleBody, JsonRoute, awaited, stream
 from surefoot.server.problems import problem_of
 from surefoot.server.questions import QuestionRequest, ask
-from surefoot.server.replies import EVENTS, awaited, stream
-from surefoot.server.request_bodies import CompatibleBody, JsonRoute
 from surefoot.server.service import RequestCaller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked

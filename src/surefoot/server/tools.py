@@ -17,9 +17,9 @@ import mcp_types as kinds
 from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot.evidence.ranking import best
+from surefoot.server.http import Body
 from surefoot.server.problems import Problem
 from surefoot.server.questions import QuestionRequest, ask, grade, public_trace
-from surefoot.server.request_bodies import Body
 from surefoot.server.service import Caller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked

@@ -14,10 +14,9 @@ from surefoot.explain.grade import as_graded, explain
 from surefoot.index.storage import now
 from surefoot.server.feedback import Mark
 from surefoot.server.history import ConversationLine, TraceLine
+from surefoot.server.http import HTML, Body, JsonRoute, awaited, reply
 from surefoot.server.problems import invalid, missing
 from surefoot.server.questions import public_trace
-from surefoot.server.replies import HTML, awaited, reply
-from surefoot.server.request_bodies import Body, JsonRoute
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.types import Answer, Attribution, Trace
 from surefoot.types.errors import UsageError

@@ -1,16 +1,18 @@
-"""A bounded pool for questions: so many at a time, so many waiting, and no more."""
+"""Bounded work: so many questions at a time, so many waiting, and no more; uploads one collection after the other."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
-from threading import Event, Lock
-from typing import Generic, TypeVar
+from dataclasses import dataclass, replace
+from threading import Event, Lock, RLock
+from typing import Any, Generic, Literal, TypeVar
+from uuid import uuid4
 
-from surefoot.server.problems import Problem
+from surefoot.server.problems import LOG, Problem
 
 T = TypeVar("T")
 
@@ -99,3 +101,136 @@ def busy() -> Problem:
 def stopping() -> Problem:
     """The problem of a client who comes while the server stops."""
     return Problem(503, "stopping", "the server is about to stop; come again in a moment", {"Retry-After": "5"})
+
+
+REMEMBERED = 1000
+"""Jobs that ended and can still be asked about, the latest ones."""
+
+Progress = Callable[[str, int], None]
+"""Gets the name of the file that is being read ("": none) and the passages added so far; raises where the server
+stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file, or a row of one, that was not read."""
+
+    file: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Files on their way into a collection, or out of it."""
+
+    id: str
+    collection: str
+    files: tuple[str, ...]
+    state: Literal["waiting", "reading", "done", "failed"] = "waiting"
+    done: int = 0
+    """Files that are read, or cannot be."""
+    of: int = 0
+    """Files in all."""
+    file: str = ""
+    """The one that is being read; empty: none."""
+    passages: int = 0
+    """Passages added so far, by all jobs of the collection that are done together."""
+    unread: tuple[Unread, ...] = ()
+    message: str = ""
+    """The reason why it failed; empty: it did not."""
+
+
+class Jobs:
+    """Runs `update`, which brings a collection's index up to date with its files, for one job after the other.
+
+    Jobs of one collection that wait together are done together. They are known to this process alone: after a restart
+    every collection with uploads is brought up to date, and its documents say themselves what was not read of them.
+    """
+
+    def __init__(self, update: Callable[[str, Progress], tuple[Unread, ...]], waiting: int) -> None:
+        self._update, self._most = update, waiting
+        self._jobs: dict[str, Job] = {}
+        self._lock = RLock()
+        self._arriving = 0
+        self._closed = False
+        self._pool = ThreadPoolExecutor(1, "index")
+
+    def start(self, collections: Sequence[str]) -> None:
+        """Have these collections brought up to date."""
+        for collection in collections:
+            self.add(collection, ())
+
+    @property
+    def waiting(self) -> int:
+        """Jobs that wait."""
+        with self._lock:
+            return sum(job.state == "waiting" for job in self._jobs.values())
+
+    @contextmanager
+    def arriving(self) -> Iterator[None]:
+        """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken."""
+        with self._lock:
+            if self._closed:
+                raise stopping()
+            if self.waiting + self._arriving >= self._most:
+                raise busy()
+            self._arriving += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._arriving -= 1
+
+    def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
+        """Have a collection brought up to date; `unread` are files that were refused before."""
+        job = Job(uuid4().hex[:12], collection, files, done=len(unread), of=len(files) + len(unread), unread=unread)
+        with self._lock:
+            if self._closed:
+                raise stopping()
+            over = [one.id for one in self._jobs.values() if one.state in ("done", "failed")]
+            for id in over[:-REMEMBERED]:
+                del self._jobs[id]
+            self._jobs[job.id] = job
+            self._pool.submit(self._run, collection)
+        return job
+
+    def get(self, id: str) -> Job | None:
+        """The job with this id; None: there is none, or it was long ago."""
+        return self._jobs.get(id)
+
+    def _run(self, collection: str) -> None:
+        """Do all jobs of the collection that wait; none do where an earlier run did them together with its own."""
+        with self._lock:
+            jobs = [job for job in self._jobs.values() if job.state == "waiting" and job.collection == collection]
+        seen: dict[str, None] = {}
+
+        def progress(file: str, passages: int) -> None:
+            if self._closed:
+                raise stopping()
+            seen[file] = None
+            for job in jobs:
+                read = sum(one in seen and one != file for one in job.files)
+                own = file if file in job.files else ""
+                self._set(job.id, state="reading", done=len(job.unread) + read, file=own, passages=passages)
+
+        try:
+            progress("", 0)
+            unread = self._update(collection, progress) if jobs else ()
+        except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
+            if not self._closed:
+                LOG.error("files could not be indexed", exc_info=error)
+            for job in jobs:
+                self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
+            return
+        for job in jobs:
+            own = tuple(one for one in unread if one.file in job.files)
+            self._set(job.id, state="done", done=job.of, file="", unread=job.unread + own)
+
+    def _set(self, id: str, **fields: Any) -> None:
+        with self._lock:
+            self._jobs[id] = replace(self._jobs[id], **fields)
+
+    def close(self) -> None:
+        """Stop after the passages at hand, and wait for that."""
+        self._closed = True
+        self._pool.shutdown(wait=True, cancel_futures=True)

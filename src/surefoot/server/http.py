@@ -1,21 +1,32 @@
-"""Bodies of requests: what their models share, and the limits that hold before one is read."""
+"""Bodies of requests with their limits; answers as JSON and events; work that is given up when the client leaves."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, TypeVar
 
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import from_json
+from sse_starlette import EventSourceResponse
 from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from surefoot.run.store import to_json
 from surefoot.server.problems import Problem
-from surefoot.server.settings import ServerSettings
+from surefoot.server.service import ServerSettings
+from surefoot.server.workers import Ticket
 
+T = TypeVar("T")
+
+EVENTS: dict[int | str, dict[str, Any]] = {200: {"content": {"text/event-stream": {}}}}
+"""In the OpenAPI document: the answer may also be a stream of events."""
+HTML: dict[int | str, dict[str, Any]] = {200: {"content": {"text/html": {}}}}
+_PING = 15
+"""Seconds between the comments that keep a silent stream open."""
 SECONDS = 30
 """Time for a body of JSON to arrive."""
 
@@ -102,3 +113,36 @@ def _bounded(receive: Receive, most: int, seconds: int) -> Receive:
         return message
 
     return bounded
+
+
+def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> JSONResponse:
+    """A value of ours as JSON."""
+    return JSONResponse(to_json(value), status, headers)
+
+
+def wants_events(request: Request) -> bool:
+    """Say whether the client accepts server-sent events."""
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+def stream(events: AsyncIterator[Any]) -> EventSourceResponse:
+    """Server-sent events, with a comment now and then. A client that leaves ends the iterator."""
+    return EventSourceResponse(events, ping=_PING, headers={"Cache-Control": "no-store"})
+
+
+async def awaited(request: Request, ticket: Ticket[T]) -> T:
+    """The result of a ticket, which is cancelled as soon as the client leaves."""
+    result, gone = asyncio.ensure_future(ticket.result()), asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((result, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not result.done():
+            raise Problem(499, "left", "the client left")  # nobody reads it
+        return result.result()
+    finally:
+        gone.cancel()
+        result.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
