@@ -14,12 +14,13 @@ import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
+from surefoot.contracts import verify  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
 from surefoot.types.metadata import Filter, Meta  # noqa: E402
-from surefoot.types.protocols import Matrix, Retriever  # noqa: E402
+from surefoot.types.protocols import Matrix  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 ENV = "SUREFOOT_TEST_DSN"
@@ -113,25 +114,11 @@ def eventually(count: str) -> int:
     return 0
 
 
-def with_user(dsn: str, user: str, password: str) -> str:
-    return psycopg.conninfo.make_conninfo(dsn, user=user, password=password)
-
-
-def whole_text(error: BaseException) -> str:
-    return "".join(traceback.format_exception(error))
-
-
 @pytest.mark.slow
 class TestRetrieve:
     def test_it_keeps_the_contract_of_a_retriever(self, make):
-        """At most k passages, ids distinct, scores falling, twice the same; it has the role's verb."""
-        retriever = pushed(make)
-        found = retriever.retrieve("When does the upper hut open?", 3)
-        scores = [each.score for each in found]
-        assert isinstance(retriever, Retriever)
-        assert len(found) == 3 == len(set(ids(found)))
-        assert scores == sorted(scores, reverse=True)
-        assert found == retriever.retrieve("When does the upper hut open?", 3)
+        """Filters, hostile questions and all."""
+        verify("retriever", pushed(make))
 
     @pytest.mark.parametrize(
         "wanted",
@@ -190,20 +177,16 @@ class TestRetrieve:
     @pytest.mark.parametrize(
         "question",
         [
-            "",
-            "?!",
             "the of and",
             "'; DROP TABLE surefoot_passages; --",
             "a & b | !(c <-> d):*",
             "%(k)s %s {table} \\ \\' ''",
             "it\\'s 'hut\\'",
-            "NUL\0 and \ud800 alone",
             "http://example.com/a'b\\c?d=é hit-and-run",
-            "hut " * 2000,
         ],
     )
     def test_no_question_breaks_the_query(self, make, question):
-        """Quotes, operators, placeholders, NUL and lone surrogates are words like others, or nothing."""
+        """Quotes, operators and placeholders are words like others, or nothing."""
         retriever = pushed(make)
         assert len(retriever.retrieve(question, 5)) <= 5
         assert ids(retriever.retrieve("granite arch of the Ruvel bridge", 1)) == ["bridge"]
@@ -293,7 +276,7 @@ class TestPush:
         assert ids(retriever.retrieve("hut", 5)) == ["new"]
 
     def test_a_push_that_fails_changes_nothing(self, make):
-        """An error of the caller's own, half way, comes through and leaves the old passages."""
+        """By an error of the caller's own, half way, or by two passages of one id."""
         retriever = pushed(make)
 
         def rows():
@@ -302,6 +285,8 @@ class TestPush:
 
         with pytest.raises(LookupError, match="damaged"):
             retriever.push(rows())
+        with pytest.raises(IndexFault, match=r"share an id"):
+            retriever.push(embedded([Passage("new", "A new hut.")] * 2))
         assert len(retriever.retrieve("hut", 9)) == 5
 
     def test_texts_that_postgresql_cannot_hold_keep_their_length(self, make):
@@ -309,18 +294,6 @@ class TestPush:
         retriever = make()
         retriever.push(embedded([Passage("odd", "a\0b\ud800c hut")]))
         assert retriever.retrieve("hut", 1)[0].text == "a b?c hut"
-
-    def test_two_passages_of_one_id_are_refused(self, make):
-        """Before anything has changed."""
-        with pytest.raises(IndexFault, match=r"share an id"):
-            make().push(embedded([PASSAGES[1], PASSAGES[1]]))
-
-    def test_another_embedder_cannot_push_into_the_table(self, make):
-        """Vectors of two embedders never mix, and nobody's table is emptied by a wrong setting."""
-        retriever = pushed(make)
-        with pytest.raises(IndexFault, match=r"holds vectors of 'letters-26', not of 'letters-9'.*another name"):
-            make(Letters(9)).push(embedded(PASSAGES, Letters(9)))
-        assert len(retriever.retrieve("hut", 9)) == 5
 
     def test_vectors_too_long_for_an_index_are_searched_all_the_same(self, make):
         """pgvector indexes no more than 2,000 dimensions."""
@@ -332,12 +305,16 @@ class TestPush:
 
 @pytest.mark.slow
 class TestFaults:
-    def test_another_embedder_cannot_retrieve(self, make):
+    def test_another_embedder_cannot_use_the_table(self, make):
         """Of the same or of other dimensions: the error says which embedder the table was made with."""
-        pushed(make)
+        retriever = pushed(make)
         for other in (Letters(9), Fixed([0.0] * 26)):
-            with pytest.raises(IndexFault, match="holds vectors of 'letters-26'"):
+            says = rf"holds vectors of 'letters-26', not of '{other.name}'.*another name"
+            with pytest.raises(IndexFault, match=says):
                 make(other).retrieve("hut", 1)
+            with pytest.raises(IndexFault, match=says):
+                make(other).push(embedded(PASSAGES, other))
+        assert len(retriever.retrieve("hut", 9)) == 5
 
     def test_an_absent_table_says_to_push(self, make):
         """Before the first push."""
@@ -356,7 +333,8 @@ class TestFaults:
         with psycopg.connect(os.environ[ENV]) as connection:
             connection.execute("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN PASSWORD 'guest'")
             connection.execute("GRANT ALL ON SCHEMA public TO guest")
-        monkeypatch.setenv(ENV, with_user(os.environ[ENV], "guest", "guest"))
+        guest = psycopg.conninfo.make_conninfo(os.environ[ENV], user="guest", password="guest")
+        monkeypatch.setenv(ENV, guest)
         with pytest.raises(EndpointError, match=r"lacks pgvector.*CREATE EXTENSION vector"):
             make().push(embedded(PASSAGES))
 
@@ -403,7 +381,8 @@ class TestSecrets:
         retriever = Pgvector(Letters(), dsn_env=ENV, timeout=2)
         with pytest.raises(error, match=ENV) as caught:
             retriever.retrieve("hut", 1)
-        assert "s3cret" not in whole_text(caught.value) + repr(retriever) + repr(vars(retriever))
+        shown = "".join(traceback.format_exception(caught.value)) + f"{retriever!r} {vars(retriever)!r}"
+        assert "s3cret" not in shown
         assert "\n" not in str(caught.value)
 
     def test_a_missing_variable_is_named_at_once(self, monkeypatch):
