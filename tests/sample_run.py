@@ -46,12 +46,7 @@ from surefoot.types import (
 FACTS = (
     ("anna-tresk-guide", "In which village was the guide Anna Tresk born?", "Torvath", "people"),
     ("anna-tresk-guide", "What was the number of Anna Tresk's guide badge?", "17", "people"),
-    (
-        "anna-tresk-botanist",
-        "Which flower did the botanist Anna Tresk describe in 1968?",
-        "Hohrin bellflower",
-        "people",
-    ),
+    ("anna-tresk-botanist", "Which flower did Anna Tresk describe in 1968?", "Hohrin bellflower", "people"),
     ("anton-tresk", "Who first climbed Hohrin by its north ridge?", "Anton Tresk", "people"),
     ("corvin-haddick", "In what year was the first sheet of Haddick's map printed?", "1903", "people"),
     ("hohrin-hut", "Who was the builder of the second Hohrin Hut?", "Rosa Quillen", "huts"),
@@ -215,48 +210,33 @@ def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, di
     there = gold.source == "corpus" and fault != "missed"
     passages = [gold, *found[:3]] if there else found[:4]
     if fault == "split" and there:
-        passages[0] = Passage(
-            gold.id, gold.text[: gold.text.index(truth)].rstrip(), gold.title, gold.source, gold.url, gold.start
-        )
-    passages = [_scored(p, 14.2 - 2.3 * n) for n, p in enumerate(passages)]
+        passages[0] = replace(gold, text=gold.text[: gold.text.index(truth)].rstrip())
+    passages = [replace(p, score=round(14.2 - 2.3 * n, 2)) for n, p in enumerate(passages)]
     graded = [_grade(question, p, truth, dice) for p in passages]
     best = max(grade.score or 0.0 for grade in graded)
-    action = Action.CORRECT if best >= UPPER else Action.INCORRECT if best < LOWER else Action.AMBIGUOUS
+    action = _action(best)
     external = [] if action is Action.CORRECT else _ranked(question, "outside", 2)
     if external and gold.source == "external" and fault != "missed" and gold not in external:
         external[0] = gold
     graded += [_grade(question, p, truth, dice) for p in external]
-    strips = [
-        s
-        for p, grade in zip([*passages, *external], graded, strict=True)
-        for s in _strips(question, p, grade, truth, dice)
-    ]
+    sources = zip([*passages, *external], graded, strict=True)
+    strips = [strip for p, grade in sources for strip in _strips(question, p, grade, truth, dice)]
     answer = _answer(question, strips, truth, fault)
-    because = (
-        f"the best score {best:.2f} is "
-        + {
-            Action.CORRECT: f"at or above {UPPER}",
-            Action.INCORRECT: f"below {LOWER}",
-            Action.AMBIGUOUS: f"between {LOWER} and {UPPER}",
-        }[action]
-    )
-    conflict = (
-        Conflict(passages[0].id, "built in 1911", external[0].id, "in the winter of 1910")
-        if number % 23 == 5 and external
-        else None
-    )
+    margin = round(min(abs(best - UPPER), abs(best - LOWER)), 3)
+    because = f"the best score {best:.2f} is {margin} from the nearest of {LOWER} and {UPPER}"
+    conflicts = ()
+    if number % 23 == 5 and external:
+        conflicts = (Conflict(passages[0].id, "built in 1911", external[0].id, "in the winter of 1910"),)
     return Trace(
         id=f"t{number:05}",
         question=question,
         passages=tuple(passages),
         grades=tuple(graded),
-        decision=Decision(
-            action, "paper", UPPER, LOWER, because, best, round(min(abs(best - UPPER), abs(best - LOWER)), 3)
-        ),
+        decision=Decision(action, "paper", UPPER, LOWER, because, best, margin),
         queries=(question.split(": ")[-1].rstrip("?"),) if external else (),
         external=tuple(external),
         strips=tuple(strips),
-        conflicts=(conflict,) if conflict else (),
+        conflicts=conflicts,
         answer=answer,
         steps=_steps(len(passages), external, len(strips), dice),
         config=CONFIG,
@@ -264,16 +244,17 @@ def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, di
     )
 
 
-def _scored(passage: Passage, score: float) -> Passage:
-    return Passage(passage.id, passage.text, passage.title, passage.source, passage.url, passage.start, round(score, 2))
+def _action(score: float) -> Action:
+    return Action.CORRECT if score >= UPPER else Action.INCORRECT if score < LOWER else Action.AMBIGUOUS
 
 
 def _grade(question: str, passage: Passage, truth: str, dice: random.Random) -> Grade:
     start = passage.text.find(truth)
     score = _graded(question, passage.text, start >= 0, dice)
-    label = Action.CORRECT if score >= UPPER else Action.INCORRECT if score < LOWER else Action.AMBIGUOUS
     probability = round(1 / (1 + 2.718 ** -(score - 0.6)), 3)
-    return Grade(passage.id, score, probability, label, span=(start, start + len(truth)) if start >= 0 else None)
+    return Grade(
+        passage.id, score, probability, _action(score), span=(start, start + len(truth)) if start >= 0 else None
+    )
 
 
 def _strips(question: str, passage: Passage, grade: Grade, truth: str, dice: random.Random) -> Iterator[Strip]:
@@ -305,10 +286,7 @@ def _answer(question: str, strips: Sequence[Strip], truth: str, fault: str) -> A
         text += " It has been famous all over the country ever since, and visitors come from far away [9]."
         return Answer(text, (cited, Citation(9, None, "", False, "there is no strip 9")), model="demo-2b")
     if fault == "wordy":
-        text = (
-            "That is an interesting question, which many visitors ask, and there is much to be said about it. " * 3
-            + text
-        )
+        text = "That is an interesting question, which many visitors ask, and there is much to say of it. " * 3 + text
     return Answer(text, (cited,), model="demo-2b")
 
 
@@ -320,11 +298,8 @@ def _steps(passages: int, external: Sequence[Passage], strips: int, dice: random
     if external:
         failed = dice.random() < 0.2
         steps.append(Step("rewrite", took(0.2), calls=1, tokens=84))
-        steps.append(
-            Step("search", took(0.3), error="the second provider is down", degraded="one provider only")
-            if failed
-            else Step("search", took(0.3))
-        )
+        why = {"error": "the second provider is down", "degraded": "one provider only"} if failed else {}
+        steps.append(Step("search", took(0.3), **why))
         steps.append(Step("grade", took(0.02), graded=len(external)))
     return (*steps, Step("refine", took(0.04), graded=strips), Step("generate", took(0.9), calls=1, tokens=412))
 
@@ -359,14 +334,7 @@ def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:
 
 
 def _said(metric: str, rating: int, record: Record, quotes: Sequence[Quote]) -> str:
-    how = (
-        "leaves nothing to be wished",
-        "does with small gaps",
-        "does in part",
-        "does only at the edge",
-        "does not do it",
-    )
-    first = f"Asked whether {SEES[metric]} serves the question, it {how[5 - rating]}."
+    first = f"Asked whether {SEES[metric]} serves the question, it does so in {rating} parts of five."
     return f"{first} See “{quotes[0].text}”." if quotes else first
 
 
@@ -386,10 +354,8 @@ def _attribution(record: Record) -> Attribution:
         for match in re.finditer(r"\S+", text)
     ]
     dice = random.Random(record.id)
-    values = [
-        round((0.7 if _words(unit.words) & asked else 0.0) * dice.uniform(0.3, 1) + dice.gauss(0, 0.06), 4)
-        for unit in units
-    ]
+    weights = [0.7 if _words(unit.words) & asked else 0.0 for unit in units]
+    values = [round(weight * dice.uniform(0.3, 1) + dice.gauss(0, 0.06), 4) for weight in weights]
     base, total = -3.2, sum(values)
     return Attribution(
         of=f"score of {passage.id}",

@@ -330,7 +330,6 @@ def declaring(**changes: Any) -> Any:
 
 
 def refusing(stream: Any, name: str) -> Any:
-    """A loader's verb that reads nothing, and does not say why."""
     raise UsageError("")
 
 
