@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -17,20 +17,20 @@ from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.run.store import to_json
 from surefoot.stats.figures import RESAMPLES, SEED, mcnemar
-from surefoot.stats.text import NONE, interval, number, percent
+from surefoot.stats.text import number
 from surefoot.types import Answer, Trace
+from surefoot_lab import report as report_form
 from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, right
 from surefoot_lab.figures import Share, counted, difference
-from surefoot_lab.markdown import table
 from surefoot_lab.methods import retrieved
-from surefoot_lab.qa import MethodComparison
+from surefoot_lab.qa import DIFFERENCES, MethodComparison
+from surefoot_lab.report import Form, Table, of, points, seconds, share
 
 SHOWN = 3
 """Passages that `surefoot ask` shows beside the answer: the best-graded."""
 
 Ending = Literal["right", "wrong", "hedged", "refused", "failed"]
-Grouping = Literal["all", "class", "manual", "lang"]
-GROUPINGS: dict[Grouping, str] = {"class": "kind", "manual": "manual", "lang": "lang"}
+GROUPINGS = {"class": "kind", "manual": "manual", "lang": "lang"}
 """The ways to group questions, each with the field of `ManualOutcome` that it goes by."""
 
 
@@ -53,11 +53,11 @@ class ManualOutcome:
     """The answer, hedged or not, is right by its string rule."""
     retrieved: bool
     """The evidence is in one of the passages that were retrieved and graded."""
-    best: bool
-    """In the best-graded one."""
-    three: bool
+    best: bool | None
+    """In the best-graded one; None, as the next two: nothing was graded."""
+    three: bool | None
     """In one of the three that `ask` shows."""
-    kept: bool
+    kept: bool | None
     """In the kept strips."""
     shown: bool
     """In the answer or one of the three passages, or the answer is right in words of its own."""
@@ -72,69 +72,52 @@ class ManualOutcome:
 class ManualMeasure:
     """A share of the answerable questions, or of the others."""
 
-    name: str
     label: str
-    holds: Callable[[ManualOutcome], bool]
+    holds: Callable[[ManualOutcome], bool | None]
+    """None: it means nothing for this method."""
     answerable: bool = True
-    graded: bool = False
-    """It means something only for a method that grades passages."""
+
+    def share(self, outcomes: Iterable[ManualOutcome]) -> Share:
+        """The share of these questions for which it holds."""
+        known = [
+            found for one in outcomes if one.answerable == self.answerable and (found := self.holds(one)) is not None
+        ]
+        return counted(sum(known), len(known))
 
 
-OUTCOMES = (
-    ManualMeasure("right", "right, hedged or not", lambda one: one.right),
-    ManualMeasure("right_unhedged", "right without a hedge", lambda one: one.ending == "right"),
-    ManualMeasure("wrong", "wrong without a hedge", lambda one: one.ending == "wrong"),
-    ManualMeasure(
-        "withheld",
-        "refused, or hedged and not right, with the evidence retrieved",
-        lambda one: one.ending in ("refused", "hedged") and one.retrieved and not one.right,
-    ),
-    ManualMeasure("failed", "failed", lambda one: one.ending == "failed"),
-    ManualMeasure(
-        "declined", "unanswerable: refused or hedged", lambda one: one.ending in ("refused", "hedged"), False
-    ),
+RIGHT = ManualMeasure("right, hedged or not", lambda one: one.right)
+WRONG = ManualMeasure("wrong without a hedge", lambda one: one.ending == "wrong")
+WITHHELD = ManualMeasure(
+    "refused, or hedged and not right, with the evidence retrieved",
+    lambda one: one.ending in ("refused", "hedged") and one.retrieved and not one.right,
 )
-FUNNEL = (
-    ManualMeasure("retrieved", "among the retrieved", lambda one: one.retrieved),
-    ManualMeasure("best", "best-graded passage", lambda one: one.best, graded=True),
-    ManualMeasure("three", "the three that are shown", lambda one: one.three, graded=True),
-    ManualMeasure("shown", "shown: answer and three passages", lambda one: one.shown),
-    ManualMeasure("kept", "kept strips", lambda one: one.kept, graded=True),
-    ManualMeasure("answered", "answer, or right without it", lambda one: one.answered),
+DECLINED = ManualMeasure(
+    "unanswerable: refused or hedged", lambda one: one.ending in ("refused", "hedged"), answerable=False
 )
-COMPARED = (OUTCOMES[0], FUNNEL[3])
-"""The measures by which two methods are compared question by question: right, and shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class ManualGroup:
-    """The figures over all questions, or over those of one class, manual or language."""
-
-    by: Grouping
-    name: str
-    questions: int
-    answerable: int
-    shares: dict[str, Share]
-    """By name of each measure of `OUTCOMES` and `FUNNEL`; of 0 where the method has nothing of the kind."""
-    words: float | None
-    """Median number of words of an answer; None: nothing was answered."""
+SHOWN_EVIDENCE = ManualMeasure("shown: answer and three passages", lambda one: one.shown)
+MEASURES = (
+    RIGHT,
+    ManualMeasure("right without a hedge", lambda one: one.ending == "right"),
+    WRONG,
+    WITHHELD,
+    ManualMeasure("failed", lambda one: one.ending == "failed"),
+    DECLINED,
+    # How far the evidence came.
+    ManualMeasure("among the retrieved", lambda one: one.retrieved),
+    ManualMeasure("best-graded passage", lambda one: one.best),
+    ManualMeasure("the three that are shown", lambda one: one.three),
+    SHOWN_EVIDENCE,
+    ManualMeasure("kept strips", lambda one: one.kept),
+    ManualMeasure("answer, or right without it", lambda one: one.answered),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ManualReport:
-    """The figures of one method. The JSON form is stable: fields are added, never changed."""
+    """The outcomes of one method, from which all its figures follow."""
 
     method: str
-    groups: tuple[ManualGroup, ...]
-    """All questions first, then by class, by manual and by language."""
-    seconds: float
-    """Median a question."""
     outcomes: tuple[ManualOutcome, ...]
-
-    @property
-    def whole(self) -> ManualGroup:
-        """The figures over all questions."""
-        return self.groups[0]
 
 
 def run(
@@ -158,10 +141,9 @@ def run(
 
 
 def report(method: str, questions: Sequence[ManualQuestion], traces: Sequence[Trace]) -> ManualReport:
-    """The figures of these traces; pure, so a run folder gives them again."""
+    """The outcomes of these traces; pure, so a run folder gives them again."""
     outcomes = tuple(outcome(one, trace) for one, trace in zip(questions, traces, strict=True))
-    graded = any(trace.grades for trace in traces)
-    return ManualReport(method, tuple(_groups(outcomes, graded)), median(one.seconds for one in outcomes), outcomes)
+    return ManualReport(method, outcomes)
 
 
 def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
@@ -187,9 +169,9 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
         ending=_ending(answer, is_right),
         right=is_right,
         retrieved=held(question, [passage.text for passage in trace.passages]),
-        best=held(question, three[:1]),
-        three=held(question, three),
-        kept=held(question, [*selected, " ".join(selected)]),
+        best=held(question, three[:1]) if graded else None,
+        three=held(question, three) if graded else None,
+        kept=held(question, [*selected, " ".join(selected)]) if graded else None,
         shown=answered or held(question, three),
         answered=answered,
         words=len(comparable(text).split()) if replied else None,
@@ -197,63 +179,48 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
     )
 
 
-def compared(one: ManualReport, other: ManualReport, measure: ManualMeasure) -> dict[str, MethodComparison]:
-    """Two methods by one measure, answerable question by question; by name of each group as `_key` gives it."""
-    found = {}
-    for group in (group for group in one.groups if group.answerable):
-        pairs = [
-            (measure.holds(a), measure.holds(b))
-            for a, b in zip(one.outcomes, other.outcomes, strict=True)
-            if a.answerable and (group.by == "all" or getattr(a, GROUPINGS[group.by]) == group.name)
-        ]
-        first, second = [a for a, _ in pairs], [b for _, b in pairs]
-        paired = mcnemar(first, second), difference(first, second)
-        found[_key(group)] = MethodComparison(one.method, other.method, measure.name, *paired)
-    return found
+def compared(
+    one: ManualReport, other: ManualReport, measure: ManualMeasure, by: str = "", name: str = ""
+) -> MethodComparison:
+    """Two methods by one measure over the answerable questions, of all or of one group."""
+    pairs = [
+        (bool(measure.holds(a)), bool(measure.holds(b)))
+        for a, b in zip(one.outcomes, other.outcomes, strict=True)
+        if a.answerable and (not by or getattr(a, GROUPINGS[by]) == name)
+    ]
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    return MethodComparison(one.method, other.method, measure.label, mcnemar(first, second), difference(first, second))
+
+
+def tables(reports: Sequence[ManualReport]) -> list[Table]:
+    """How questions ended, how far the evidence came, and both methods by class, manual and language."""
+    first, second = reports
+    size, answerable = len(first.outcomes), sum(one.answerable for one in first.outcomes)
+    whole = [(measure.label, *(measure.share(one.outcomes) for one in reports)) for measure in MEASURES]
+    differences = [(measure.label, *compared(first, second, measure).row) for measure in (RIGHT, SHOWN_EVIDENCE)]
+    answers = [
+        (one.method, _median(o.words for o in one.outcomes), _median(o.seconds for o in one.outcomes))
+        for one in reports
+    ]
+    return [
+        Table(
+            "questions",
+            {"": str, first.method: share, second.method: share},
+            whole,
+            f"{size} questions, {answerable} of them answerable; shares of the answerable unless said otherwise, with "
+            "95 % Wilson intervals",
+        ),
+        Table("differences", {"measure": str, **DIFFERENCES}, differences if answerable else []),
+        Table("answers", {"method": str, "words, median": _whole, "seconds, median": seconds}, answers),
+        *(_grouped(first, second, by) for by in GROUPINGS),
+    ]
 
 
 def as_json(reports: Sequence[ManualReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The reports as plain data: the keys of `about`; `methods`, by name; `comparisons`, by measure and group."""
-    first, second = reports
-    gains = {measure.name: to_json(compared(first, second, measure)) for measure in COMPARED}
-    drawn = {"seed": SEED, "resamples": RESAMPLES, "comparisons": gains}
-    return {**about, "methods": {one.method: to_json(one) for one in reports}, **drawn}
-
-
-def as_markdown(reports: Sequence[ManualReport]) -> str:
-    """The tables of the reports: outcomes, the funnel, and both methods by class, manual and language."""
-    first, second = reports
-    right_by, shown_by = (compared(first, second, measure) for measure in COMPARED)
-    heads = ["", *(one.method for one in reports)]
-    rows = [
-        [measure.label, *(_counted(one.whole.shares[measure.name]) for one in reports)]
-        for measure in (*OUTCOMES, *FUNNEL)
-    ]
-    rows += [["words of an answer, median", *(number(one.whole.words, ".0f") for one in reports)]]
-    rows += [["seconds a question, median", *(number(one.seconds, ".2f") for one in reports)]]
-    parts = [
-        f"{first.whole.questions} questions, {first.whole.answerable} of them answerable. Shares of the answerable "
-        "unless said otherwise, with 95 % Wilson intervals.",
-        table(1, heads, rows),
-        f"Right answers: {_gain(right_by)}.",
-        f"Evidence shown: {_gain(shown_by)}.",
-    ]
-    theirs = {_key(group): group for group in second.groups}
-    heads = ["", "questions", "right", second.method, "difference, points", "wrong, no hedge", "withheld", "declined"]
-    for by in GROUPINGS:
-        rows = [
-            [
-                group.name,
-                f"{group.answerable} + {group.questions - group.answerable}",
-                *(_cell(one.shares["right"]) for one in (group, theirs[_key(group)])),
-                _points(right_by[_key(group)]) if group.answerable else NONE,
-                *(_cell(group.shares[name]) for name in ("wrong", "withheld", "declined")),
-            ]
-            for group in first.groups
-            if group.by == by
-        ]
-        parts += [f"## By {by}", table(1, heads, rows)]
-    return "\n\n".join(parts) + "\n"
+    """The keys of `about`; `reports`: method and outcomes of each; `tables`, by `report.as_json`; `seed` and
+    `resamples` of the bootstrap."""
+    made = {"reports": to_json(reports), "tables": report_form.as_json(tables(reports))}
+    return {**about, **made, "seed": SEED, "resamples": RESAMPLES}
 
 
 def first_passage(pipeline: Pipeline, question: str) -> Trace:
@@ -293,57 +260,23 @@ def _ending(answer: Answer | None, is_right: bool) -> Ending:
     return "right" if is_right else "wrong"
 
 
-def _groups(outcomes: Sequence[ManualOutcome], graded: bool) -> Iterator[ManualGroup]:
-    yield _group("all", "all", outcomes, graded)
-    for by, field in GROUPINGS.items():
-        for name in sorted({getattr(one, field) for one in outcomes}):
-            yield _group(by, name, [one for one in outcomes if getattr(one, field) == name], graded)
+def _grouped(first: ManualReport, second: ManualReport, by: str) -> Table:
+    rows = []
+    for name in sorted({getattr(one, GROUPINGS[by]) for one in first.outcomes}):
+        mine, theirs = (
+            [one for one in report.outcomes if getattr(one, GROUPINGS[by]) == name] for report in (first, second)
+        )
+        gain = compared(first, second, RIGHT, by, name).gain
+        figures = RIGHT.share(theirs), gain, WRONG.share(mine), WITHHELD.share(mine), DECLINED.share(mine)
+        rows.append((name, RIGHT.share(mine), *figures))
+    columns: dict[str, Form] = {by: str, "right": share, second.method: share, "difference, points": points}
+    return Table(f"by {by}", columns | dict.fromkeys(("wrong, no hedge", "withheld", "declined"), of), rows)
 
 
-def _group(by: Grouping, name: str, mine: Sequence[ManualOutcome], graded: bool) -> ManualGroup:
-    lengths = [one.words for one in mine if one.words is not None]
-    shares = {measure.name: _share(measure, mine, graded) for measure in (*OUTCOMES, *FUNNEL)}
-    answerable = sum(one.answerable for one in mine)
-    return ManualGroup(by, name, len(mine), answerable, shares, median(lengths) if lengths else None)
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
-def _share(measure: ManualMeasure, mine: Sequence[ManualOutcome], graded: bool) -> Share:
-    of = [one for one in mine if one.answerable == measure.answerable and (graded or not measure.graded)]
-    return counted(sum(measure.holds(one) for one in of), len(of))
-
-
-def _key(group: ManualGroup) -> str:
-    return group.name if group.by == "all" else f"{group.by} {group.name}"
-
-
-def _gain(gains: Mapping[str, MethodComparison]) -> str:
-    """The difference over all questions, in words; a file of unanswerable questions alone has none."""
-    if (every := gains.get("all")) is None:
-        return NONE
-    only = f"only {every.first} {every.paired.first}, only {every.second} {every.paired.second}"
-    chance = f"McNemar's p {number(every.paired.p, '.2g')}"
-    return f"{every.first} less {every.second} {_points(every)} points, {only}; {chance}"
-
-
-def _cell(share: Share) -> str:
-    """A share with its interval, in percent without the sign."""
-    if share.share is None or share.low is None or share.high is None:
-        return NONE
-    return f"{share.share * 100:.0f} ({interval(share.low * 100, share.high * 100, '.0f')})"
-
-
-def _counted(share: Share) -> str:
-    if share.share is None or share.low is None or share.high is None:
-        return NONE
-    ends = interval(share.low * 100, share.high * 100, ".1f")
-    return f"{percent(share.share, 1)} ({ends}), {share.count} of {share.of}"
-
-
-def _points(one: MethodComparison) -> str:
-    gain = one.gain
-    if gain.value is None:
-        return NONE
-    value = number(gain.value * 100, "+.0f")
-    if gain.low is None or gain.high is None:
-        return value
-    return f"{value} ({interval(gain.low * 100, gain.high * 100, '+.0f')})"
+def _whole(value: float | None) -> str:
+    return number(value, ".0f")

@@ -16,8 +16,8 @@ from surefoot.explain.explanation import number, printable, strongest
 from surefoot.stats.text import percent
 from surefoot.types import Action, Attribution
 from surefoot.types.errors import MissingExtra, UsageError
-from surefoot_lab.degradation import DegradationReport
-from surefoot_lab.error_analysis import ErrorReport
+from surefoot_lab.figures import counted
+from surefoot_lab.qa import QAReport, by_type, telling
 from surefoot_lab.samples import ActionSample
 from surefoot_lab.tuning import TuningReport
 
@@ -73,51 +73,52 @@ def _plain(text: str, most: int = 200) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def robustness(report: DegradationReport, data: str, path: Path) -> None:
-    """The share of right answers over the share of changed passages, a panel for each kind of change."""
-    kinds = list(dict.fromkeys(step.kind for step in report.steps))
-    about = f"{report.questions:,} questions of {PurePath(data).name}, right by {report.rule}; bars: 95 % intervals"
+def robustness(reports: Sequence[QAReport], data: str, path: Path) -> None:
+    """The share of right answers over the share of passages taken away, a panel for each kind of change."""
+    rule, steps = telling(reports), [(one, *one.change.partition(" ")[::2]) for one in reports]
+    methods = dict.fromkeys(one.method for one in reports)
+    kinds = [kind for kind in TITLES if any(kind == mine for _, mine, _ in steps)]
+    about = f"{len(reports[0].outcomes):,} questions of {PurePath(data).name}, right by {rule}; bars: 95 % intervals"
     figure, axes = _figure(ceil(len(kinds) / 2), min(2, len(kinds)), about)
     for kind, panel in zip(kinds, axes.flat, strict=False):
-        panel.set(title=TITLES[kind], xlabel="share of passages changed", ylim=(0, None))
-        for method, colour, mark in zip(report.methods, COLOURS * 9, MARKS * 9, strict=False):
-            steps = [step for step in report.steps if (step.kind, step.method) == (kind, method) and step.right.of]
-            shares = [step.right.share or 0.0 for step in steps]
-            ends = [
-                [abs(share - (end or 0.0)) for share, end in zip(shares, side, strict=True)]
-                for side in ([step.right.low for step in steps], [step.right.high for step in steps])
+        panel.set(title=TITLES[kind], xlabel="share of passages taken away", ylim=(0, None))
+        for method, colour, mark in zip(methods, COLOURS * 9, MARKS * 9, strict=False):
+            curve = [
+                (float(step or 0), found.share, found.low or 0.0, found.high or 0.0)
+                for one, mine, step in steps
+                if one.method == method and mine in ("", kind) and (found := one.share(rule)).share is not None
             ]
-            panel.errorbar(
-                [s.share for s in steps], shares, ends, color=colour, marker=mark, capsize=3, label=_plain(method)
-            )
+            taken, shares, lows, highs = zip(*sorted(curve), strict=True) if curve else ((), (), (), ())
+            ends = [[abs(a - b) for a, b in zip(shares, side, strict=True)] for side in (lows, highs)]
+            panel.errorbar(taken, shares, ends, color=colour, marker=mark, capsize=3, label=_plain(method))
     axes.flat[0].legend()
     _save(figure, path)
 
 
-def types_and_actions(report: ErrorReport, path: Path) -> None:
+def types_and_actions(report: QAReport, data: str, path: Path) -> None:
     """Accuracy of each type of question, and by type and action."""
-    names, actions = [row.type for row in report.types], [row.action for row in report.actions]
-    about = f"{report.right.of:,} questions of {PurePath(report.data).name or 'a run'}, right by the rule {report.rule}"
-    figure, axes = _figure(1, 2, f"{report.method or 'A run'}: {about}", height=1.2 + 0.4 * max(1, len(names)))
+    rule = telling([report])
+    known = by_type(report, rule)
+    actions = [action for action in next(iter(known.values()), {}) if any(cell[action].of for cell in known.values())]
+    whole = [
+        counted(sum(c.count for c in cells.values()), sum(c.of for c in cells.values())) for cells in known.values()
+    ]
+    about = f"{len(report.outcomes):,} questions of {PurePath(data).name}, right by the rule {rule}"
+    figure, axes = _figure(1, 2, f"{report.name}: {about}", height=1.2 + 0.4 * max(1, len(known)))
     bars, cells = axes.flat
-    labels = [_plain(name, 19) for name in names]
-    bars.barh(labels, [row.right.share or 0.0 for row in report.types], color=COLOURS[0])
+    bars.barh([_plain(name, 19) for name in known], [one.share or 0.0 for one in whole], color=COLOURS[0])
     bars.set(xlim=(0, 1), title="right, by type")
-    for place, row in enumerate(report.types):
-        bars.text(0.01, place, f"{percent(row.right.share, 0)} of {row.right.of}", va="center", color="white")
-    known = {(cell.type, cell.action): cell.right for cell in report.cells}
-    cells.imshow(
-        [[known[name, action].share or 0.0 for action in actions] for name in names],
-        vmin=0,
-        vmax=1,
-        cmap="Blues",
-        aspect="auto",
-    )
+    for place, one in enumerate(whole):
+        bars.text(0.01, place, f"{percent(one.share, 0)} of {one.of}", va="center", color="white")
+    shades = [[row[action].share or 0.0 for action in actions] for row in known.values()]
+    cells.imshow(shades, vmin=0, vmax=1, cmap="Blues", aspect="auto")
     cells.set(title="right, by type and action", yticks=[])
     cells.set_xticks(range(len(actions)), [action.upper() for action in actions])
-    for (y, name), (x, action) in ((y, x) for y in enumerate(names) for x in enumerate(actions)):
-        share = known[name, action]
-        cells.text(x, y, f"{percent(share.share, 0)} of {share.of}" if share.of else "none", ha="center", va="center")
+    for y, row in enumerate(known.values()):
+        for x, action in enumerate(actions):
+            share = row[action]
+            text = f"{percent(share.share, 0)} of {share.of}" if share.of else "none"
+            cells.text(x, y, text, ha="center", va="center")
     bars.invert_yaxis()
     _save(figure, path)
 

@@ -1,15 +1,17 @@
-"""Question answering: how often is the answer right, which action was taken, what did it cost?"""
+"""Questions answered by methods: how often is the answer right, which action was taken, what did it cost?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from math import ceil
 from statistics import median
 from typing import Any
 
+from surefoot.cli._numbers import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm
@@ -17,76 +19,42 @@ from surefoot.run.store import to_json
 from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, figure, mcnemar, mean, resampled
 from surefoot.types import Action, Trace
 from surefoot_lab.figures import Share, counted, difference, recall_at, relative, risk_area
+from surefoot_lab.report import Form, Table, as_json, chance, count, of, percent, points, seconds, share
 
 RANKS = (1, 5, 10)
 COVERAGES = (25, 50, 75, 100)
 """Percent of the answers, the surest first, at which a report gives the risk."""
+KEYWORDS = "occupation country sport genre religion author director composer city".split()
+"""Types of the open reproduction: the first of these words in a question names its type. For PopQA they agree with
+`prop`, except that the place of birth is "city" and seven rarer relations are "other"."""
+UNDECIDED = "no decision"
+"""Stands for the action where there is none: the method takes none, or the question failed."""
+SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"
 
+_KEYWORD = re.compile(rf"\b({'|'.join(KEYWORDS)})\b")
 
-@dataclass(frozen=True, slots=True)
-class QARow:
-    """Figures over the questions with one action."""
-
-    action: str
-    questions: Share
-    match_lower: Share
-    answered: Share
-    match: Share
-
-
-@dataclass(frozen=True, slots=True)
-class RiskCoverage:
-    """Shares of wrong answers among the surest ones, by one measure of how sure they are."""
-
-    risks: dict[str, Share]
-    """By coverage in percent: the wrong ones among so many of the answers, the surest first."""
-    area: Figure
-    """The mean risk over all coverages, by `stats.figures.risk_area`."""
+Outcome = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class QAReport:
-    """The figures of one method on one file. The JSON form is stable: fields are added, never changed."""
+    """The outcomes of one arm; all figures follow from them."""
 
     method: str
-    questions: int
-    match: Share
-    """A gold alias is in the answer, case and all. Refused and failed questions count as wrong."""
-    match_lower: Share
-    """The same in lower case."""
-    answered: Share
-    """Not refused, and not failed."""
-    right_when_answered: Share
-    """`match_lower` among the answered."""
-    failed: int
-    actions: tuple[QARow, ...]
-    """Empty for methods that decide nothing."""
-    recall: dict[str, Share]
-    """By rank k: how often a gold passage is among the first k, over questions with known gold passages."""
-    seconds: float | None
-    """Median a question."""
-    stages: dict[str, float]
-    """Median seconds of each step, over the questions that took it, summed within a question."""
-    outcomes: tuple[dict[str, Any], ...]
-    """One a question: id, action, answer, each rule of `choices.rules` that fits it, refused, seconds."""
-    rules: dict[str, Share] = field(default_factory=dict)
-    """By each rule that fits any of the questions: how often the answer is right, over those that it fits."""
-    declined: Share = field(default_factory=partial(counted, 0, 0))
-    """Of the questions that the data call unanswerable: refused, or answered with a reservation."""
-    score: Figure = field(default_factory=partial(Figure, None, None, None, 0))
-    """The mean over all questions, in [−1, 1]: 1 for a right answer (by "strict" where it fits, else by "match_lower")
-    and for declining what nothing answers, 0 for declining what has an answer, and −1 for a wrong answer."""
-    risk_coverage: RiskCoverage | None = None
-    """Over the answered questions, by the grade that the decision hangs on; None for methods that decide nothing."""
-    by_confidence: RiskCoverage | None = None
-    """Over the answers that have a confidence, by that; None: none has one."""
-    area_change: Figure = field(default_factory=partial(Figure, None, None, None, 0))
-    """Over the answers with both: the area by confidence less that by grade, as a share of the latter; below 0 the
-    confidence tells wrong answers better. The interval is of a paired bootstrap over questions."""
+    """The method's name."""
+    change: str
+    """What was taken away from it, as "without grading" or "fewer 0.5"; empty: nothing."""
+    outcomes: tuple[Outcome, ...]
+    """One a question, by `outcome`."""
 
-    def right(self, rule: str) -> Share:
-        """The share of answers that are right by this rule."""
-        return self.rules.get(rule) or counted(0, 0)
+    @property
+    def name(self) -> str:
+        """The arm's name."""
+        return f"{self.method} {self.change}".strip()
+
+    def share(self, key: str, among: str = "") -> Share:
+        """The share of outcomes for which this is true, over those that have it, and for which `among` is true."""
+        return _share([one for one in self.outcomes if not among or one[among]], key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,67 +68,59 @@ class MethodComparison:
     gain: Figure
     """Share that the first has right less the second's, with the 95 % interval of a bootstrap over the questions."""
 
+    @property
+    def row(self) -> tuple[Any, ...]:
+        """Its row in a table of `DIFFERENCES`."""
+        paired = self.paired
+        return f"{self.first} − {self.second}", self.gain, paired.first, paired.second, paired.p
+
+
+DIFFERENCES: dict[str, Form] = {
+    "difference": str,
+    "points": points,
+    "only first": count,
+    "only second": count,
+    "p": chance,
+}
+
 
 def reports(examples: Sequence[Example], queries: Iterable[tuple[Arm, Sequence[Trace]]]) -> list[QAReport]:
     """A report an arm, from what `runs.run` yields for these questions."""
     return [report(arm.name, examples, traces) for arm, traces in queries]
 
 
-def report(method: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
-    """The figures of these traces; pure, so a run folder gives them again."""
-    outcomes = tuple(_outcome(example, trace) for example, trace in zip(examples, traces, strict=True))
-    answered = [outcome for outcome in outcomes if not outcome["refused"]]
-    sure = _known(answered, "confidence")
-    return QAReport(
-        method,
-        len(examples),
-        _share(outcomes, "match"),
-        _share(outcomes, "match_lower"),
-        counted(len(answered), len(outcomes)),
-        _share(answered, "match_lower"),
-        sum(trace.error is not None for trace in traces),
-        tuple(_row(action, outcomes) for action in Action if any(o["action"] for o in outcomes)),
-        {str(k): _recall(k, examples, traces) for k in RANKS},
-        median(outcome["seconds"] for outcome in outcomes) if outcomes else None,
-        _stages(traces),
-        outcomes,
-        {name: _share(fitting, name) for name in RULES if (fitting := [one for one in outcomes if name in one])},
-        _share([outcome for outcome in outcomes if not outcome["answerable"]], "declined"),
-        _mean([_points(outcome) for outcome in outcomes]),
-        _risk_coverage(answered, "best") if answered and all(one["best"] is not None for one in answered) else None,
-        _risk_coverage(sure, "confidence") if sure else None,
-        _area_change(_known(sure, "best")),
-    )
+def report(name: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
+    """The outcomes of these traces; pure, so a run folder gives them again."""
+    method, _, change = name.partition(" ")
+    outcomes = tuple(outcome(one, trace) for one, trace in zip(examples, traces, strict=True))
+    return QAReport(method, change, outcomes)
 
 
-def compared(one: QAReport, other: QAReport, rule: str) -> MethodComparison:
-    """Two runs on the questions that both were asked and that the rule fits, and whether they differ by chance."""
-    right = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
-    both = [outcome for outcome in one.outcomes if outcome["id"] in right]
-    first, second = [outcome[rule] for outcome in both], [right[outcome["id"]] for outcome in both]
-    return MethodComparison(one.method, other.method, rule, mcnemar(first, second), difference(first, second))
-
-
-def comparisons(reports: Sequence[QAReport]) -> list[MethodComparison]:
-    """Each report against each later one, by each rule that fits questions of theirs."""
-    return [compared(one, other, rule) for one, other in combinations(reports, 2) for rule in one.rules]
-
-
-def telling(reports: Sequence[QAReport]) -> str:
-    """The rule to report: "strict" where it fits all questions, else "match_lower"."""
-    fits = all(report.right("strict").of == report.questions > 0 for report in reports)
-    return "strict" if fits else "match_lower"
-
-
-def as_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The reports as plain data. The form is stable: fields are added, never changed.
-
-    The keys of `about`; the fields of the first `QAReport`; `others`: the reports behind it; `comparisons`: each pair
-    of them, by each rule, with `seed` and `resamples` of the bootstrap.
-    """
-    first, *others = to_json(reports)
-    drawn = {"seed": SEED, "resamples": RESAMPLES, "comparisons": to_json(comparisons(reports))}
-    return {**about, **first, "others": others, **drawn}
+def outcome(example: Example, trace: Trace) -> Outcome:
+    """What became of a question. `recall`: by rank, whether a gold passage is among the first so many; None: none is
+    known, or nothing was to be retrieved."""
+    text = answer_text(trace)
+    retrieves = example.gold and any(step.name == "retrieve" for step in trace.steps)
+    found = [passage.id for passage in trace.passages]
+    return {
+        "id": example.id,
+        "type": kind(example),
+        "action": trace.decision.action.value if trace.decision else None,
+        "answer": text,
+        **{rule: RULES[rule](text, example) for rule in rules(example)},
+        "answered": bool(text),
+        "declined": not text or bool(trace.answer and trace.answer.hedged),
+        "answerable": example.answerable,
+        "failed": trace.error is not None,
+        "best": trace.decision.best if trace.decision else None,
+        "confidence": trace.answer.confidence if trace.answer else None,
+        "recall": {str(k): recall_at(k, found, example.gold) for k in RANKS} if retrieves else None,
+        "seconds": sum(step.seconds for step in trace.steps),
+        "steps": {
+            name: sum(step.seconds for step in trace.steps if step.name == name)
+            for name in dict.fromkeys(step.name for step in trace.steps)
+        },
+    }
 
 
 def answer_text(trace: Trace) -> str:
@@ -168,20 +128,12 @@ def answer_text(trace: Trace) -> str:
     return trace.answer.text if trace.answer and not trace.answer.refused else ""
 
 
-def _outcome(example: Example, trace: Trace) -> dict[str, Any]:
-    text = answer_text(trace)
-    return {
-        "id": example.id,
-        "action": trace.decision.action.value if trace.decision else None,
-        "answer": text,
-        **{rule: RULES[rule](text, example) for rule in rules(example)},
-        "refused": not text,
-        "declined": not text or bool(trace.answer and trace.answer.hedged),
-        "answerable": example.answerable,
-        "best": trace.decision.best if trace.decision else None,
-        "confidence": trace.answer.confidence if trace.answer else None,
-        "seconds": sum(step.seconds for step in trace.steps),
-    }
+def kind(example: Example) -> str:
+    """The question's type: as the data name it, else by a word of the question."""
+    if example.prop:
+        return example.prop
+    found = _KEYWORD.search(example.question.lower())
+    return found[1] if found else "other"
 
 
 def right(outcome: Mapping[str, Any]) -> bool:
@@ -189,61 +141,209 @@ def right(outcome: Mapping[str, Any]) -> bool:
     return bool(outcome["answerable"] and outcome.get("strict", outcome["match_lower"]))
 
 
-def _points(outcome: dict[str, Any]) -> int:
+def telling(reports: Sequence[QAReport]) -> str:
+    """The rule to report: "strict" where it fits all questions, else "match_lower"."""
+    outcomes = [one for report in reports for one in report.outcomes]
+    return "strict" if outcomes and all("strict" in one for one in outcomes) else "match_lower"
+
+
+def compared(one: QAReport, other: QAReport, rule: str) -> MethodComparison:
+    """Two runs on the questions that both were asked and that the rule fits, and whether they differ by chance."""
+    theirs = {outcome["id"]: outcome[rule] for outcome in other.outcomes if rule in outcome}
+    both = [outcome for outcome in one.outcomes if outcome["id"] in theirs and rule in outcome]
+    first, second = [outcome[rule] for outcome in both], [theirs[outcome["id"]] for outcome in both]
+    return MethodComparison(one.name, other.name, rule, mcnemar(first, second), difference(first, second))
+
+
+def comparisons(reports: Sequence[QAReport], rule: str) -> list[MethodComparison]:
+    """Each method against each later one with the same taken away, and each whole one against itself with something
+    taken away."""
+    return [
+        compared(one, other, rule)
+        for one, other in combinations(reports, 2)
+        if one.change == other.change or (one.method == other.method and not one.change)
+    ]
+
+
+def tables(reports: Sequence[QAReport]) -> list[Table]:
+    """All figures of these reports; a table that would be empty is left out."""
+    rule = telling(reports)
+    others = [name for name in RULES if name != rule and any(name in one for r in reports for one in r.outcomes)]
+    about = f"{len(reports[0].outcomes):,} questions, right by {rule}"
+    made = [
+        Table(
+            "methods",
+            {"method": str, "right": share, "answered": percent, "score": shown},
+            [_method(one, rule) for one in reports],
+            f"{about}; refused and failed ones are wrong; score: {SCORE}",
+        ),
+        Table(
+            "answers",
+            {
+                "method": str,
+                "right when answered": of,
+                "unanswerable declined": of,
+                "failed": count,
+                "seconds": seconds,
+            },
+            [_answers(one, rule) for one in reports],
+            "seconds: medians, and what one method had graded the next has for nothing",
+        ),
+        Table(
+            "differences",
+            DIFFERENCES,
+            [one.row for one in comparisons(reports, rule)],
+            "points: bootstrap over questions; p: McNemar's exact test, each for itself",
+        ),
+        Table(
+            "rules",
+            {"right by": str, **dict.fromkeys(others, share)},
+            [(one.name, *(one.share(name) for name in others)) for one in reports if others],
+        ),
+        Table(
+            "recall",
+            {"recall of gold passages": str, **{f"@{k}": of for k in RANKS}},
+            [(one.name, *row) for one in reports if (row := _recall(one))],
+        ),
+        Table(
+            "actions",
+            {"method": str, "action": str, "share": percent, "right": share, "answered": percent},
+            [row for one in reports for row in _actions(one, rule)],
+        ),
+        Table(
+            "types",
+            {
+                "method": str,
+                "type": str,
+                "right": share,
+                "commonest action": str,
+                "of them": percent,
+                **dict.fromkeys(map(str.upper, _names()), of),
+            },
+            [row for one in reports for row in _types(one, rule)],
+            "right, over the questions of each type with each action; types that the data do not name are named by a "
+            "word of the question",
+        ),
+        Table(
+            "risk",
+            {"wrong among the surest": str, "by": str, **{f"{n} %": of for n in COVERAGES}, "area": shown},
+            [row for one in reports for row in _risks(one)],
+            "area: under the risk–coverage curve; confidence against grade: its change, as a share",
+        ),
+        Table(
+            "steps",
+            {"method": str, "step": str, "median seconds": seconds},
+            [(one.name, *row) for one in reports for row in _steps(one)],
+        ),
+    ]
+    return [table for table in made if table.rows]
+
+
+def summary(tables: Sequence[Table], several: bool) -> list[Table]:
+    """The tables to print: of several methods those that hold them against each other."""
+    return [table for table in tables if not several or table.name in ("methods", "answers", "differences", "rules")]
+
+
+def report_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any]:
+    """The keys of `about`; `reports`: method, change and outcomes of each; `tables`, by `report.as_json`; `seed` and
+    `resamples` of the bootstrap."""
+    drawn = {"seed": SEED, "resamples": RESAMPLES}
+    return {**about, "reports": to_json(reports), "tables": as_json(tables(reports)), **drawn}
+
+
+def by_type(one: QAReport, rule: str) -> dict[str, dict[str, Share]]:
+    """By type, the commonest first, and by action: how often the answer is right."""
+    names = [name for name, _ in Counter(each["type"] for each in one.outcomes).most_common()]
+    return {
+        name: {
+            action: _share([each for each in one.outcomes if each["type"] == name and _action(each) == action], rule)
+            for action in _names()
+        }
+        for name in names
+    }
+
+
+def _method(one: QAReport, rule: str) -> tuple[Any, ...]:
+    return one.name, one.share(rule), one.share("answered"), _mean([_points(each) for each in one.outcomes])
+
+
+def _answers(one: QAReport, rule: str) -> tuple[Any, ...]:
+    answered = counted(one.share(rule).count, one.share("answered").count)  # what was refused is never right
+    declined = _share([each for each in one.outcomes if not each["answerable"]], "declined")
+    spent = median(each["seconds"] for each in one.outcomes) if one.outcomes else None
+    return one.name, answered, declined, one.share("failed").count, spent
+
+
+def _recall(one: QAReport) -> list[Share]:
+    known = [each["recall"] for each in one.outcomes if each["recall"]]
+    return [_share(known, str(k)) for k in RANKS] if known else []
+
+
+def _actions(one: QAReport, rule: str) -> Iterator[tuple[Any, ...]]:
+    for action in _names():
+        mine = [each for each in one.outcomes if _action(each) == action]
+        if mine and len({each["action"] for each in one.outcomes}) > 1:
+            whole = counted(len(mine), len(one.outcomes))
+            yield one.name, action.upper(), whole, _share(mine, rule), _share(mine, "answered")
+
+
+def _types(one: QAReport, rule: str) -> Iterator[tuple[Any, ...]]:
+    for name, cells in by_type(one, rule).items():
+        mine = [each for each in one.outcomes if each["type"] == name]
+        action, count = Counter(map(_action, mine)).most_common(1)[0]
+        yield one.name, name, _share(mine, rule), action.upper(), counted(count, len(mine)), *cells.values()
+
+
+def _risks(one: QAReport) -> Iterator[tuple[Any, ...]]:
+    """By the grade that the decision hangs on, if every answer has one; and over the answers that have a confidence, by
+    that, held against the grade of the same answers by a paired bootstrap."""
+    answered = [each for each in one.outcomes if each["answered"]]
+    sure = [each for each in answered if each["confidence"] is not None]
+    both = [each for each in sure if each["best"] is not None]
+    if answered and all(each["best"] is not None for each in answered):
+        yield one.name, "grade", *_at_coverages(answered, "best"), _area(answered, "best")[0]
+    if sure:
+        yield one.name, "confidence", *_at_coverages(sure, "confidence"), _area(sure, "confidence")[0]
+    if both:
+        change = relative(_area(both, "best"), _area(both, "confidence"))
+        yield one.name, "confidence against grade", *[counted(0, 0)] * len(COVERAGES), change
+
+
+def _at_coverages(answered: Sequence[Outcome], key: str) -> list[Share]:
+    surest = sorted(answered, key=lambda each: -each[key])
+    sizes = [ceil(len(surest) * coverage / 100) for coverage in COVERAGES]
+    return [counted(sum(not right(each) for each in surest[:size]), size) for size in sizes]
+
+
+def _area(answered: Sequence[Outcome], key: str) -> Any:
+    sure, wrong = [each[key] for each in answered], [not right(each) for each in answered]
+    return figure(risk_area(sure, wrong), resampled(len(sure)))
+
+
+def _steps(one: QAReport) -> list[tuple[str, float]]:
+    """Median seconds of each step, over the questions that took it, summed within a question."""
+    names = dict.fromkeys(name for each in one.outcomes for name in each["steps"])
+    return [(name, median(each["steps"][name] for each in one.outcomes if name in each["steps"])) for name in names]
+
+
+def _points(outcome: Outcome) -> int:
     if outcome["declined"]:
         return 0 if outcome["answerable"] else 1
     return 1 if right(outcome) else -1
 
 
 def _mean(values: Sequence[float]) -> Figure:
-    return figure(mean(values), resampled(len(values)))[0]
+    return figure(mean(values), resampled(max(1, len(values))))[0]
 
 
-def _known(outcomes: Sequence[dict[str, Any]], key: str) -> list[dict[str, Any]]:
-    return [outcome for outcome in outcomes if outcome[key] is not None]
+def _names() -> list[str]:
+    return [*(action.value for action in Action), UNDECIDED]
 
 
-def _area_change(answered: Sequence[dict[str, Any]]) -> Figure:
-    if not answered:
-        return Figure(None, None, None, 0, "no answer has a grade and a confidence")
-    counts = resampled(len(answered))
-    wrong = [not right(outcome) for outcome in answered]
-    by_grade, by_confidence = (
-        figure(risk_area([outcome[key] for outcome in answered], wrong), counts) for key in ("best", "confidence")
-    )
-    return relative(by_grade, by_confidence)
+def _action(outcome: Outcome) -> str:
+    return outcome["action"] or UNDECIDED
 
 
-def _risk_coverage(answered: Sequence[dict[str, Any]], key: str) -> RiskCoverage:
-    sure, wrong = [outcome[key] for outcome in answered], [not right(outcome) for outcome in answered]
-    surest = sorted(range(len(sure)), key=lambda n: -sure[n])
-    first = {percent: ceil(len(sure) * percent / 100) for percent in COVERAGES}
-    risks = {str(percent): counted(sum(wrong[n] for n in surest[:size]), size) for percent, size in first.items()}
-    return RiskCoverage(risks, figure(risk_area(sure, wrong), resampled(len(sure)))[0])
-
-
-def _row(action: Action, outcomes: Sequence[dict[str, Any]]) -> QARow:
-    mine = [outcome for outcome in outcomes if outcome["action"] == action.value]
-    answered = sum(not outcome["refused"] for outcome in mine)
-    shares = counted(len(mine), len(outcomes)), _share(mine, "match_lower"), counted(answered, len(mine))
-    return QARow(action.value, *shares, _share(mine, "match"))
-
-
-def _recall(k: int, examples: Sequence[Example], traces: Sequence[Trace]) -> Share:
-    retrieves = any(step.name == "retrieve" for trace in traces for step in trace.steps)
-    known = [
-        (e.gold, [p.id for p in t.passages]) for e, t in zip(examples, traces, strict=True) if e.gold and retrieves
-    ]
-    return counted(sum(recall_at(k, retrieved, gold) for gold, retrieved in known), len(known))
-
-
-def _share(outcomes: Sequence[dict[str, Any]], key: str) -> Share:
-    return counted(sum(outcome[key] for outcome in outcomes), len(outcomes))
-
-
-def _stages(traces: Sequence[Trace]) -> dict[str, float]:
-    spent: dict[str, list[float]] = {}
-    for trace in traces:
-        for name in dict.fromkeys(step.name for step in trace.steps):
-            spent.setdefault(name, []).append(sum(step.seconds for step in trace.steps if step.name == name))
-    return {name: median(seconds) for name, seconds in spent.items()}
+def _share(outcomes: Sequence[Mapping[str, Any]], key: str) -> Share:
+    known = [outcome[key] for outcome in outcomes if key in outcome]
+    return counted(sum(known), len(known))

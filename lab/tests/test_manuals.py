@@ -10,7 +10,8 @@ import pytest
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Grade, Passage, Step, Strip, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion
-from surefoot_lab.manuals import OUTCOMES, ManualReport, as_markdown, compared, first_passage, outcome, report
+from surefoot_lab.manuals import MEASURES, RIGHT, ManualReport, compared, first_passage, outcome, report, tables
+from surefoot_lab.report import as_markdown
 
 HOT = "It boils at 95 degrees by default."
 
@@ -96,53 +97,36 @@ def reports() -> list[ManualReport]:
     return [report("surefoot", queries, ours), report("bm25", queries, plain)]
 
 
-def counts(one: ManualReport, place: int = 0) -> dict[str, tuple[int, int]]:
-    return {name: (share.count, share.of) for name, share in one.groups[place].shares.items()}
+def counts(one: ManualReport) -> list[tuple[int, int]]:
+    return [(share.count, share.of) for share in (measure.share(one.outcomes) for measure in MEASURES)]
 
 
 def test_shares_are_of_the_answerable_and_declined_is_of_the_others(reports: list[ManualReport]) -> None:
-    """Withheld: hedged or refused and not right, although the evidence was retrieved."""
-    ours, plain = reports
-    assert counts(ours) == {
-        "right": (1, 3),
-        "right_unhedged": (1, 3),
-        "wrong": (1, 3),
-        "withheld": (1, 3),
-        "failed": (0, 3),
-        "declined": (1, 1),
-        "retrieved": (2, 3),
-        "best": (2, 3),
-        "three": (2, 3),
-        "shown": (2, 3),
-        "kept": (0, 3),
-        "answered": (1, 3),
-    }
-    assert counts(plain)["right"] == (1, 3)
-    assert counts(plain)["declined"] == (0, 1)
-    assert counts(plain)["three"] == (0, 0)
-    assert (ours.whole.words, ours.seconds) == (3, 0.5)
+    """Withheld: hedged or refused and not right, although the evidence was retrieved. What grades nothing has no
+    graded passages."""
+    ours, plain = map(counts, reports)
+    assert ours == [*[(1, 3)] * 4, (0, 3), (1, 1), *[(2, 3)] * 4, (0, 3), (1, 3)]
+    assert (plain[0], plain[5], plain[8]) == ((1, 3), (0, 1), (0, 0))
 
 
 def test_methods_are_compared_question_by_question(reports: list[ManualReport]) -> None:
     """Each has one right that the other has not; in German only the plain search."""
-    gains = compared(reports[0], reports[1], OUTCOMES[0])
-    assert sorted(gains) == ["all", "class number", "lang de", "lang en", "manual kettle-doc"]
-    assert (gains["all"].paired.of, gains["all"].paired.first, gains["all"].paired.second) == (3, 1, 1)
-    assert gains["all"].gain.value == 0
-    assert (gains["lang de"].paired.first, gains["lang de"].paired.second) == (0, 1)
-    assert gains["lang de"].gain.value == -1
+    every, german = compared(*reports, RIGHT), compared(*reports, RIGHT, "lang", "de")
+    assert (every.paired.of, every.paired.first, every.paired.second, every.gain.value) == (3, 1, 1, 0)
+    assert (german.paired.first, german.paired.second, german.gain.value) == (0, 1, -1)
 
 
 def test_the_tables_show_shares_with_interval_and_count(reports: list[ManualReport]) -> None:
     """Every row has as many cells as its table has columns, and an empty class has dashes."""
-    text = as_markdown(reports)
+    text = as_markdown(tables(reports))
     assert "| right, hedged or not | 33.3 % (6.1 to 79.2), 1 of 3 | 33.3 % (6.1 to 79.2), 1 of 3 |" in text
-    assert "Right answers: surefoot less bm25 +0 (−100 to +100) points, only surefoot 1, only bm25 1" in text
+    assert "| right, hedged or not | surefoot − bm25 | +0.0 (−100.0 to +100.0) | 1 | 1 | 1 |" in text
     assert "| the three that are shown | 66.7 % (20.8 to 93.9), 2 of 3 | – |" in text
-    assert "| unanswerable | 0 + 1 | – | – | – | – | – | 100 (21 to 100) |" in text
-    tables = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
-    assert len(tables) == 4
-    assert all(line.count("|") == table[0].count("|") for table in tables for line in table)
+    assert "| surefoot | 3 | 0.50 |" in text
+    assert "| unanswerable | – | – | – | – | – | 100 % of 1 |" in text
+    found = [part.splitlines() for part in text.split("\n\n") if part.startswith("|")]
+    assert len(found) == 6
+    assert all(line.count("|") == table[0].count("|") for table in found for line in table)
 
 
 def test_the_baseline_shows_the_first_passage_as_it_stands(pipeline: Pipeline) -> None:

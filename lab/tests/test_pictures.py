@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from surefoot.stats.figures import Figure
 from surefoot.types import Action, Attribution, Passage, Unit
 from surefoot.types.errors import MissingExtra, UsageError
 from surefoot_lab import pictures
-from surefoot_lab.degradation import DegradationReport, DegradationStep
-from surefoot_lab.error_analysis import ActionRow, ErrorReport, TypeCell, TypeRow
-from surefoot_lab.figures import counted
 from surefoot_lab.grading import decisions_of
+from surefoot_lab.qa import QAReport
 from surefoot_lab.risk_control import Aim, Choice, Fit, Point
 from surefoot_lab.samples import ActionSample
 from surefoot_lab.tuning import Data, TuningReport
@@ -25,14 +23,17 @@ pytest.importorskip("matplotlib", reason="needs the extra pictures")
 HOSTILE = "</svg><script>$\\frac$\x1b\u202e"
 
 
-def errors(name: str) -> ErrorReport:
-    actions = (
-        ActionRow("correct", counted(15, 20), counted(12, 15)),
-        ActionRow("no decision", counted(5, 20), counted(0, 5)),
+def outcomes(*counts: tuple[str, str | None, int, int]) -> tuple[dict[str, Any], ...]:
+    """So many right and wrong ones of each type and action."""
+    return tuple(
+        {"type": kind, "action": action, "match_lower": right}
+        for kind, action, good, bad in counts
+        for right in [True] * good + [False] * bad
     )
-    cells = TypeCell(name, "correct", counted(12, 15)), TypeCell(name, "no decision", counted(0, 0))
-    types = (TypeRow(name, counted(20, 20), counted(12, 20), "correct", counted(15, 20)),)
-    return ErrorReport("run", f"a/{name}", "crag", "match_lower", counted(12, 20), 0, 0, 0, 20, actions, types, cells)
+
+
+def errors(name: str) -> QAReport:
+    return QAReport("crag", "", outcomes((name, "correct", 12, 3), (name, None, 0, 5), ("else", "correct", 1, 0)))
 
 
 def tuned(name: str) -> TuningReport:
@@ -46,12 +47,9 @@ def tuned(name: str) -> TuningReport:
     return TuningReport("lexical", "2026-01-01", Aim(), fit, None, decisions_of([]), points, (data,), {})
 
 
-def degraded(name: str) -> DegradationReport:
-    nothing = Figure(None, None, None, 0)
-    steps = [
-        DegradationStep("lost", s, name, counted(9 - int(4 * s), 9), counted(9, 9), 0, nothing) for s in (0, 0.5, 1)
-    ]
-    return DegradationReport("match_lower", 9, (name,), tuple(steps), ())
+def degraded(name: str) -> list[QAReport]:
+    steps = {"": 9, "lost 0.5": 7, "lost 1": 5}
+    return [QAReport(name, change, outcomes(("x", "correct", right, 9 - right))) for change, right in steps.items()]
 
 
 def explained(name: str) -> pictures.Explained:
@@ -66,7 +64,7 @@ def explained(name: str) -> pictures.Explained:
 
 DRAWN: dict[str, tuple[Callable[[str, Path], None], tuple[str, ...]]] = {
     "errors": (
-        lambda name, to: pictures.types_and_actions(errors(name), to),
+        lambda name, to: pictures.types_and_actions(errors(name), name, to),
         ("author", "80 % of 15", "60 % of 20", "none"),
     ),
     "tuned": (

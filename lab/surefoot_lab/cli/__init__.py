@@ -35,7 +35,7 @@ COMMANDS: Listing = {
     ),
     "qa": (
         "surefoot_lab.cli.qa:qa",
-        "Answer labelled questions and count: accuracy with its interval, actions, recall, seconds.",
+        "Answer labelled questions and count: accuracy with its interval, by action and type, recall, seconds.",
     ),
     "manuals": (
         "surefoot_lab.cli.manuals:manuals",
@@ -44,18 +44,6 @@ COMMANDS: Listing = {
     "rules": (
         "surefoot_lab.cli.rules:rules",
         "Switch each word rule that excludes evidence off, and count what is then missed.",
-    ),
-    "errors": (
-        "surefoot_lab.cli.errors:errors",
-        "Count right answers by action and by type of question, from the traces of a run.",
-    ),
-    "robustness": (
-        "surefoot_lab.cli.robustness:robustness",
-        "Make retrieval worse in steps; count what corrective and plain RAG lose.",
-    ),
-    "ablate": (
-        "surefoot_lab.cli.ablate:ablate",
-        "Take out one stage of the pipeline after the other, and count what it earned.",
     ),
     "facts": (
         "surefoot_lab.cli.facts:facts",

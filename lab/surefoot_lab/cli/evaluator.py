@@ -27,10 +27,10 @@ from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Evaluator
 from surefoot_lab import grading, robustness
-from surefoot_lab.cli._numbers import of
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import GradingFileReport, GradingReport, Mean, Titles
+from surefoot_lab.report import of
 from surefoot_lab.robustness import ProbeFileReport, ProbeFinding, RobustnessReport
 
 Built = tuple[Config, Evaluator, Thresholds | None]

@@ -8,19 +8,17 @@ from typing import Annotated
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import REASONS, counting, headed, out, plain, pulling, write_json
-from surefoot.cli._numbers import number
+from surefoot.cli._console import REASONS, counting, out, plain, pulling, write_json
 from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
 from surefoot.evaluate.ask import questions
 from surefoot.run import manifest, store
 from surefoot.run.store import recorded, to_json
-from surefoot.stats.text import NONE
+from surefoot.stats.figures import Figure
 from surefoot_lab import factscore as bench_facts
-from surefoot_lab.cli import _options as options
-from surefoot_lab.cli._numbers import interval, percent
-from surefoot_lab.cli.errors import DataFile, data_of
+from surefoot_lab.cli._options import DataFile, JsonFile, data_of
 from surefoot_lab.factscore import FactReport
+from surefoot_lab.report import Form, Table, interval, percent, share, show
 
 
 def facts(
@@ -30,7 +28,7 @@ def facts(
         bool,
         Option("--verifier", help="Let the configured verifier judge, sentence by sentence, without a model call."),
     ] = False,
-    json_file: options.JsonFile = None,
+    json_file: JsonFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -52,19 +50,18 @@ def facts(
             found = bench_facts.run(judge, folder, queries, traces, on_done)
         reports.append(bench_facts.report(str(folder), judge.name, len(queries), found))
     write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})
-    _show(reports)
-
-
-def _show(reports: list[FactReport]) -> None:
-    table = headed(["run"], ["answered", "FActScore", "95 % interval", "facts", "supported", "95 % interval"])
-    for report in reports:
-        answered = f"{report.answered.count} of {report.answered.of}"
-        score = NONE if report.score.value is None else f"{report.score.value * 100:.1f}"
-        figures = number(report.facts), percent(report.supported), interval(report.supported)
-        table.add_row(plain(report.run), answered, score, interval(report.score), *figures)
-    out.print(table)
+    show([_table(reports)])
     for report in reports:
         if report.unjudged:
             because = [f"{plain(reason)} ({n:,})" for reason, n in [*report.unjudged.items()][:REASONS]]
             words = f"{report.run}: {sum(report.unjudged.values()):,} could not be judged: {'; '.join(because)}"
             out.say(words, "yellow")
+
+
+def _table(reports: list[FactReport]) -> Table:
+    columns: dict[str, Form] = {"run": str, "answered": share, "FActScore": _percent, "supported": share}
+    return Table("facts", columns, [(one.run, one.answered, one.score, one.supported) for one in reports])
+
+
+def _percent(score: Figure) -> str:
+    return f"{percent(score.value)} ({interval(score)})"

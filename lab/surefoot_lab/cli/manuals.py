@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +10,7 @@ from typer import Argument, Option
 from surefoot import __version__
 from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import bar, counting, err, out, plain, pulling, tabled, write_json
+from surefoot.cli._console import bar, counting, err, plain, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.index.build import build
@@ -19,9 +18,8 @@ from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals as bench_manuals
-from surefoot_lab.cli._numbers import interval, percent
 from surefoot_lab.datasets.manuals import read
-from surefoot_lab.manuals import FUNNEL, OUTCOMES, ManualReport
+from surefoot_lab.report import as_markdown, show
 
 REPORT = "report"
 """Name of both reports in the run's folder, before .json and .md."""
@@ -53,8 +51,9 @@ def manuals(
         )
     whole = {**about, "config": chosen, "environment": manifest.environment()}
     write_json(run / f"{REPORT}.json", bench_manuals.as_json(reports, whole))
-    write_text(run / f"{REPORT}.md", bench_manuals.as_markdown(reports))
-    _show(reports)
+    made = bench_manuals.tables(reports)
+    write_text(run / f"{REPORT}.md", as_markdown(made) + "\n")
+    show(made[:3])
     err.say(f"both reports, as .json and .md, and the traces in {run}", "dim")
 
 
@@ -83,15 +82,3 @@ def _indexed(folder: Path, config: Config) -> int:
             on_progress=lambda so_far: progress.update(task, completed=so_far.bytes, total=so_far.total),
         )
     return builder.index.info().passages
-
-
-def _show(reports: Sequence[ManualReport]) -> None:
-    heads = [text for report in reports for text in (report.method, "95 % interval")]
-    rows = []
-    for measure in (*OUTCOMES, *FUNNEL):
-        shares = [report.whole.shares[measure.name] for report in reports]
-        rows.append((measure.label, *(text for share in shares for text in (percent(share), interval(share)))))
-    out.print(tabled([f"{reports[0].whole.questions} questions"], heads, rows))
-    for report in reports:
-        words = "none" if report.whole.words is None else f"{report.whole.words:.0f}"
-        out.say(f"{report.method}: median {words} words an answer, {report.seconds:.2f} s a question")

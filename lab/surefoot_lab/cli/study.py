@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.progress import MofNCompleteColumn, TaskID
 from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import bar, err, headed, out, plain, pulling
+from surefoot.cli._console import bar, err, out, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.text.json_values import parsed
 from surefoot.types.protocols import Evaluator
 from surefoot_lab.datasets import pairs
+from surefoot_lab.report import Form, Table, count, show
 from surefoot_lab.study import controls, hypotheses, report
 from surefoot_lab.study.examination import StudySettings as Depth
 from surefoot_lab.study.run import Study, run
+from surefoot_lab.study.tables import signed
 
 _OWN = Depth()
 
@@ -82,11 +84,9 @@ def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evalu
 
 def _show(found: Study) -> None:
     out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
-    table = headed(["claim", "verdict"], ["effect", "pairs", "questions"])
-    for one in found.findings:
-        cells: tuple[Any, ...] = (report.signed(one.effect), f"{one.effect.of:,}", f"{one.questions:,}")
-        table.add_row(plain(one.claim.id), one.verdict, *cells)
-    out.print(table)
+    rows = [(one.claim.id, one.verdict, one.effect, one.effect.of, one.questions) for one in found.findings]
+    columns: dict[str, Form] = {"claim": str, "verdict": str, "effect": signed, "pairs": count, "questions": count}
+    note = "effect: in standard deviations of the score (95 % interval, bootstrap over questions)"
+    show([Table("findings", columns, rows, note)])
     for conclusion in found.conclusions:
         out.say(f"{conclusion.conclusion.says} {conclusion.verdict.upper()}, {conclusion.because}")
-    out.print("effect: in standard deviations of the score (95 % interval, bootstrap over questions)", style="dim")

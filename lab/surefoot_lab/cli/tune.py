@@ -20,11 +20,11 @@ from surefoot.run.store import write_text
 from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
 from surefoot_lab import pictures, tuning
-from surefoot_lab.cli._numbers import percent
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import Decisions
+from surefoot_lab.report import percent
 from surefoot_lab.risk_control import Aim, Point
 from surefoot_lab.tuning import THIN, TuningReport
 

@@ -17,7 +17,7 @@ from surefoot.config.settings import settings as overrides
 from surefoot.run import manifest
 from surefoot.stats.text import NONE
 from surefoot_lab import support
-from surefoot_lab.cli._numbers import of
+from surefoot_lab.report import of
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
 from surefoot_lab.train.claims import LabelledClaim

@@ -23,11 +23,12 @@ from surefoot.types.protocols import Evaluator
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.probes import stock
-from surefoot_lab.study.examination import FRACTIONS, Examined, StudySettings, examined
+from surefoot_lab.report import Table
+from surefoot_lab.study.examination import Examined, StudySettings, examined
 from surefoot_lab.study.hypotheses import Hypotheses, register
 from surefoot_lab.study.kinds import rarity
 from surefoot_lab.study.sample import PairSample, Stratum, drawn, eligible
-from surefoot_lab.study.tables import Tables, tables
+from surefoot_lab.study.tables import tables
 from surefoot_lab.study.verdicts import ConclusionVerdict, Finding, concluded, judged, questions
 
 PAIRS = "pairs.jsonl"
@@ -77,9 +78,7 @@ class Study:
     """The first such pair's; empty: there is none."""
     findings: tuple[Finding, ...]
     conclusions: tuple[ConclusionVerdict, ...]
-    tables: Tables
-    fractions: tuple[float, ...]
-    """Of a pair's units: taken out or left alone."""
+    tables: Sequence[Table]
 
 
 def run(
@@ -143,7 +142,6 @@ def run(
         findings=findings,
         conclusions=concluded(findings, hypotheses.conclusions),
         tables=tables(pairs, among, sample.spread, used),
-        fractions=FRACTIONS,
     )
 
 

@@ -6,9 +6,10 @@ Values are in standard deviations of the scores; intervals are from the bootstra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -16,115 +17,97 @@ from scipy.stats import rankdata
 from surefoot.evidence.policies import label
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Paired, mcnemar
+from surefoot.stats.text import NONE, number, percent
 from surefoot.types import Action, Thresholds
-from surefoot_lab.figures import Share, counted
+from surefoot_lab.figures import counted
+from surefoot_lab.report import Form, Table, count, share
 from surefoot_lab.study.examination import FRACTIONS, SUITE, Examined, Tried, change, over_as_rare, per_word
 from surefoot_lab.study.kinds import KINDS
 from surefoot_lab.study.verdicts import Questions
 
-ALL = "all"
-"""Pairs of any action."""
-GROUPS = (*(action.value for action in Action), ALL)
+GROUPS = (*(action.value for action in Action), "all")
+HOW = {
+    "another seed": "another seed alone",
+    "filler": "a word that says nothing where a word was",
+    "pad": "a sign without letters where a word was",
+    "hashed": "control: scores drawn by the text's hash",
+    "shuffled": "control: weights in another order",
+}
+"""The ways in which pairs are explained again, in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class KindRow:
-    """The words of a kind, in pairs of one action."""
-
-    kind: str
-    action: str
-    words: int
-    value: Figure
-    """Of a word: the mean over pairs of its mean in each; `of` counts pairs."""
-    share: Figure
-    """Of the sum of all absolute values in a pair."""
-    idf: float | None
-    """Mean over its units."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeRow:
-    """One change's effect on the pairs of one action."""
-
-    probe: str
-    action: str
-    change: Figure
-    delta: Figure
-    """Cliff's delta within pairs."""
-    upper: Paired
-    """At or above τ+: `first` counts pairs that were so only before, `second` those that are so only now."""
-    lower: Paired
-    """At or above τ−."""
-    left_out: dict[str, int]
-    """Pairs that it does not apply to, by reason."""
-
-
-@dataclass(frozen=True, slots=True)
-class FaithRow:
-    """The cost of taking out the first units of an order, or all others."""
-
-    order: str
-    without: tuple[Figure, ...]
-    """The score less that without them, for each fraction (comprehensiveness): large where the order is right."""
-    alone: tuple[Figure, ...]
-    """The score less that of them alone (sufficiency): small where the order is right."""
-    without_gain: Figure
-    """The attribution's order less this one; above 0: the attribution knows more."""
-    alone_gain: Figure
-    """This order less the attribution's; above 0: the attribution knows more."""
-
-
-@dataclass(frozen=True, slots=True)
-class AgainRow:
-    """Agreement of the values with those of another explanation of the same pairs."""
-
-    how: str
-    correlation: Figure
-    """Pearson's, over the units of a pair; the mean over pairs."""
-    rank_correlation: Figure
-    """Spearman's; low where most units are worth nothing, as their order is chance."""
-    entity_over_as_rare: Figure
-    """A word of the name over one as rare, by this explanation."""
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """The precision of the values."""
-
-    reached: Share
-    """Pairs whose largest error is within the tolerance."""
-    error: float
-    """The median over pairs of the largest standard error, as a share of the largest value."""
-    gap: float
-    """The largest gap of additivity over all pairs."""
-    units: float
-    """Median of a pair."""
-    evaluations: int
-    """Of all attributions, not counting the checks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """The descriptions of a study."""
-
-    kinds: tuple[KindRow, ...]
-    changes: tuple[ChangeRow, ...]
-    faith: tuple[FaithRow, ...]
-    again: tuple[AgainRow, ...]
-    precision: Precision
-
-
-def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, thresholds: Thresholds) -> Tables:
+def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, thresholds: Thresholds) -> list[Table]:
     """The tables of these pairs. `spread`: the unit, above 0."""
     look = _Look(drawn, spread)
-    groups = [(name, [one for one in pairs if name in (ALL, one.action.value)]) for name in GROUPS]
-    return Tables(
-        tuple(look.kind(kind, name, mine) for kind in KINDS for name, mine in groups),
-        tuple(look.change(probe.name, name, mine, thresholds) for probe in SUITE for name, mine in groups),
-        look.faith(pairs),
-        look.again([one for one in pairs if one.again]),
-        _precision(pairs),
-    )
+    groups = [(name, [one for one in pairs if name in ("all", one.action.value)]) for name in GROUPS]
+    checked, shares = [one for one in pairs if one.again], [f"{part:.0%}" for part in FRACTIONS]
+    orders = [tried.order for tried in pairs[0].tried] if pairs else []
+    kinds: dict[str, Form] = {"kind": str, "pairs of": str, "words": count, "value of a word": signed}
+    changes: dict[str, Form] = {"change": str, "pairs of": str, "pairs": count, "score": signed, "Cliff's δ": signed}
+    return [
+        Table(
+            "Words by kind",
+            {**kinds, "share of the whole": _part, "IDF": _tenth},
+            [row for kind in KINDS for name, mine in groups if (row := look.kind(kind, name, mine))[2]],
+            "The mean value of a word: the mean over pairs of its mean in each. Separators between question and "
+            "passage are never taken out and have no row. The share is of the sizes of all values in a pair.",
+        ),
+        Table(
+            "One thing changed",
+            {**changes, "flips at τ+": _flips, "p": _p, "flips at τ−": _flips, "p at τ−": _p},
+            [
+                row
+                for probe in SUITE
+                for name, mine in groups
+                if (row := look.change(probe.name, name, mine, thresholds))[2]
+            ],
+            "Each change was made to every pair that it applies to. Flips: pairs that fell below a threshold ↓ or rose "
+            "to it ↑, with McNemar's exact p; a pair counts as one trial there, though pairs of one question are "
+            "alike.",
+        ),
+        Table("Left out", {"change": str, "does not apply, or could not be graded": str}, list(_left_out(pairs))),
+        Table(
+            "Are these the right words?",
+            {
+                "order": str,
+                **dict.fromkeys((f"without {part}" for part in shares), signed),
+                "gain": signed,
+                **dict.fromkeys((f"only {part}" for part in shares), signed),
+                "gain of only": signed,
+            },
+            [look.faith(name, orders[0], pairs) for name in orders],
+            "The score less that without units (comprehensiveness), or with them alone (sufficiency): taken out, the "
+            "right ones cost much; left alone, little. From the highest value down, and for comparison from the rarest "
+            "down and by chance. Gain: the attribution's order over this one, over all shares.",
+        ),
+        Table(
+            "Explained again",
+            {
+                "explained with": str,
+                "correlation": signed,
+                "rank correlation": signed,
+                "name over words as rare": signed,
+                "pairs": count,
+            },
+            [look.again(again.how, checked) for again in (checked[0].again if checked else ())],
+            "Each by another seed: how values (Pearson) and ranks (Spearman) correlate, as a mean over pairs. Controls "
+            "must agree with nothing: an explanation that looks the same for them is not one of this evaluator.",
+        ),
+        Table(
+            "Precision",
+            {"of the values": str, "": str},
+            list(_precision(pairs)),
+            "Means over pairs are unbiased by the standard errors, single values are not.",
+        ),
+    ]
+
+
+def signed(figure: Figure) -> str:
+    """A figure with its interval."""
+    if figure.value is None:
+        return NONE
+    interval = "" if figure.low is None or figure.high is None else f" ({_sign(figure.low)} to {_sign(figure.high)})"
+    return f"{_sign(figure.value)}{interval}"
 
 
 def correlation(first: Sequence[float], second: Sequence[float], ranks: bool = False) -> float | None:
@@ -137,6 +120,8 @@ def correlation(first: Sequence[float], second: Sequence[float], ranks: bool = F
 
 @dataclass(frozen=True, slots=True)
 class _Look:
+    """Rows of the tables."""
+
     drawn: Questions
     spread: float
 
@@ -146,72 +131,69 @@ class _Look:
         values, numbers = [value for _, value in each], self.drawn.of([pair for pair, _ in each])
         return figures.figure(figures.mean(values, numbers), self.drawn.draws)[0]
 
-    def kind(self, kind: str, action: str, pairs: Sequence[Examined]) -> KindRow:
+    def kind(self, kind: str, action: str, pairs: Sequence[Examined]) -> tuple[Any, ...]:
         units = [
             (one.attribution.units[n].words, one.idf[n])
             for one in pairs
             for n, name in enumerate(one.kinds)
             if name == kind
         ]
-        return KindRow(
+        return (
             kind,
-            action,
+            action.upper(),
             sum(len(text.split()) for text, _ in units),
             self.mean(pairs, lambda one: per_word(one, (kind,)), self.spread),
             self.mean(pairs, lambda one: _share(one, kind)),
             sum(idf for _, idf in units) / len(units) if units else None,
         )
 
-    def change(self, probe: str, action: str, pairs: Sequence[Examined], thresholds: Thresholds) -> ChangeRow:
+    def change(self, probe: str, action: str, pairs: Sequence[Examined], thresholds: Thresholds) -> tuple[Any, ...]:
         moved = [(one, found + one.score) for one in pairs if (found := change(one, probe)) is not None]
         labels = [(one.action, label(score, thresholds)) for one, score in moved]
-        top, bottom = Action.CORRECT, Action.INCORRECT
-        forms = [form for one in pairs for form in one.changes if form.probe == probe]
-        reasons = Counter(form.reason for form in forms if form.score is None)
-        return ChangeRow(
+        above, below = (
+            mcnemar([keeps(before) for before, _ in labels], [keeps(after) for _, after in labels])
+            for keeps in (Action.CORRECT.__eq__, Action.INCORRECT.__ne__)
+        )
+        return (
             probe,
-            action,
+            action.upper(),
+            len(moved),
             self.mean(pairs, lambda one: change(one, probe), self.spread),
-            self.mean(pairs, lambda one: _sign(change(one, probe))),
-            mcnemar([before is top for before, _ in labels], [after is top for _, after in labels]),
-            mcnemar([before is not bottom for before, _ in labels], [after is not bottom for _, after in labels]),
-            dict(reasons.most_common()),
+            self.mean(pairs, lambda one: _direction(change(one, probe))),
+            *(above, above.p, below, below.p),
         )
 
-    def faith(self, pairs: Sequence[Examined]) -> tuple[FaithRow, ...]:
-        names = [tried.order for tried in pairs[0].tried] if pairs else []
-        return tuple(self._faith(name, names[0], pairs) for name in names)
-
-    def _faith(self, order: str, first: str, pairs: Sequence[Examined]) -> FaithRow:
+    def faith(self, order: str, first: str, pairs: Sequence[Examined]) -> tuple[Any, ...]:
         def lost(one: Examined, side: str, name: str, at: slice = slice(None)) -> float:
             return one.attribution.full - float(np.mean(getattr(_tried(one, name), side)[at]))
-
-        def figure(side: str, at: slice = slice(None)) -> Figure:
-            return self.mean(pairs, lambda one: lost(one, side, order, at), self.spread)
 
         def gain(side: str, more: str, less: str) -> Figure:
             return self.mean(pairs, lambda one: lost(one, side, more) - lost(one, side, less), self.spread)
 
-        cuts = [slice(n, n + 1) for n in range(len(FRACTIONS))]
-        return FaithRow(
-            order,
-            tuple(figure("without", cut) for cut in cuts),
-            tuple(figure("alone", cut) for cut in cuts),
-            gain("without", first, order),
-            gain("alone", order, first),
+        without, alone = (
+            [
+                self.mean(pairs, lambda one, side=side, n=n: lost(one, side, order, slice(n, n + 1)), self.spread)  # type: ignore[misc]
+                for n in range(len(FRACTIONS))
+            ]
+            for side in ("without", "alone")
         )
+        return order, *without, gain("without", first, order), *alone, gain("alone", order, first)
 
-    def again(self, pairs: Sequence[Examined]) -> tuple[AgainRow, ...]:
-        names = [again.how for again in pairs[0].again] if pairs else []
-        return tuple(self._again(how, pairs) for how in names)
-
-    def _again(self, how: str, pairs: Sequence[Examined]) -> AgainRow:
-        return AgainRow(
-            how,
-            self.mean(pairs, lambda one: correlation(one.attribution.values, _again(one, how))),
-            self.mean(pairs, lambda one: correlation(one.attribution.values, _again(one, how), ranks=True)),
-            self.mean(pairs, lambda one: over_as_rare(one, _again(one, how)), self.spread),
+    def again(self, how: str, pairs: Sequence[Examined]) -> tuple[Any, ...]:
+        linear, ranked = (
+            self.mean(pairs, lambda one, ranks=ranks: correlation(one.attribution.values, _again(one, how), ranks))  # type: ignore[misc]
+            for ranks in (False, True)
         )
+        over = self.mean(pairs, lambda one: over_as_rare(one, _again(one, how)), self.spread)
+        return HOW.get(how, how), linear, ranked, over, ranked.of
+
+
+def _left_out(pairs: Sequence[Examined]) -> Iterator[tuple[str, str]]:
+    for probe in SUITE:
+        forms = [form for one in pairs for form in one.changes if form.probe == probe.name]
+        reasons = Counter(form.reason for form in forms if form.score is None)
+        if reasons:
+            yield probe.name, "; ".join(f"{reason} ({number:,})" for reason, number in reasons.most_common())
 
 
 def _tried(one: Examined, order: str) -> Tried:
@@ -222,7 +204,7 @@ def _again(one: Examined, how: str) -> tuple[float, ...]:
     return next(again.values for again in one.again if again.how == how)
 
 
-def _sign(value: float | None) -> float | None:
+def _direction(value: float | None) -> float | None:
     return None if value is None else float(np.sign(value))
 
 
@@ -232,17 +214,39 @@ def _share(one: Examined, kind: str) -> float | None:
     return mine / total if total else None
 
 
-def _precision(pairs: Sequence[Examined]) -> Precision:
+def _precision(pairs: Sequence[Examined]) -> Iterator[tuple[str, str]]:
     found = [one.attribution for one in pairs]
-    return Precision(
-        counted(sum(one.reached for one in found), len(found)),
-        median(_error(one.errors, one.values) for one in found),
-        max(abs(one.gap) for one in found),
-        median(len(one.units) for one in found),
-        sum(one.evaluations for one in found),
+    yield "pairs that reached the tolerance", share(counted(sum(one.reached for one in found), len(found)))
+    yield (
+        "largest standard error, of the largest value, in the median pair",
+        f"{median(_error(one.errors, one.values) for one in found):.0%}",
     )
+    yield "largest gap between the score and the sum of the values", f"{max(abs(one.gap) for one in found):.1e}"
+    yield "units of the median pair", f"{median(len(one.units) for one in found):g}"
+    yield "evaluations, without those of the checks", f"{sum(one.evaluations for one in found):,}"
 
 
 def _error(errors: Iterable[float], values: Iterable[float]) -> float:
     largest = max(map(abs, values))
     return max(errors) / largest if largest else 0.0
+
+
+def _sign(value: float) -> str:
+    shown = f"{abs(value):.3f}" if abs(value) < 10 else f"{abs(value):.1f}"
+    return shown if float(shown) == 0 else f"{'−' if value < 0 else '+'}{shown}"
+
+
+def _part(one: Figure) -> str:
+    return percent(one.value, 0)
+
+
+def _tenth(value: float | None) -> str:
+    return number(value, ".1f")
+
+
+def _flips(one: Paired) -> str:
+    return f"↓{one.first:,} ↑{one.second:,}"
+
+
+def _p(p: float | None) -> str:
+    return NONE if p is None else f"{p:.4f}" if p >= 0.0001 else "< .0001"

@@ -31,7 +31,7 @@ def test_the_answers_of_a_run_are_judged_fact_by_fact(surefoot: Callable[..., An
     (here / "judge.toml").write_text(JUDGE)
     done = surefoot("lab", "facts", "run", "--config", "judge.toml", "--json", "facts.json")
     assert done.code == 0, done.err
-    assert any(line.split()[:5] == ["run/crag", "1", "of", "1", "100.0"] for line in done.out.splitlines())
+    assert "100.0 % (20.7 to 100.0), 1 of 1" in done.out
     assert "1 could not be judged: the judge's reply is no JSON (1)" in done.out
     (report,) = json.loads((here / "facts.json").read_text())["runs"]
     assert (report["judge"], report["facts"], report["supported"]["of"]) == ("scripted", 2, 1)

@@ -18,7 +18,7 @@ CASES = [
 
 
 @pytest.fixture
-def bench(surefoot: Callable[..., Any], here: Path) -> Callable[..., Any]:
+def bench(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """The command, over four questions and a folder with two manuals, and with a configuration that needs no model."""
     rows = [
         {
@@ -36,6 +36,7 @@ def bench(surefoot: Callable[..., Any], here: Path) -> Callable[..., Any]:
         }
         for number, (manual, question, answers, evidence) in enumerate(CASES)
     ]
+    monkeypatch.setenv("COLUMNS", "120")
     (here / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     for manual, text in (
         ("kettle-doc", "The kettle boils at 95 degrees by default.</p><h1>Parts</h1><p>The lid sits behind the spout."),
@@ -69,10 +70,10 @@ def test_both_reports_are_written(bench: Callable[..., Any], here: Path) -> None
     report = json.loads((here / "run" / "report.json").read_text())
     assert report["passages"].keys() == {"kettle-doc", "toaster-doc"}
     assert report["config"]["llm"]["use"] == "scripted"
-    plain = report["methods"]["bm25"]
-    assert [one["id"] for one in plain["outcomes"]] == ["0", "1", "2", "3"]
-    assert plain["groups"][0]["shares"]["right"]["count"] == 3
-    assert "## By manual" in (here / "run" / "report.md").read_text()
+    plain = report["reports"][1]
+    assert (plain["method"], [one["id"] for one in plain["outcomes"]]) == ("bm25", ["0", "1", "2", "3"])
+    assert report["tables"]["questions"][0]["bm25"]["count"] == 3
+    assert "## by manual" in (here / "run" / "report.md").read_text()
 
 
 def test_a_run_that_was_cut_off_goes_on(bench: Callable[..., Any], here: Path) -> None:

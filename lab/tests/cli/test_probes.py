@@ -67,7 +67,7 @@ def test_the_findings_of_each_file_are_shown(surefoot: Any, files: list[Path]) -
         == "injected question 3 +1.00 [+1.00, +1.00] – ↓0 ↑3 ↓0 ↑3 0 % of 3".split()
     )
     assert rows(done.out, "entity in both")[0] == "entity in both 3 .000 [.000, .000] – ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
-    assert rows(done.out, "entity in question")[1] == "entity in question 0 – – ↓0 ↑0 ↓0 ↑0 0".split()
+    assert rows(done.out, "entity in question")[1] == "entity in question 0 – – ↓0 ↑0 ↓0 ↑0 –".split()
     assert len(rows(done.out, "screened")) == 2 * sum(probe.screened for probe in PROBES)
     assert [len(rows(done.out, group)) for group in ("must fall", "must hold", "must stay low", "only reported")] == [
         2

@@ -14,10 +14,12 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError, UsageError
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
+from surefoot_lab.report import as_json
 from surefoot_lab.study import hypotheses, report
 from surefoot_lab.study.controls import Hashed
 from surefoot_lab.study.examination import StudySettings
 from surefoot_lab.study.run import PAIRS, Study, run
+from surefoot_lab.study.tables import HOW
 
 FIRST = "Arno Bela Cora Dario Elke Falk Gesa Hanno Ilse Jorun Kuno".split()
 LAST = "Velt Morin".split()
@@ -132,7 +134,8 @@ def test_an_evaluator_that_finds_answers_is_not_taken_for_one_that_matches_names
 
 def test_the_attribution_knows_more_than_rarity_and_chance(matcher: Study) -> None:
     """What it puts first costs more without, and less alone."""
-    gains = {row.order: (row.without_gain.value or 0.0, row.alone_gain.value or 0.0) for row in matcher.tables.faith}
+    faith = as_json(matcher.tables)["Are these the right words?"]
+    gains = {row["order"]: (row["gain"]["value"] or 0.0, row["gain of only"]["value"] or 0.0) for row in faith}
     assert gains["attribution"] == (0.0, 0.0)
     assert min(gains["IDF"]) > 0.1
     assert min(gains["chance"]) > 0.1
@@ -140,9 +143,10 @@ def test_the_attribution_knows_more_than_rarity_and_chance(matcher: Study) -> No
 
 def test_a_control_is_explained_otherwise(matcher: Study) -> None:
     """The same evaluator by another seed agrees with itself more than one that grades by chance does."""
-    found = {row.how: row.correlation.value or 0.0 for row in matcher.tables.again}
-    assert set(found) == {"another seed", "filler", "pad", "hashed"}
-    assert found["another seed"] > 0.5 > abs(found["hashed"])
+    again = as_json(matcher.tables)["Explained again"]
+    found = {row["explained with"]: row["correlation"]["value"] or 0.0 for row in again}
+    assert list(found) == [HOW[how] for how in ("another seed", "filler", "pad", "hashed")]
+    assert found[HOW["another seed"]] > 0.5 > abs(found[HOW["hashed"]])
 
 
 def test_the_hypotheses_are_on_record_before_the_evaluator_is_asked(tmp_path: Path) -> None:
