@@ -20,7 +20,7 @@ from surefoot.types import Assertion, Passage, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Embedder, Verifier
 from surefoot_lab.figures import Share, counted
-from surefoot_lab.train.claims import LabelledClaim
+from surefoot_lab.train.examples import TrainingExample
 
 SCHEMA = 1
 """Version of the JSON form; it stays while fields are only added."""
@@ -29,7 +29,7 @@ CALL = 64
 LONGEST = 1200
 """Words of the evidence that ROUGE-L compares, at most."""
 
-Baseline = Callable[[LabelledClaim], float]
+Baseline = Callable[[TrainingExample], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,10 @@ class SupportReport:
 
 
 def run(
-    verifier: Verifier, sets: Mapping[str, Sequence[LabelledClaim]], baselines: Mapping[str, Baseline], on_done: OnDone
+    verifier: Verifier,
+    sets: Mapping[str, Sequence[TrainingExample]],
+    baselines: Mapping[str, Baseline],
+    on_done: OnDone,
 ) -> list[SupportReport]:
     """A report for each set; `on_done` counts the claims of all sets. Raises what the verifier raises."""
     total, before = sum(map(len, sets.values())), 0
@@ -76,7 +79,7 @@ def _counted(on_done: OnDone, before: int, total: int, done: int) -> None:
 
 
 def _verdicts(
-    verifier: Verifier, claims: Sequence[LabelledClaim], on_done: Callable[[int], None]
+    verifier: Verifier, claims: Sequence[TrainingExample], on_done: Callable[[int], None]
 ) -> tuple[list[Support], float]:
     """The verdicts, and the seconds that they took; a first one is off the clock."""
     queries = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
@@ -95,7 +98,7 @@ def _verdicts(
 
 def report(
     name: str,
-    claims: Sequence[LabelledClaim],
+    claims: Sequence[TrainingExample],
     results: Sequence[Support],
     seconds: float,
     baselines: Mapping[str, Baseline],
@@ -134,7 +137,7 @@ def score(verdict: Support) -> float:
     return 0.5 if verdict.supported is None else float(verdict.supported)
 
 
-def word_f1(claims: Sequence[LabelledClaim], results: Sequence[Support]) -> float | None:
+def word_f1(claims: Sequence[TrainingExample], results: Sequence[Support]) -> float | None:
     """The harmonic mean of how many words pointed at are marked, and how many marked words are pointed at, over the
     claims of which it is known; those with label 1 have no marked word. None where no word is marked at all."""
     right = arguments = marked = 0
@@ -150,13 +153,13 @@ def _words_at(text: str, spans: Sequence[tuple[int, int]]) -> set[int]:
     return {i for i, (a, b) in enumerate(places) if any(start < b and a < end for start, end in spans)}
 
 
-def overlap(claim: LabelledClaim) -> float:
+def overlap(claim: TrainingExample) -> float:
     """The share of the claim's telling words that the evidence holds."""
     mine = {word for word in words(claim.text) if word not in STOP_WORDS} or set(words(claim.text))
     return len(mine & set(words(claim.evidence))) / max(1, len(mine))
 
 
-def rouge_l(claim: LabelledClaim) -> float:
+def rouge_l(claim: TrainingExample) -> float:
     """The share of the claim's words that stand in the evidence in their order: the recall of ROUGE-L (Lin 2004)."""
     mine, there = words(claim.text), words(claim.evidence)[:LONGEST]
     row = [0] * (len(mine) + 1)
@@ -170,7 +173,7 @@ def rouge_l(claim: LabelledClaim) -> float:
 def cosine(embedder: Embedder) -> Baseline:
     """The cosine of the claim's vector with the evidence's."""
 
-    def near(claim: LabelledClaim) -> float:
+    def near(claim: TrainingExample) -> float:
         one, other = embedder.embed([claim.text, claim.evidence])
         return float(one @ other)
 

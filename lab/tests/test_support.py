@@ -8,13 +8,13 @@ import pytest
 
 from surefoot.types import Assertion, Support
 from surefoot_lab import support
-from surefoot_lab.train.claims import LabelledClaim
+from surefoot_lab.train.examples import TrainingExample
 
 EVIDENCE = "The Ruvel Bridge was built in 1911. It is of iron."
 
 
-def claim(text: str, label: int, spans: Sequence[tuple[int, int]] | None = None) -> LabelledClaim:
-    return LabelledClaim(text, "", EVIDENCE, label, tuple(spans) if spans is not None else None)
+def claim(text: str, label: int, spans: Sequence[tuple[int, int]] | None = None) -> TrainingExample:
+    return TrainingExample(text, "", EVIDENCE, label, tuple(spans) if spans is not None else None)
 
 
 CLAIMS = [

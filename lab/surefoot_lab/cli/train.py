@@ -1,4 +1,4 @@
-"""`surefoot lab train`: make an evaluator from labelled pairs."""
+"""`surefoot lab train`: make an evaluator or a verifier from labelled data."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from surefoot.types.errors import MissingExtra
 
 if TYPE_CHECKING:
     from surefoot.evaluate.ask.runs import OnDone
-    from surefoot_lab.train.training import TrainingProgress
+    from surefoot_lab.train.loop import TrainingProgress
 
 EVALUATOR = Path(surefoot.__file__).parent / "evaluators" / "minilm.onnx"
 """The shipped evaluator, from which the verifier starts."""
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
+_Seed = Annotated[int, Option("--seed")]
+_Device = Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")]
 _Bfloat16 = Annotated[
     bool,
     Option(
@@ -50,28 +52,27 @@ def evaluator(
             "minilm.onnx.",
         ),
     ] = None,
-    seed: Annotated[int, Option("--seed")] = 0,
-    device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
+    seed: _Seed = 0,
+    device: _Device = None,
     bfloat16: _Bfloat16 = False,
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
-    try:
-        from surefoot_lab.train.evaluator import ONWARD, EvaluatorRecipe, train
+    with _extra("evaluator"):
+        from surefoot_lab.train.evaluator import ONWARD, train
         from surefoot_lab.train.export import imported
         from surefoot_lab.train.finish import finish, require_questions
+        from surefoot_lab.train.grader import GraderRecipe
         from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
-        from surefoot_lab.train.network import pretrained, restored
-    except ImportError as error:
-        raise MissingExtra("surefoot lab train evaluator", "train", "surefoot-lab") from error
+        from surefoot_lab.train.network import GraderNetwork, pretrained, restored
     learned = Mixture(data, sources(mixture or SHIPPED))
     require_questions(learned)
-    with _telling(_of_minilm) as tell:
+    with _reporting() as on_progress:
         if start and start.is_file():
-            first = imported(start) if start.suffix == ".onnx" else restored(start)
-            recipe = replace(ONWARD, seed=seed)
+            network = imported(start) if start.suffix == ".onnx" else restored(start, GraderNetwork)
+            recipe = ONWARD
         else:
-            first, recipe = pretrained(start, seed), EvaluatorRecipe(seed=seed)
-        best = train(first, learned, to, replace(recipe, bfloat16=bfloat16), tell, device)
+            network, recipe = pretrained(start, seed), GraderRecipe()
+        best = train(network, learned, to, replace(recipe, seed=seed, bfloat16=bfloat16), on_progress, device)
     _finished("evaluator", to, partial(finish, best, learned, to))
 
 
@@ -87,21 +88,19 @@ def average(
     ] = None,
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
-    try:
-        from surefoot_lab.train import claims, finish, network, verifier_finish
-        from surefoot_lab.train import verifier as verifiers
-        from surefoot_lab.train.average import average as mean
-        from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
-    except ImportError as error:
-        raise MissingExtra("surefoot lab train average", "train", "surefoot-lab") from error
+    with _extra("average"):
+        from surefoot_lab.train import claims, finish, verifier_finish
+        from surefoot_lab.train import mixture as mixtures
+        from surefoot_lab.train.network import GraderNetwork
+        from surefoot_lab.train.release import average as mean
+        from surefoot_lab.train.verifier import VerifierNetwork
     if role == "verifier":
         sets = claims.ClaimSets(data, claims.sources(mixture or claims.SHIPPED))
-        best = mean(weights, to, verifiers.restored)
-        _finished(role, to, partial(verifier_finish.finish, best, sets, to))
-        return
-    learned = Mixture(data, sources(mixture or SHIPPED))
-    finish.require_questions(learned)
-    _finished(role, to, partial(finish.finish, mean(weights, to, network.restored), learned, to))
+        _finished(role, to, partial(verifier_finish.finish, mean(weights, to, VerifierNetwork), sets, to))
+    else:
+        learned = mixtures.Mixture(data, mixtures.sources(mixture or mixtures.SHIPPED))
+        finish.require_questions(learned)
+        _finished(role, to, partial(finish.finish, mean(weights, to, GraderNetwork), learned, to))
 
 
 def verifier(
@@ -114,21 +113,55 @@ def verifier(
         Path | None,
         Option("--start", metavar="FILE", help="The minilm.onnx of an evaluator to start from; else the shipped one."),
     ] = None,
-    seed: Annotated[int, Option("--seed")] = 0,
+    seed: _Seed = 0,
     bfloat16: _Bfloat16 = False,
 ) -> None:
     """Train Surefoot's own verifier; run it again to go on where it stopped."""
-    try:
+    with _extra("verifier"):
         from surefoot_lab.train.claims import SHIPPED, ClaimSets, sources
-        from surefoot_lab.train.verifier import VerifierRecipe, from_shipped, train
+        from surefoot_lab.train.export import imported
+        from surefoot_lab.train.network import with_new_heads
+        from surefoot_lab.train.verifier import RECIPE, VerifierNetwork, train
         from surefoot_lab.train.verifier_finish import finish
-    except ImportError as error:
-        raise MissingExtra("surefoot lab train verifier", "train", "surefoot-lab") from error
     learned = ClaimSets(data, sources(sets or SHIPPED))
-    with _telling(_of_minilm) as tell:
-        recipe = VerifierRecipe(seed=seed, bfloat16=bfloat16)
-        best = train(from_shipped(start or EVALUATOR, seed), learned, to, recipe, tell)
+    body = imported(start or EVALUATOR).state_dict()
+    network = with_new_heads(body, VerifierNetwork, RECIPE.heads, seed)
+    with _reporting() as on_progress:
+        best = train(network, learned, to, replace(RECIPE, seed=seed, bfloat16=bfloat16), on_progress)
     _finished("verifier", to, partial(finish, best, learned, to))
+
+
+def t5(
+    start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
+    data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
+    label: Annotated[
+        Literal["label_title", "label"], Option("--label", help="Label to learn; label_title is the paper's.")
+    ] = "label_title",
+    task: Annotated[str, Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
+    epochs: Annotated[int, Option("--epochs", min=1)] = 8,
+    batch: Annotated[int, Option("--batch", min=1, help="Pairs a step.")] = 12,
+    rate: Annotated[float, Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
+    seed: _Seed = 0,
+    device: _Device = None,
+) -> None:
+    """Fine-tune a T5 as CRAG's evaluator was; run it again to go on where it stopped."""
+    with _extra("t5", "transformers", "surefoot"):
+        from surefoot_lab.train.t5 import T5Recipe, examples, train_t5
+    recipe = T5Recipe(task=task, epochs=epochs, batch=batch, rate=rate, seed=seed)
+    with _reporting() as on_progress:
+        targets = train_t5(start, examples(data, label), to, recipe, on_progress, device)
+    out.say(f"{to}: {len(targets)} pairs, {sum(target > 0 for target in targets)} of them +1")
+    out.say(f"use it: --set evaluator.use=t5 --set evaluator.folder={to}")
+
+
+@contextmanager
+def _extra(command: str, extra: str = "train", package: str = "surefoot-lab") -> Iterator[None]:
+    """Name the extra to install where an import fails."""
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtra(f"surefoot lab train {command}", extra, package) from error
 
 
 def _finished(role: str, to: Path, finish: Callable[[OnDone], Path]) -> None:
@@ -140,56 +173,20 @@ def _finished(role: str, to: Path, finish: Callable[[OnDone], Path]) -> None:
     out.say(f"use it: {use}")
 
 
-def _of_minilm(progress: TrainingProgress) -> str:
-    seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
-    return f"loss {progress.loss:.3f}{seen}"
-
-
-def t5(
-    start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
-    data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="New folder for the evaluator.")],
-    label: Annotated[
-        Literal["label_title", "label"], Option("--label", help="Label to learn; label_title is the paper's.")
-    ] = "label_title",
-    task: Annotated[str, Option("--task", help="Form of the input: popqa, pubhealth, arc or bio.")] = "popqa",
-    epochs: Annotated[int, Option("--epochs", min=1)] = 8,
-    batch: Annotated[int, Option("--batch", min=1, help="Pairs a step.")] = 12,
-    rate: Annotated[float, Option("--rate", help="Learning rate in the first step; it falls to 0.")] = 1e-4,
-    seed: Annotated[int, Option("--seed")] = 0,
-    device: Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")] = None,
-) -> None:
-    """Fine-tune a T5 as CRAG's evaluator was."""
-    try:
-        from surefoot_lab.train.t5 import T5Recipe, lessons, train
-    except ImportError as error:
-        raise MissingExtra("surefoot lab train t5", "transformers") from error
-    recipe = T5Recipe(task, epochs, batch, rate, seed=seed)
-    with _telling(_of_t5) as tell:
-        done = train(start, lessons(data, label), to, recipe, device=device, on_step=tell)
-    first, last = done.losses[0], done.losses[-1]
-    out.say(f"{done.folder}: {done.pairs} pairs, {done.positives} of them +1")
-    out.say(f"mean squared error {first:.3f} in the first epoch, {last:.3f} in the last")
-    out.say(f"use it: --set evaluator.use=t5 --set evaluator.folder={done.folder}")
-
-
-def _of_t5(progress: TrainingProgress) -> str:
-    return f"epoch {progress.epoch}, loss {progress.loss:.3f}"
-
-
 @contextmanager
-def _telling(about: Callable[[TrainingProgress], str]) -> Iterator[Callable[[TrainingProgress], None]]:
-    """Shows how far a training is: a bar on a terminal, and elsewhere a line now and then; `about` words it."""
+def _reporting() -> Iterator[Callable[[TrainingProgress], None]]:
+    """Show how far a training is: a bar on a terminal, and elsewhere a line now and then."""
     with bar(MofNCompleteColumn()) as shown:
         task = shown.add_task("starting", total=None)
         last = time.monotonic()
 
-        def tell(progress: TrainingProgress) -> None:
+        def report(progress: TrainingProgress) -> None:
             nonlocal last
-            what = about(progress)
-            shown.update(task, description=what, completed=progress.step, total=progress.steps)
+            seen = "" if progress.dev is None else f", dev AUC {progress.dev:.3f}"
+            text = f"loss {progress.loss:.3f}{seen}"
+            shown.update(task, description=text, completed=progress.step, total=progress.steps)
             if not err.is_terminal and time.monotonic() - last > _QUIET:
                 last = time.monotonic()
-                err.print(f"step {progress.step} of {progress.steps}, {what}")
+                err.print(f"step {progress.step} of {progress.steps}, {text}")
 
-        yield tell
+        yield report

@@ -20,7 +20,7 @@ from surefoot_lab import support
 from surefoot_lab.report import of
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
-from surefoot_lab.train.claims import LabelledClaim
+from surefoot_lab.train.examples import TrainingExample
 
 
 def verifier(
@@ -35,7 +35,7 @@ def verifier(
     Beside the verifier stand the share of shared words, ROUGE-L and the cosine of the configured embedder's vectors.
     """
     chosen = agreed(agreed(config), *overrides(settings or []))
-    sets: dict[str, list[LabelledClaim]] = {}
+    sets: dict[str, list[TrainingExample]] = {}
     for path in data:
         for name, some in claims.read(path, limit).items():
             sets.setdefault(name, []).extend(some)

@@ -1,4 +1,4 @@
-"""Makes training examples of labelled questions, and negatives of their positives, which change one thing each."""
+"""Training examples: of labelled questions, with negatives of their positives, which change one thing each."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
 
-from surefoot.text.words import bare, fold, places_of, sentences, without
+from surefoot.evaluate.ask.questions import hashed
+from surefoot.text import toml_values
+from surefoot.text.words import bare, fold, places_of, sentences, without, words
+from surefoot.types.errors import ConfigError
 from surefoot_lab.renaming import renamed
-from surefoot_lab.train.sources import Row, Spans, normal
 
+T = TypeVar("T")
+Row = dict[str, Any]
+Spans = tuple[tuple[int, int], ...]
 Use = Literal["train", "dev", "split"]
 Evidence = Literal["answers", "number", "unknown"]
 
 NO_ARTICLE = "table"
 """The title of passages that belong to no article."""
 
+_LONG = 60
+"""A sentence of more characters is no common phrase; it gives its document away."""
 _OWN_NEGATIVES = 3
 """Of a question's own negatives, at most so many for each copy."""
 _CROPPED = 0.5
@@ -39,18 +47,22 @@ NEEDS = {
 
 @dataclass(frozen=True, slots=True)
 class TrainingExample:
-    """A labelled pair."""
+    """A labelled text beside its evidence: a question with a passage, or a claim with its source."""
 
-    question: str
-    title: str
     text: str
+    """The question, or the claim."""
+    context: str
+    """The passage's title, or what the claim answers or follows; empty where there is none."""
+    evidence: str
     label: int
-    """1: the passage answers the question."""
-    weight: float
+    """1: the passage answers the question, or the evidence carries all of the claim."""
     spans: Spans | None
-    """Places of answers in the text; empty: there is none; None: unknown."""
+    """Places of answers in the passage, or of unsupported words in the claim; empty: there are none; None: unknown."""
+    weight: float = 1.0
     hardness: int = 0
     """0 to 2: how much a negative is like a positive. Easy ones come first."""
+    kind: str = ""
+    """The rule that made it; empty: a person or a string rule labelled it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +95,40 @@ class Source:
             raise ValueError(f"nothing is made of {self.name}, as its use is dev; leave made out")
 
 
+def sections(path: Path, kind: str, made: Callable[[str, Row], T]) -> list[T]:
+    """The source that `made` makes of each section of a TOML file, by its name and its keys.
+
+    Raises ConfigError, which calls the file a `kind`, for a file that cannot be read and for what `made` raises:
+    ValueError, or TypeError for an unknown key.
+    """
+    try:
+        return [made(name, keys) for name, keys in toml_values.parsed(path.read_text(encoding="utf-8")).items()]
+    except (OSError, ValueError, TypeError) as error:
+        raise ConfigError(f"the {kind} {path} cannot be read: {error}") from error
+
+
 def examples_of_rows(source: Source, rows: Sequence[Row], chance: random.Random) -> Iterator[TrainingExample]:
     """Examples of the rows of one source, with negatives made of their positives."""
     maker = _Maker(source, rows, chance)
     for row in [row for row in rows for _ in range(source.copies)]:
-        own = [_lesson(source, row, p) for p in row["passages"] if p.get("label") is not None]
-        good = [lesson for lesson in own if lesson.label]
-        bad = [lesson for lesson in own if not lesson.label]
+        own = [_example(source, row, p) for p in row["passages"] if p.get("label") is not None]
+        good = [one for one in own if one.label]
+        bad = [one for one in own if not one.label]
         if source.answered and not good:
             continue
         picked = good + chance.sample(bad, min(len(bad), _OWN_NEGATIVES))
-        for lesson in [*picked, *(new for each in good for new in maker.made(row, each, bad))]:
-            yield _varied(lesson, chance)
+        for one in [*picked, *(new for each in good for new in maker.made(row, each, bad))]:
+            yield _varied(one, chance)
 
 
-def _lesson(source: Source, row: Row, passage: Row) -> TrainingExample:
-    label, text = int(passage["label"]), passage["text"]
+def _example(source: Source, row: Row, passage: Row) -> TrainingExample:
+    label, text, title = int(passage["label"]), passage["text"], passage.get("title") or ""
     nowhere: Spans | None = () if source.absent else None
-    spans = _evidence(source, row, text) if label else nowhere
-    title = passage.get("title") or ""
-    return TrainingExample(row["question"], title, text, label, source.weight, spans, hardness=0 if label else 1)
+    spans = _spans(source, row, text) if label else nowhere
+    return TrainingExample(row["question"], title, text, label, spans, source.weight, hardness=0 if label else 1)
 
 
-def _evidence(source: Source, row: Row, text: str) -> Spans | None:
+def _spans(source: Source, row: Row, text: str) -> Spans | None:
     """Places of the answer in a passage that has one; None: unknown."""
     found: Spans | None = () if source.evidence == "unknown" else find(answers_of(row), text)
     if not found and source.evidence == "number":
@@ -113,13 +136,15 @@ def _evidence(source: Source, row: Row, text: str) -> Spans | None:
     return found or None
 
 
+Change = dict[str, Any] | None
+"""The fields in which a made example differs from its positive; None: the positive does not allow it, or chance."""
+
+
 class _Maker:
-    """Makes lessons of one source's positives, of the kinds in its `made`."""
+    """Makes examples of one source's positives, of the kinds in its `made`: negatives, unless they say otherwise."""
 
     def __init__(self, source: Source, rows: Sequence[Row], chance: random.Random) -> None:
-        self.source, self.chance = source, chance
-        self.nowhere: Spans | None = () if source.absent else None
-        self.rows = rows
+        self.source, self.chance, self.rows = source, chance, rows
         self.rivals: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             self.rivals[row.get("prop", "")].append(row)
@@ -134,74 +159,70 @@ class _Maker:
         return found
 
     def made(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Iterator[TrainingExample]:
-        """A lesson of each kind, where the positive allows it and chance picks it."""
+        """An example of each kind, where the positive allows it and chance picks it."""
+        usual = {"label": 0, "spans": () if self.source.absent else None}
         for kind in self.source.made:
-            if lesson := MADE[kind](self, row, good, bad):
-                yield lesson
+            if change := MADE[kind](self, row, good, bad):
+                yield replace(good, **{**usual, **change})
 
-    def other_question(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def other_question(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The passage with another passage's question, which it does not answer as far as labels and answers tell."""
         other = self.chance.choice(self.rows)
         if self.chance.random() >= 0.7 or _answered(other, good):
             return None
-        return replace(good, question=other["question"], label=0, spans=self.nowhere)
+        return {"text": other["question"]}
 
-    def answer_removed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def answer_removed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The passage without the sentences that hold an answer."""
         if not good.spans or self.chance.random() >= 0.6:
             return None
-        rest = without(good.text, good.spans)
-        if len(rest) < _LEFT or find(answers_of(row), good.title):
+        rest = without(good.evidence, good.spans)
+        if len(rest) < _LEFT or find(answers_of(row), good.context):
             return None
-        return replace(good, text=rest, label=0, spans=self.nowhere, hardness=2)
+        return {"evidence": rest, "hardness": 2}
 
-    def other_entity(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def other_entity(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The passage with the same question about a rival, whom it neither names nor answers for."""
         rival = self._rival(row, good)
-        if not rival or find(answers_of(rival), good.text):
+        if not rival or find(answers_of(rival), good.evidence):
             return None
-        return replace(good, question=rival["question"], label=0, spans=self.nowhere, hardness=1)
+        return {"text": rival["question"], "hardness": 1}
 
-    def other_relation(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def other_relation(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The passage with another question about the same article, none of whose answers it holds."""
-        queries = normal(good.question)
-        others = [one for one in self._alike.get(article(row), ()) if normal(one["question"]) != queries]
+        others = [one for one in self._alike.get(article(row), ()) if normal(one["question"]) != normal(good.text)]
         for other in self.chance.sample(others, len(others)):
-            if not _answered(other, good) and not places_of(answers_of(other), f"{good.title}\n{good.text}"):
-                return replace(good, question=other["question"], label=0, spans=self.nowhere, hardness=2)
+            if not _answered(other, good) and not places_of(answers_of(other), f"{good.context}\n{good.evidence}"):
+                return {"text": other["question"], "hardness": 2}
         return None
 
-    def renamed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def renamed(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The passage with a rival's name in it."""
         rival = self._rival(row, good)
         if not rival or self.chance.random() >= 0.6:
             return None
-        mine, other = subject_of(row), subject_of(rival)
-        title, text = (renamed(part, mine, other) for part in (good.title, good.text))
-        if text == good.text:
-            return None
-        return replace(good, title=title, text=text, label=0, spans=self.nowhere, hardness=2)
+        title, text = (renamed(part, subject_of(row), subject_of(rival)) for part in (good.context, good.evidence))
+        return {"context": title, "evidence": text, "hardness": 2} if text != good.evidence else None
 
-    def joined(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> TrainingExample | None:
+    def joined(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Change:
         """The answering text among others that were found for the same question; still a positive."""
         if not bad or self.chance.random() >= 0.5:
             return None
-        others = self.chance.sample([lesson.text for lesson in bad], min(len(bad), self.chance.randint(1, 2)))
+        others = self.chance.sample([one.evidence for one in bad], min(len(bad), self.chance.randint(1, 2)))
         at = self.chance.randint(0, len(others))
         before = len("".join(f"{text} " for text in others[:at]))
-        text = " ".join([*others[:at], good.text, *others[at:]])
         spans = good.spans and tuple((start + before, end + before) for start, end in good.spans)
-        return replace(good, text=text, spans=spans)
+        return {"evidence": " ".join([*others[:at], good.evidence, *others[at:]]), "spans": spans, "label": 1}
 
     def _rival(self, row: Row, good: TrainingExample) -> Row | None:
         """The row of another entity with the same relation, drawn at random; None if the passage names that entity."""
         rival = self.chance.choice(self.rivals[row.get("prop", "")])
         mine, other = subject_of(row), subject_of(rival)
-        spoken_of = find([other], f"{good.title} {good.text}")
+        spoken_of = find([other], f"{good.context} {good.evidence}")
         return rival if mine and other and fold(mine) != fold(other) and not spoken_of else None
 
 
-MADE: dict[str, Callable[[_Maker, Row, TrainingExample, Sequence[TrainingExample]], TrainingExample | None]] = {
+MADE: dict[str, Callable[[_Maker, Row, TrainingExample, Sequence[TrainingExample]], Change]] = {
     "other question": _Maker.other_question,
     "answer removed": _Maker.answer_removed,
     "other entity": _Maker.other_entity,
@@ -209,26 +230,26 @@ MADE: dict[str, Callable[[_Maker, Row, TrainingExample, Sequence[TrainingExample
     "renamed": _Maker.renamed,
     "joined": _Maker.joined,
 }
-"""Kinds of lessons made of a positive, by their names in a mixture file."""
+"""Kinds of examples made of a positive, by their names in a mixture file."""
 
 
-def _varied(lesson: TrainingExample, chance: random.Random) -> TrainingExample:
-    """The lesson, perhaps without its title, perhaps cut to some of its sentences."""
-    if chance.random() < _UNTITLED and find([bare(lesson.title)], lesson.text):
-        lesson = replace(lesson, title="")
-    if chance.random() >= _CROPPED or (lesson.label and not lesson.spans):
-        return lesson
-    ranges = sentences(lesson.text)
+def _varied(one: TrainingExample, chance: random.Random) -> TrainingExample:
+    """The example, perhaps without its title, perhaps cut to some of its sentences."""
+    if chance.random() < _UNTITLED and find([bare(one.context)], one.evidence):
+        one = replace(one, context="")
+    if chance.random() >= _CROPPED or (one.label and not one.spans):
+        return one
+    ranges = sentences(one.evidence)
     if len(ranges) < 2:
-        return lesson
-    anchor = chance.choice(lesson.spans)[0] if lesson.spans else chance.randrange(len(lesson.text))
+        return one
+    anchor = chance.choice(one.spans)[0] if one.spans else chance.randrange(len(one.evidence))
     centre = next((i for i, (_, end) in enumerate(ranges) if anchor < end), len(ranges) - 1)
     first, last = max(0, centre - chance.randint(0, 2)), min(len(ranges) - 1, centre + chance.randint(0, 2))
     start, end = ranges[first][0], ranges[last][1]
-    spans = lesson.spans and tuple((a - start, b - start) for a, b in lesson.spans if start <= a and b <= end)
-    if lesson.label and not spans:  # the answer crosses a sentence's end
-        return lesson
-    return replace(lesson, text=lesson.text[start:end], spans=spans)
+    spans = one.spans and tuple((a - start, b - start) for a, b in one.spans if start <= a and b <= end)
+    if one.label and not spans:  # the answer crosses a sentence's end
+        return one
+    return replace(one, evidence=one.evidence[start:end], spans=spans)
 
 
 def find(answers: Sequence[str], text: str) -> Spans:
@@ -247,9 +268,8 @@ def find(answers: Sequence[str], text: str) -> Spans:
 
 def _only_number(question: str, text: str) -> Spans | None:
     """The only number in the text, if the question asks for one; None: unknown."""
-    if not re.match(
-        r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))", question
-    ):
+    asked = r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))"
+    if not re.match(asked, question):
         return None
     numbers = [match.span() for match in re.finditer(r"\d[\d,.]*\d|\d", text)]
     return tuple(numbers) if len(numbers) == 1 else None
@@ -257,7 +277,7 @@ def _only_number(question: str, text: str) -> Spans | None:
 
 def article(row: Row) -> str:
     """The article of a row: its subject's page, that of its first positive or passage, its item, or its own id."""
-    passages = sorted(passages_of(row), key=lambda p: p.get("label") != 1)
+    passages = sorted(row.get("passages", ()), key=lambda p: p.get("label") != 1)
     title = next((p["title"] for p in passages if is_article(p)), "")
     return normal(row.get("s_wiki_title") or title) or str(row.get("item") or row["id"])
 
@@ -269,14 +289,8 @@ def is_article(passage: Row) -> bool:
 
 def _answered(other: Row, good: TrainingExample) -> bool:
     """True if the passage answers the other question too, as far as labels and answers tell."""
-    known = any(p.get("label") == 1 and p["text"] == good.text for p in other["passages"])
-    return known or bool(find(answers_of(other), good.text))
-
-
-def passages_of(row: Row) -> list[Row]:
-    """The passages of a question; none for one that has none."""
-    found: list[Row] = row.get("passages", [])
-    return found
+    known = any(p.get("label") == 1 and p["text"] == good.evidence for p in other["passages"])
+    return known or bool(find(answers_of(other), good.evidence))
 
 
 def answers_of(row: Row) -> list[str]:
@@ -287,3 +301,18 @@ def answers_of(row: Row) -> list[str]:
 def subject_of(row: Row) -> str:
     """The bare name of the question's entity; empty where the file has none."""
     return bare(row.get("s_wiki_title") or "")
+
+
+def long_sentences(text: str) -> Iterator[bytes]:
+    """A hash of each long sentence, by which one document is known in another; the same in any spelling."""
+    return (hashed(normal(text[start:end]), 8) for start, end in sentences(text) if end - start > _LONG)
+
+
+def percentile(text: str) -> int:
+    """A number from 0 to 99 by a hash of the text: what divides documents into parts is the same everywhere."""
+    return int.from_bytes(hashed(text, 8), "big") % 100
+
+
+def normal(text: str) -> str:
+    """The words of the text, folded, with a space between two."""
+    return " ".join(words(text))

@@ -82,7 +82,7 @@ def imported(path: Path) -> GraderNetwork:
     The same file gives the same weights to the last bit. Raises ModelError for any other file.
     """
     try:
-        return shaped(_weights(onnx.load(str(path)).graph))
+        return shaped(_weights(onnx.load(str(path)).graph), GraderNetwork)
     except (OSError, DecodeError, KeyError, ValueError, RuntimeError) as error:
         raise ModelError(f"{path} holds no exported evaluator; give the minilm.onnx of one") from error
 

@@ -28,7 +28,7 @@ from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.train.export import export
 from surefoot_lab.train.mixture import Mixture
-from surefoot_lab.train.network import restored
+from surefoot_lab.train.network import GraderNetwork, restored
 from surefoot_lab.train.release import UNFITTED, releasing, write_card
 
 AIM = risk_control.Aim(target=0.2, discard_target=0.3, strip_target=0.1)
@@ -70,7 +70,7 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
 
 
 def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
-    export(restored(best), work / "minilm.onnx")
+    export(restored(best, GraderNetwork), work / "minilm.onnx")
     files = _fitting(mixture, work / "dev")
     few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
     irrelevant = [[pair for pair in some if not pair.label] for some in few]

@@ -1,9 +1,9 @@
-"""The evaluator's lessons: labelled files of many domains, and negatives made from their positives.
+"""The evaluator's examples: labelled files of many domains, and negatives made from their positives.
 
 An evaluator that sees only the files' own negatives learns how answers look, or which names go together, but not to
 read the question. So each positive brings negatives that change one thing and leave the rest, of the kinds in `MADE`.
 
-No lesson comes from the articles of a development question: neither its question, nor its passages, nor others of the
+No example comes from the articles of a development question: neither its question, nor its passages, nor others of the
 same articles, nor any that share a long sentence with them.
 """
 
@@ -28,6 +28,7 @@ from surefoot_lab.datasets import pairs
 from surefoot_lab.train import openings
 from surefoot_lab.train.examples import (
     NEEDS,
+    Row,
     Source,
     TrainingExample,
     answers_of,
@@ -35,10 +36,12 @@ from surefoot_lab.train.examples import (
     examples_of_rows,
     find,
     is_article,
-    passages_of,
+    long_sentences,
+    normal,
+    percentile,
+    sections,
     subject_of,
 )
-from surefoot_lab.train.sources import Row, long_sentences, normal, percentile, sections
 
 Half = Literal["fit", "test"]
 
@@ -70,7 +73,7 @@ def half(row: Row) -> Half:
 
 
 class Mixture:
-    """The rows of all files, divided into lessons and development questions.
+    """The rows of all files, divided into examples and development questions.
 
     Raises UsageError for a file that is missing or of another format, and ConfigError for negatives that cannot be made
     of it.
@@ -85,7 +88,11 @@ class Mixture:
         for source, rows in found.items():
             self.dev[source.name] = [row for row in rows if _is_dev(row, source)]
         held = _Held([row for rows in self.dev.values() for row in rows])
-        lacking = {source for source, rows in found.items() if source.use != "dev" and not any(map(passages_of, rows))}
+        lacking = {
+            source
+            for source, rows in found.items()
+            if source.use != "dev" and not any(row.get("passages") for row in rows)
+        }
         paragraphs = _paragraphs(data) if lacking else {}
         for source, rows in found.items():
             mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
@@ -98,14 +105,14 @@ class Mixture:
         }
         """Hashes of the mixture and of its files."""
 
-    def lessons(self, seed: int) -> list[TrainingExample]:
-        """All lessons of one pass; the same for the same seed.
+    def examples(self, seed: int) -> list[TrainingExample]:
+        """All examples of one pass; the same for the same seed.
 
         Positives are spread evenly, and negatives grow harder. (Ordered by hardness alone, the last quarter was all
         negatives and undid what the others had taught: development AUC fell from .838 to .832.)
         """
         chance = random.Random(seed)  # noqa: S311
-        made = [lesson for source, rows in self.train.items() for lesson in examples_of_rows(source, rows, chance)]
+        made = [one for source, rows in self.train.items() for one in examples_of_rows(source, rows, chance)]
         order = sorted(range(len(made)), key=lambda i: chance.random() + 0.35 * made[i].hardness)
         kinds = [[i for i in order if made[i].label == label] for label in (0, 1)]
         placed = [(place / len(kind), i) for kind in kinds for place, i in enumerate(kind)]
@@ -119,7 +126,7 @@ class Mixture:
         for name, rows in self.dev.items():
             for part in ("", *get_args(Half)):
                 some = [row for row in rows if not part or half(row) == part]
-                if any(p.get("label") is not None for row in some for p in passages_of(row)):
+                if any(p.get("label") is not None for row in some for p in row.get("passages", ())):
                     lines = "".join(json.dumps(row) + "\n" for row in some)
                     write_text(folder / part / f"{_stem(name)}.jsonl", lines)
 
@@ -130,10 +137,10 @@ def _thinned(rows: list[Row], most: int | None) -> list[Row]:
 
 
 class _Held:
-    """The questions, passages and articles that no lesson may come from."""
+    """The questions, passages and articles that no example may come from."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        passages = [p for row in rows for p in passages_of(row)]
+        passages = [p for row in rows for p in row.get("passages", ())]
         self.ids = {p["id"] for p in passages}
         self.sentences = {key for p in passages for key in long_sentences(p["text"])}
         self.questions = {normal(row["question"]) for row in rows}
@@ -145,7 +152,7 @@ class _Held:
         """The row without held passages; None if its question or subject is held, or no passage is left."""
         if normal(row["question"]) in self.questions or normal(row.get("s_wiki_title") or "") in self.titles:
             return None
-        free = [p for p in passages_of(row) if not self._holds(p)]
+        free = [p for p in row.get("passages", ()) if not self._holds(p)]
         return {**row, "passages": free} if free else None
 
     def _holds(self, passage: Row) -> bool:

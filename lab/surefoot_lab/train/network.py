@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar, TypeVar
 
 import torch
 from safetensors import SafetensorError
@@ -21,7 +22,7 @@ from torch.nn import functional
 from surefoot.models.wordpiece import wordpiece
 from surefoot.text.words import STOP_WORDS
 from surefoot.types.errors import ConfigError, MissingExtra, ModelError, on_one_line
-from surefoot_lab.train.training import saved
+from surefoot_lab.train.loop import saved
 
 WIDTH, HEADS, LAYERS, VOCABULARY = 384, 12, 6, 30522
 """Of all-MiniLM-L6-v2."""
@@ -59,6 +60,7 @@ class GraderNetwork(nn.Module):
     """Pieces in, relevance and evidence out. The weights are torch's random numbers, so seed torch first."""
 
     comparable: Tensor
+    role: ClassVar[str] = "evaluator"
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS) -> None:
         super().__init__()
@@ -103,6 +105,9 @@ class GraderNetwork(nn.Module):
         return (same.any(2) & self.comparable[ids] & (sides == side)).float()[:, :, None]
 
 
+N = TypeVar("N", bound=GraderNetwork)
+
+
 def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     """The network with the weights of all-MiniLM-L6-v2, and random heads by `seed`.
 
@@ -112,9 +117,7 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     path = (folder or _packaged()) / "model.safetensors"
     try:
         weights = _ours(load_file(str(path)))
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = _shaped(weights)
+        network = _fresh(weights, GraderNetwork, seed)
         fresh = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(_FRESH)}
         network.load_state_dict({**weights, **fresh})
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
@@ -123,18 +126,32 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     return network
 
 
-def restored(path: Path) -> GraderNetwork:
-    """The network that a training saved, on the CPU. Raises ModelError for any other file."""
+def with_new_heads(weights: Mapping[str, Tensor], kind: type[N], heads: tuple[str, ...], seed: int = 0) -> N:
+    """The network of this kind with the body of another, and random heads by `seed`: tensors of these beginnings.
+
+    Raises ModelError where they do not fit.
+    """
     try:
-        return shaped(saved(path))
+        network = _fresh(weights, kind, seed)
+        own = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(heads)}
+        network.load_state_dict({**weights, **own})
+    except (KeyError, RuntimeError) as error:
+        raise ModelError(f"these weights are of another network: {on_one_line(error)}") from error
+    return network
+
+
+def restored(path: Path, kind: type[N]) -> N:
+    """The network of this kind that a training saved, on the CPU. Raises ModelError for any other file."""
+    try:
+        return shaped(saved(path), kind)
     except (KeyError, RuntimeError, TypeError) as error:
-        raise ModelError(f"{path} holds no evaluator's weights; run: surefoot lab train evaluator") from error
+        message = f"{path} holds no {kind.role}'s weights; run: surefoot lab train {kind.role}"
+        raise ModelError(message) from error
 
 
-def shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
+def shaped(weights: Mapping[str, Tensor], kind: type[N]) -> N:
     """The network that has these weights, by the names of its own. Raises KeyError or RuntimeError for others."""
-    with torch.random.fork_rng():
-        network = _shaped(weights)
+    network = _fresh(weights, kind)
     network.load_state_dict(weights)
     return network
 
@@ -177,10 +194,12 @@ def _layers(weights: Mapping[str, Tensor]) -> int:
     return len({name.split(".")[1] for name in weights if name.startswith("layers.")})
 
 
-def _shaped(weights: Mapping[str, Tensor]) -> GraderNetwork:
-    """A fresh network of the shape of these weights; every MiniLM has heads of 32."""
+def _fresh(weights: Mapping[str, Tensor], kind: type[N], seed: int = 0) -> N:
+    """A network of the shape of these weights, drawn by `seed`; every MiniLM has heads of 32."""
     width = weights["word.weight"].shape[1]
-    return GraderNetwork(width, width * HEADS // WIDTH, _layers(weights))
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return kind(width, width * HEADS // WIDTH, _layers(weights))
 
 
 def _comparable() -> list[bool]:

@@ -10,17 +10,22 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.text.words import fold, names, sentences, words
-from surefoot_lab.train.sources import Spans
+from surefoot_lab.train.examples import TrainingExample
 
 Passage = tuple[str, str, int | None]
 """Title, text, and label: 1 where it answers the question."""
 Asked = tuple[str, list[str], list[Passage]]
 """Question, answers and passages."""
+Place = tuple[int, int]
+Change = tuple[str, str, Place]
+"""New words, the evidence with them in it, and the place in the claim that they take."""
+Kinds = dict[str, list[str]]
+"""Answers by their kind."""
 
 JOINED = 0.3
 """Share of statements whose evidence is several passages."""
@@ -30,42 +35,24 @@ _NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")
 _AUXILIARY = re.compile(
     r"\b(is|was|are|were|can|will|has|have|had|did|does|do|could|should|would|may|must)( not)?\b(?!n't)"
 )
-_OPPOSITES = dict(
-    pair
-    for both in (
-        "increased decreased,increase decrease,increases decreases,more less,most least,before after,first last,"
-        "north south,northern southern,east west,eastern western,higher lower,highest lowest,high low,"
-        "larger smaller,largest smallest,large small,male female,men women,always never,all some,older younger,"
-        "early late,earlier later,won lost,win lose,above below,inside outside,internal external,left right,"
-        "positive negative,public private,long short,longer shorter,strong weak,better worse,best worst,"
-        "begins ends,began ended,start end,open closed,old new,upper lower,major minor,rise fall,rose fell,"
-        "hot cold,warm cool,add remove,allowed forbidden,many few,often rarely,same different,son daughter,"
-        "father mother,brother sister,husband wife,king queen,winter summer,spring autumn,day night"
-    ).split(",")
-    for pair in (both.split(), both.split()[::-1])
+_PAIRS = (
+    "increased decreased,increase decrease,increases decreases,more less,most least,before after,first last,"
+    "north south,northern southern,east west,eastern western,higher lower,highest lowest,high low,"
+    "larger smaller,largest smallest,large small,male female,men women,always never,all some,older younger,"
+    "early late,earlier later,won lost,win lose,above below,inside outside,internal external,left right,"
+    "positive negative,public private,long short,longer shorter,strong weak,better worse,best worst,"
+    "begins ends,began ended,start end,open closed,old new,upper lower,major minor,rise fall,rose fell,"
+    "hot cold,warm cool,add remove,allowed forbidden,many few,often rarely,same different,son daughter,"
+    "father mother,brother sister,husband wife,king queen,winter summer,spring autumn,day night"
 )
+_OPPOSITES = dict(pair for both in _PAIRS.split(",") for pair in (both.split(), both.split()[::-1]))
 _SUBJECT = re.compile(r"^(?:who|what|which(?: \w+){1,3}?)\s+(?!do\b|does\b|did\b|can\b|will\b|are\b|if\b)(?=\w)", re.I)
 _WH = re.compile(r"\b(who|whom|whose|when|where|which|what|why|how (?:many|much|long|old|far|often)|how)\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class MadeStatement:
-    """A claim made by rules."""
-
-    text: str
-    question: str
-    """The question that it answers; empty for a sentence that answers none."""
-    evidence: str
-    label: int
-    spans: Spans | None
-    """The changed words; empty for label 1; None: unknown."""
-    kind: str
-    """The rule that made it."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Source:
-    """A passage that statements are made of, and what stands beside it."""
+    """A passage that statements are made of."""
 
     title: str
     text: str
@@ -73,7 +60,21 @@ class _Source:
     """Texts of the same question's other passages."""
 
 
-def statements(queries: Iterable[Asked], name: str, answered: bool = True) -> Iterator[MadeStatement]:
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    """A sentence of a passage that statements are made of."""
+
+    text: str
+    claim: str
+    """The sentence, perhaps in other words."""
+    fit: tuple[str, ...]
+    """Sentences of the passage that statements can be made of."""
+    others: tuple[str, ...]
+    """As in `_Source`."""
+    evidence: str
+
+
+def statements(queries: Iterable[Asked], name: str, answered: bool = True) -> Iterator[TrainingExample]:
     """Statements of each question and of each passage, labelled; the same for the same questions and name.
 
     `answered` False: none of the answers, for questions that take several passages.
@@ -85,74 +86,47 @@ def statements(queries: Iterable[Asked], name: str, answered: bool = True) -> It
     for question, answers, passages in rows:
         good = [p for p in passages if p[2] == 1]
         for passage in good if answered else ():
-            source = _Source(passage[0], passage[1], tuple(p[1] for p in passages if p[1] != passage[1]))
-            yield from _answers(question, answers, source, kinds, chance)
+            yield from _answers(question, answers, _source(passage, passages), kinds, chance)
         for passage in passages if good else ():
             if passage[1] not in seen:
                 seen.add(passage[1])
-                source = _Source(passage[0], passage[1], tuple(p[1] for p in passages if p[1] != passage[1]))
-                yield from _sentences(source, chance)
+                yield from _sentences(_source(passage, passages), chance)
 
 
-def _sentences(source: _Source, chance: random.Random) -> Iterator[MadeStatement]:
+def _source(passage: Passage, passages: Sequence[Passage]) -> _Source:
+    return _Source(passage[0], passage[1], tuple(p[1] for p in passages if p[1] != passage[1]))
+
+
+def _sentences(source: _Source, chance: random.Random) -> Iterator[TrainingExample]:
     """Statements of one sentence of the passage, at most: two that look alike and are labelled otherwise."""
     whole = [source.text[a:b] for a, b in sentences(source.text)]
-    fit = [one for one in whole if _LEAST <= len(one) <= _MOST and "\n" not in one]
-    if not fit:
-        return
-    evidence = _evidence(source, chance)
-    carrying = chance.choice(fit)
-    claim = _reworded(carrying, fit, chance)
-    rules: list[Callable[[], Iterator[MadeStatement]]] = [
-        lambda: _changed(claim, "", evidence, carrying, chance, "changed"),
-        lambda: _changed(claim, "", evidence, carrying, chance, "changed"),
-        lambda: _removed(claim, source, carrying, evidence),
-        lambda: _joined(carrying, fit, source, evidence, chance),
-        lambda: _foreign(claim, source, evidence, chance),
-    ]
-    yield from chance.choice(rules)()
+    fit = tuple(one for one in whole if _LEAST <= len(one) <= _MOST and "\n" not in one)
+    if fit:
+        evidence = _evidence(source, chance)
+        text = chance.choice(fit)
+        sentence = _Sentence(text, _reworded(text, chance), fit, source.others, evidence)
+        yield from chance.choice((_changed, _changed, _removed, _joined, _foreign))(sentence, chance)
 
 
 def _answers(
-    question: str, answers: Sequence[str], source: _Source, kinds: dict[str, list[str]], chance: random.Random
-) -> Iterator[MadeStatement]:
+    question: str, answers: Sequence[str], source: _Source, kinds: Kinds, chance: random.Random
+) -> Iterator[TrainingExample]:
     """The question with its answer as a statement, and with another answer of the same kind or other evidence."""
-    there = [
-        a for a in answers if a.strip() and len(a) < 100 and re.search(rf"(?<!\w){re.escape(a)}(?!\w)", source.text)
-    ]
-    long = [a for a in answers if len(a) >= 100]
     evidence = _evidence(source, chance)
-    if long:
+    if long := [a for a in answers if len(a) >= 100]:
         reply = [long[0][a:b] for a, b in sentences(long[0])]
         claim = chance.choice([one for one in reply if len(one) >= _LEAST] or [long[0]])
-        yield MadeStatement(claim, question, evidence, 1, (), "worded answer")
-        if source.others:
-            yield MadeStatement(claim, question, chance.choice(source.others), 0, None, "worded answer")
+        other = chance.choice(source.others) if source.others else ""
+        yield from _with_and_without(claim, question, evidence, other, "worded answer", alone=True)
         return
-    if not there:
-        return
-    answer = chance.choice(there)
-    other = _other(answer, question, source.text, kinds, chance)
-    if not other:
-        return
-    form = chance.choice((_bare, _stated))
-    right, wrong = form(question, answer), form(question, other)
-    swapped = _swap(evidence, answer, other)
-    at = wrong.index(other)
-    span = ((at, at + len(other)),)
-    yield from _two(
-        (
-            MadeStatement(right, question, evidence, 1, (), "answer"),
-            MadeStatement(wrong, question, swapped, 1, (), "answer"),
-        ),
-        (
-            MadeStatement(wrong, question, evidence, 0, span, "answer"),
-            MadeStatement(
-                right, question, swapped, 0, ((right.index(answer), right.index(answer) + len(answer)),), "answer"
-            ),
-        ),
-        chance,
-    )
+    there = [a for a in answers if a.strip() and len(a) < 100 and _occurs(a, source.text)]
+    answer = chance.choice(there) if there else ""
+    rival = _other(answer, question, source.text, kinds, chance) if answer else None
+    if rival:
+        form = chance.choice((_bare, _stated))
+        claims = [(form(question, one), one) for one in (answer, rival)]
+        right, wrong = ((text, (at := text.index(one), at + len(one))) for text, one in claims)
+        yield from _crossed(right, wrong, evidence, _swap(evidence, answer, rival), question, "answer", chance)
 
 
 def _bare(question: str, answer: str) -> str:
@@ -161,67 +135,57 @@ def _bare(question: str, answer: str) -> str:
 
 def _stated(question: str, answer: str) -> str:
     """The question with the answer in the place of who, what or which; the bare answer where that is no sentence."""
-    if not _SUBJECT.match(question):
-        return answer
-    rest = _SUBJECT.sub("", question).rstrip("? ")
-    return (
-        f"{answer[0].upper()}{answer[1:]} {rest}." if answer[:1].upper() + answer[1:] == answer else f"{answer} {rest}."
-    )
+    return f"{answer} {_SUBJECT.sub('', question).rstrip('? ')}." if _SUBJECT.match(question) else answer
 
 
-def _two(good: Sequence[MadeStatement], bad: Sequence[MadeStatement], chance: random.Random) -> Iterator[MadeStatement]:
-    yield chance.choice(good)
-    yield chance.choice(bad)
+def _crossed(
+    one: tuple[str, Place],
+    other: tuple[str, Place],
+    evidence: str,
+    changed: str,
+    question: str,
+    kind: str,
+    chance: random.Random,
+) -> Iterator[TrainingExample]:
+    """Two of the four pairs of a claim or its changed form with the evidence or its changed form: one that is supported
+    and one that is not. Each claim comes with the place of what was changed."""
+    pairs = {1: ((one, evidence), (other, changed)), 0: ((other, evidence), (one, changed))}
+    for label, both in pairs.items():
+        (text, place), beside = chance.choice(both)
+        yield TrainingExample(text, question, beside, label, () if label else (place,), kind=kind)
 
 
-def _changed(
-    claim: str, question: str, evidence: str, carrying: str, chance: random.Random, kind: str
-) -> Iterator[MadeStatement]:
-    """The claim with one thing changed, and the same change in the evidence: two of the four pairs that this makes."""
-    change = _change(claim, evidence, carrying, chance)
-    if change is None:
-        return
-    before, after, changed_evidence, place = change
-    changed = before[: place[0]] + after + before[place[1] :]
-    new = ((place[0], place[0] + max(1, len(after))),)
-    yield from _two(
-        (
-            MadeStatement(before, question, evidence, 1, (), kind),
-            MadeStatement(changed, question, changed_evidence, 1, (), kind),
-        ),
-        (
-            MadeStatement(changed, question, evidence, 0, new, kind),
-            MadeStatement(before, question, changed_evidence, 0, (place,), kind),
-        ),
-        chance,
-    )
+def _with_and_without(
+    claim: str, question: str, evidence: str, other: str, kind: str, alone: bool = False
+) -> Iterator[TrainingExample]:
+    """The claim with its evidence, and with other evidence that does not carry it. Without such evidence, the first
+    stands `alone` or not at all."""
+    if other or alone:
+        yield TrainingExample(claim, question, evidence, 1, (), kind=kind)
+    if other:
+        yield TrainingExample(claim, question, other, 0, None, kind=kind)
 
 
-def _change(
-    claim: str, evidence: str, carrying: str, chance: random.Random
-) -> tuple[str, str, str, tuple[int, int]] | None:
-    """The claim, what stands in it instead of a place, the evidence changed alike, and the place."""
-    ways = [_number_change, _name_change, _opposite_change, _negation_change]
+def _changed(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+    """The claim with one thing changed, and the same change in the evidence."""
+    ways = (_number_change, _name_change, _opposite_change, _negation_change)
     for way in chance.sample(ways, len(ways)):
-        found = way(claim, evidence, carrying, chance)
-        if found and found[1] != evidence:
-            after, changed, place = found
-            return claim, after, changed, place
-    return None
+        change = way(one, chance)
+        if change and change[1] != one.evidence:
+            after, evidence, (start, end) = change
+            other = one.claim[:start] + after + one.claim[end:], (start, start + max(1, len(after)))
+            yield from _crossed((one.claim, (start, end)), other, one.evidence, evidence, "", "changed", chance)
+            return
 
 
-_Found = tuple[str, str, tuple[int, int]]
-"""The new words, the evidence with them, and their place in the claim."""
-
-
-def _number_change(claim: str, evidence: str, carrying: str, chance: random.Random) -> _Found | None:
-    mine = [m for m in _NUMBER.finditer(claim) if _occurs(m[0], evidence)]
+def _number_change(one: _Sentence, chance: random.Random) -> Change | None:
+    mine = [m for m in _NUMBER.finditer(one.claim) if _occurs(m[0], one.evidence)]
     if not mine:
         return None
     old = chance.choice(mine)
-    rivals = [m[0] for m in _NUMBER.finditer(evidence) if len(m[0]) == len(old[0]) and m[0] not in claim]
+    rivals = [m[0] for m in _NUMBER.finditer(one.evidence) if len(m[0]) == len(old[0]) and m[0] not in one.claim]
     new = chance.choice(rivals) if rivals and chance.random() < 0.5 else _near(old[0], chance)
-    return (new, _swap(evidence, old[0], new), old.span()) if new != old[0] else None
+    return (new, _swap(one.evidence, old[0], new), old.span()) if new != old[0] else None
 
 
 def _near(number: str, chance: random.Random) -> str:
@@ -231,83 +195,72 @@ def _near(number: str, chance: random.Random) -> str:
     return number[:at] + chance.choice([d for d in "123456789" if d != number[at]]) + number[at + 1 :]
 
 
-def _name_change(claim: str, evidence: str, carrying: str, chance: random.Random) -> _Found | None:
-    mine = [n for n in names(claim) if not n[0].isdigit() and _occurs(n, evidence) and claim.count(n) == 1]
+def _name_change(one: _Sentence, chance: random.Random) -> Change | None:
+    mine = [n for n in _names(one.claim) if _occurs(n, one.evidence) and one.claim.count(n) == 1]
     if not mine:
         return None
     old = chance.choice(mine)
-    rivals = [
-        n for n in names(evidence) if not n[0].isdigit() and n not in claim and old not in n and fold(n) != fold(old)
-    ]
+    rivals = [n for n in _names(one.evidence) if n not in one.claim and old not in n and fold(n) != fold(old)]
     similar = [n for n in rivals if len(n.split()) == len(old.split())] or rivals
     if not similar:
         return None
-    new, at = chance.choice(similar), claim.index(old)
-    return new, _swap(evidence, old, new), (at, at + len(old))
+    new, at = chance.choice(similar), one.claim.index(old)
+    return new, _swap(one.evidence, old, new), (at, at + len(old))
 
 
-def _opposite_change(claim: str, evidence: str, carrying: str, chance: random.Random) -> _Found | None:
-    mine = [m for m in re.finditer(r"(?<![\w-])[a-z]+(?![\w-])", claim) if m[0] in _OPPOSITES]
+def _opposite_change(one: _Sentence, chance: random.Random) -> Change | None:
+    mine = [m for m in re.finditer(r"(?<![\w-])[a-z]+(?![\w-])", one.claim) if m[0] in _OPPOSITES]
     if not mine:
         return None
     old = chance.choice(mine)
     new = _OPPOSITES[old[0]]
-    return new, evidence.replace(carrying, _swap(carrying, old[0], new)), old.span()
+    return new, one.evidence.replace(one.text, _swap(one.text, old[0], new)), old.span()
 
 
-def _negation_change(claim: str, evidence: str, carrying: str, chance: random.Random) -> _Found | None:
-    mine = [m for m in _AUXILIARY.finditer(claim) if m[0] in carrying]
+def _negation_change(one: _Sentence, chance: random.Random) -> Change | None:
+    mine = [m for m in _AUXILIARY.finditer(one.claim) if m[0] in one.text]
     if not mine:
         return None
     old = chance.choice(mine)
     new = old[1] if old[2] else f"{old[1]} not"
     pattern = rf"(?<!\w){re.escape(old[0])}(?!\w)(?! not\b)"
-    return new, evidence.replace(carrying, re.sub(pattern, new, carrying, count=1)), old.span()
+    return new, one.evidence.replace(one.text, re.sub(pattern, new, one.text, count=1)), old.span()
 
 
-def _removed(claim: str, source: _Source, carrying: str, evidence: str) -> Iterator[MadeStatement]:
+def _removed(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
     """The claim with its evidence, and with the evidence without its sentence."""
-    rest = evidence.replace(carrying, "").replace("  ", " ")
-    if len(rest) >= 2 * _LEAST:
-        yield MadeStatement(claim, "", evidence, 1, (), "removed")
-        yield MadeStatement(claim, "", rest, 0, None, "removed")
+    rest = one.evidence.replace(one.text, "").replace("  ", " ")
+    yield from _with_and_without(one.claim, "", one.evidence, rest if len(rest) >= 2 * _LEAST else "", "removed")
 
 
-def _joined(
-    carrying: str, fit: Sequence[str], source: _Source, evidence: str, chance: random.Random
-) -> Iterator[MadeStatement]:
+def _joined(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
     """Two sentences in one: both from the passage, and the second from elsewhere."""
-    own = [one for one in fit if one != carrying]
+    own = [other for other in one.fit if other != one.text]
     elsewhere = [
         other[a:b]
-        for other in source.others
+        for other in one.others
         for a, b in sentences(other)
-        if _LEAST <= b - a <= _MOST and other not in evidence
+        if _LEAST <= b - a <= _MOST and other not in one.evidence
     ]
-    if not own or not elsewhere:
-        return
-    start = carrying.rstrip(".") + ", and "
-    foreign = chance.choice(elsewhere)
-    yield MadeStatement(start + chance.choice(own), "", evidence, 1, (), "joined")
-    yield MadeStatement(start + foreign, "", evidence, 0, ((len(start), len(start) + len(foreign)),), "joined")
+    if own and elsewhere:
+        start = one.text.rstrip(".") + ", and "
+        foreign = chance.choice(elsewhere)
+        place = (len(start), len(start) + len(foreign))
+        yield TrainingExample(start + chance.choice(own), "", one.evidence, 1, (), kind="joined")
+        yield TrainingExample(start + foreign, "", one.evidence, 0, (place,), kind="joined")
 
 
-def _foreign(claim: str, source: _Source, evidence: str, chance: random.Random) -> Iterator[MadeStatement]:
-    """The claim with its own evidence, and with a passage near to it."""
-    others = [one for one in source.others if one not in evidence and not _held(claim, one)]
-    if others:
-        yield MadeStatement(claim, "", evidence, 1, (), "foreign")
-        yield MadeStatement(claim, "", chance.choice(others), 0, None, "foreign")
+def _foreign(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+    """The claim with its own evidence, and with a passage near to it that lacks some of its words."""
+    mine = set(words(one.claim))
+    others = [
+        text for text in one.others if text not in one.evidence and len(mine & set(words(text))) <= 0.8 * len(mine)
+    ]
+    yield from _with_and_without(one.claim, "", one.evidence, chance.choice(others) if others else "", "foreign")
 
 
-def _held(claim: str, text: str) -> bool:
-    """True if the text holds nearly all words of the claim."""
-    mine = set(words(claim))
-    return len(mine & set(words(text))) > 0.8 * len(mine)
-
-
-def _reworded(sentence: str, fit: Sequence[str], chance: random.Random) -> str:
-    """The sentence as it is, or without its brackets, its opening phrase or its last clause; or with another one."""
+def _reworded(sentence: str, chance: random.Random) -> str:
+    """The sentence as it is, or without its brackets, its opening phrase or its last clause."""
     shorter = [
         re.sub(r"\s*\([^()]{1,80}\)", "", sentence),
         re.sub(r"^(?:In|On|At|By|During|After|Before|Since|From|For|With) [^,]{3,40}, (\w)", r"\1", sentence),
@@ -330,8 +283,8 @@ def _evidence(source: _Source, chance: random.Random) -> str:
     return "\n\n".join(f"passage {i}:{text}" for i, text in enumerate(texts, start=1))
 
 
-def _kinds(rows: Sequence[Asked]) -> dict[str, list[str]]:
-    """The answers of all questions, by their kind."""
+def _kinds(rows: Sequence[Asked]) -> Kinds:
+    """The first answers of all questions, by their kind."""
     found = defaultdict[str, list[str]](list)
     for question, answers, _ in rows:
         for answer in answers[:1]:
@@ -342,14 +295,14 @@ def _kinds(rows: Sequence[Asked]) -> dict[str, list[str]]:
 
 def _kind(answer: str, question: str) -> str:
     """Its form and the question's word; a likely answer to such a question is of the same kind."""
-    queries = _WH.search(question)
+    asked = _WH.search(question)
     form = "number" if re.fullmatch(r"[\d.,%$€£ -]+", answer) else "name" if answer[:1].isupper() else "phrase"
     if re.search(r"\b[12]\d{3}\b", answer):
         form = "date"
-    return f"{queries[0].lower() if queries else ''} {form} {min(len(answer.split()), 4)}"
+    return f"{asked[0].lower() if asked else ''} {form} {min(len(answer.split()), 4)}"
 
 
-def _other(answer: str, question: str, text: str, kinds: dict[str, list[str]], chance: random.Random) -> str | None:
+def _other(answer: str, question: str, text: str, kinds: Kinds, chance: random.Random) -> str | None:
     """An answer of the same kind: from the passage where that holds one, else another question's."""
 
     def differs(one: str) -> bool:
@@ -360,13 +313,18 @@ def _other(answer: str, question: str, text: str, kinds: dict[str, list[str]], c
     if _NUMBER.fullmatch(answer):
         near = [m[0] for m in _NUMBER.finditer(text) if abs(len(m[0]) - len(answer)) <= 1]
     elif answer[:1].isupper():
-        near = [n for n in names(text) if not n[0].isdigit()]
+        near = _names(text)
     near = [one for one in near if differs(one)]
     if near and chance.random() < 0.6:
         return chance.choice(near)
     far = kinds.get(_kind(answer, question), [])
     some = [one for one in chance.sample(far, min(12, len(far))) if differs(one)]
     return some[0] if some else chance.choice(near) if near else None
+
+
+def _names(text: str) -> list[str]:
+    """Names in the text, without numbers."""
+    return [name for name in names(text) if not name[0].isdigit()]
 
 
 def _occurs(word: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The verifier's lessons."""
+"""The verifier's examples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_documents_are_divided_by_their_evidence(tmp_path: Path) -> None:
     assert 15 < len(owners["fit"]) < 50
 
 
-def test_no_lesson_shares_a_long_sentence_with_what_measures(tmp_path: Path) -> None:
+def test_no_example_shares_a_long_sentence_with_what_measures(tmp_path: Path) -> None:
     """The same paragraph in another evidence is the same document."""
     rows = [row(number, 1) for number in range(60)]
     rows += [{**one, "evidence": f"Another line. {one['evidence']}"} for one in rows]
@@ -52,20 +52,20 @@ def test_no_lesson_shares_a_long_sentence_with_what_measures(tmp_path: Path) -> 
     sets = ClaimSets(tmp_path, [ClaimSource("a", "a", "MIT", learn=True)])
     measured = [claim.evidence for key in ("fit", "test") for claim in sets.claims[key]["a"]]
     held = {text.removeprefix("Another line. ") for text in measured}
-    assert sets.lessons(0)
-    assert not [one for one in sets.lessons(0) if one.evidence.removeprefix("Another line. ") in held]
+    assert sets.examples(0)
+    assert not [one for one in sets.examples(0) if one.evidence.removeprefix("Another line. ") in held]
 
 
-def test_lessons_are_cut_copied_and_weighted(tmp_path: Path) -> None:
+def test_examples_are_cut_copied_and_weighted(tmp_path: Path) -> None:
     """As the section says; the same for the same seed."""
     written(tmp_path, [row(number, number % 2) for number in range(200)])
     source = ClaimSource("a", "a", "MIT", learn=True, most=10, copies=3, weight=2.0, positive=1.5)
     sets = ClaimSets(tmp_path, [source])
-    lessons = sets.lessons(1)
-    assert len(lessons) == 30
-    assert len({lesson.text for lesson in lessons}) == 10
-    assert {(lesson.label, lesson.weight) for lesson in lessons} <= {(1, 3.0), (0, 2.0)}
-    assert sets.lessons(1) == lessons
+    found = sets.examples(1)
+    assert len(found) == 30
+    assert len({one.text for one in found}) == 10
+    assert {(one.label, one.weight) for one in found} <= {(1, 3.0), (0, 2.0)}
+    assert sets.examples(1) == found
 
 
 def test_unknown_words_are_told_from_none(tmp_path: Path) -> None:

@@ -16,22 +16,14 @@ pytest.importorskip("safetensors", reason="needs the extra train")
 
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types.errors import ConfigError, ModelError, UsageError  # noqa: E402
-from surefoot_lab.train import grader_training  # noqa: E402
-from surefoot_lab.train.evaluator import (  # noqa: E402
-    EncodedPair,
-    EvaluatorRecipe,
-    dev_examples,
-    examples_of,
-    losses_of,
-    train,
-)
+from surefoot_lab.train.evaluator import dev_examples, encoded_examples, losses_of, train  # noqa: E402
 from surefoot_lab.train.examples import Source, TrainingExample  # noqa: E402
-from surefoot_lab.train.grader_training import batched, scored  # noqa: E402
+from surefoot_lab.train.grader import EncodedExample, GraderRecipe, batched, groups, scored  # noqa: E402
+from surefoot_lab.train.loop import TrainingProgress, set_rates  # noqa: E402
 from surefoot_lab.train.mixture import Mixture, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
-from surefoot_lab.train.training import TrainingProgress  # noqa: E402
 
-QUICK = EvaluatorRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
+QUICK = GraderRecipe(batch=4, check=4, checkpoint=3, rate=1e-3, head_rate=1e-2)
 NAMES = "ruvel napoleon anna tomas maria peter paul larrow aldwin tresk josef hohrin".split()
 """The last four are in the half that weights are chosen by."""
 
@@ -91,19 +83,16 @@ def same(one: Path, other: Path) -> bool:
     return all(torch.equal(first[name], second[name]) for name in first)
 
 
-# The numbers
+# Examples in numbers
 
 
-# Lessons in numbers
+def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> EncodedExample:
+    return encoded_examples([TrainingExample(question, "", text, label, spans)], most)[0]
 
 
-def example(text: str, spans: Any, label: int = 1, most: int = 160, question: str = "who") -> EncodedPair:
-    return examples_of([TrainingExample(question, "", text, label, 1.0, spans)], most)[0]
-
-
-def shown(example: EncodedPair) -> list[str]:
+def shown(example: EncodedExample) -> list[str]:
     """The pieces between each first and last piece of evidence."""
-    pairs = zip(example.starts or [], example.ends or [], strict=True)
+    pairs = zip(*(example.marks or ([], [])), strict=True)
     return [wordpiece().decode(example.ids[a : b + 1], skip_special_tokens=False) for a, b in pairs]
 
 
@@ -129,13 +118,13 @@ def test_a_long_text_is_cut_around_late_evidence() -> None:
 # Batches
 
 
-def pretend(length: int) -> EncodedPair:
-    return EncodedPair([1] * length, [0] * length, 1.0, 1.0, None, None)
+def pretend(length: int) -> EncodedExample:
+    return EncodedExample([1] * length, [0] * length, 1.0, 1.0, None)
 
 
 def test_each_example_is_in_one_batch() -> None:
     """None over its size, in pairs and in padded pieces; an example longer than a batch comes alone."""
-    recipe = EvaluatorRecipe(batch=5, batch_pieces=100)
+    recipe = GraderRecipe(batch=5, batch_pieces=100)
     examples = [pretend(3 + n * 7919 % 90) for n in range(3000)] + [pretend(150)]
     batches = batched(examples, recipe)
     assert sorted(i for batch in batches for i in batch) == list(range(3001))
@@ -171,7 +160,7 @@ def test_relevance_counts_by_weight() -> None:
 @pytest.mark.parametrize(("place", "small"), [(2, True), (4, True), (3, False), (0, False)])
 def test_evidence_may_be_found_at_any_of_its_places(place: int, small: bool) -> None:
     """An answer that stands there twice is right at either."""
-    batch = [replace(pretend(6), starts=[2, 4], ends=[2, 4])]
+    batch = [replace(pretend(6), marks=([2, 4], [2, 4]))]
     evidence = torch.zeros(1, 6, 2)
     evidence[0, place] = 20.0
     network: Any = Fixed([0.0], evidence)
@@ -185,7 +174,7 @@ def test_evidence_may_be_found_at_any_of_its_places(place: int, small: bool) -> 
 
 def test_it_learns_sixteen_pairs_by_heart(mixture: Mixture, tmp_path: Path) -> None:
     """Both losses fall, and scores part."""
-    network, pairs = tiny(), examples_of(mixture.lessons(0)[:24], 160)
+    network, pairs = tiny(), encoded_examples(mixture.examples(0)[:24], 160)
     before = losses_of(network, pairs)
     mixture.train = {replace(source, copies=60): rows for source, rows in mixture.train.items()}
     recipe = replace(QUICK, batch=16, check=99, rate=3e-3, head_rate=3e-2)
@@ -225,12 +214,12 @@ def test_training_stops_when_it_no_longer_helps(mixture: Mixture, tmp_path: Path
     assert [json.loads(line)["step"] for line in (tmp_path / "out/log.jsonl").read_text().splitlines()] == [2, 4, 6]
 
 
-def test_rates_rise_and_fall(mixture: Mixture, tmp_path: Path) -> None:
+def test_rates_rise_and_fall() -> None:
     """In straight lines, to the recipe's and to nearly nothing; heads have their own, and biases do not decay."""
-    optimiser = grader_training._optimiser(tiny(), EvaluatorRecipe())
+    optimiser = torch.optim.AdamW(groups(tiny(), GraderRecipe()))
     rates = []
     for step in range(100):
-        grader_training._set_rates(optimiser, step, 100, EvaluatorRecipe())
+        set_rates(optimiser, step, 100, GraderRecipe())
         rates.append(max(group["lr"] for group in optimiser.param_groups))
     assert rates[5] == pytest.approx(5e-4)
     assert rates[0] == pytest.approx(5e-4 / 6)
@@ -244,13 +233,10 @@ def test_a_look_takes_nothing_of_the_half_that_is_measured_on(mixture: Mixture) 
     """Weights that were chosen by a question must not be praised for it."""
     rows = [row(name, number) for number, name in enumerate(NAMES)]
     fit = [name for name in NAMES if half({"id": name}) == "fit"]
-    (seen,) = dev_examples({"all": rows}, EvaluatorRecipe()).values()
+    (seen,) = dev_examples({"all": rows}, GraderRecipe()).values()
     queries = {wordpiece().decode(example.ids).split("build")[0].split()[-1] for example in seen}
     assert (len(seen), queries) == (2 * len(fit), set(fit))
     assert 0 < len(fit) < len(NAMES)
-
-
-# Where they come from
 
 
 # What can go wrong
@@ -284,5 +270,5 @@ def test_a_mixture_that_teaches_nothing_is_refused(mixture: Mixture, tmp_path: P
     with pytest.raises(ConfigError, match="no development file with both labels"):
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")
     mixture.dev, mixture.train = dev, {}
-    with pytest.raises(ConfigError, match="no lessons"):
+    with pytest.raises(ConfigError, match="no examples"):
         train(tiny(), mixture, tmp_path / "out", QUICK, quiet, "cpu")

@@ -15,9 +15,8 @@ from surefoot.text.words import sentences, words
 from surefoot.types.errors import ConfigError
 from surefoot_lab.datasets import pairs
 from surefoot_lab.train import examples
-from surefoot_lab.train.examples import Evidence, Source, TrainingExample, find
+from surefoot_lab.train.examples import Evidence, Row, Source, TrainingExample, find
 from surefoot_lab.train.mixture import Mixture, sources
-from surefoot_lab.train.sources import Row
 
 MANY = 40
 
@@ -51,7 +50,7 @@ def write(path: Path, rows: Sequence[Any]) -> None:
 def lessons(data: Path, rows: Sequence[Row], seed: int = 0, **options: Any) -> list[TrainingExample]:
     """What one source of these rows teaches; all of them unless `use` says so."""
     write(data / "set.jsonl", rows)
-    return Mixture(data, [Source("set", **{"use": "train", **options})]).lessons(seed)
+    return Mixture(data, [Source("set", **{"use": "train", **options})]).examples(seed)
 
 
 @pytest.fixture
@@ -82,15 +81,15 @@ def leaks(data: Path, listed: Sequence[Source], seed: int) -> list[str]:
     shown = {(p.get("title") or "", p["text"]) for p in held}
     long = {p["text"][a:b] for p in held for a, b in sentences(p["text"]) if b - a > 60}
     assert rows
-    made = learned.lessons(seed)
+    made = learned.examples(seed)
     assert made
     return [
         repr(lesson)
         for lesson in made
-        if tuple(words(lesson.question)) in questions
-        or tuple(words(lesson.title)) in titles
-        or (lesson.title, lesson.text) in shown
-        or any(lesson.text[a:b] in long for a, b in sentences(lesson.text))
+        if tuple(words(lesson.text)) in questions
+        or tuple(words(lesson.context)) in titles
+        or (lesson.context, lesson.evidence) in shown
+        or any(lesson.evidence[a:b] in long for a, b in sentences(lesson.evidence))
     ]
 
 
@@ -114,7 +113,7 @@ def test_nothing_of_a_development_question_is_learned(tmp_path: Path, seed: int)
     }
     assert 5 < len(held) < MANY
     names = {name for title in held for name in title.lower().split()}
-    assert [lesson for lesson in learned.lessons(seed) if names & set(words(lesson.text))] == []
+    assert [lesson for lesson in learned.examples(seed) if names & set(words(lesson.evidence))] == []
 
 
 @pytest.mark.slow
@@ -150,8 +149,8 @@ POSITIVES = {article(n)["text"]: n for n in range(8)}
 def made(data: Path, kind: str, rows: Sequence[Row] = ROWS, **options: Any) -> list[TrainingExample]:
     """The lessons that only this kind brings."""
     options = {"copies": 5, "absent": True, **options}
-    own = {(x.question, x.text) for x in lessons(data, rows, **options)}
-    return [x for x in lessons(data, rows, made=(kind,), **options) if (x.question, x.text) not in own]
+    own = {(x.text, x.evidence) for x in lessons(data, rows, **options)}
+    return [x for x in lessons(data, rows, made=(kind,), **options) if (x.text, x.evidence) not in own]
 
 
 @pytest.mark.usefixtures("plain")
@@ -160,9 +159,9 @@ def test_another_question_breaks_the_question_alone(tmp_path: Path) -> None:
     found = made(tmp_path, "other question")
     assert found
     for lesson in found:
-        n = POSITIVES[lesson.text]
-        assert lesson.question in {row["question"] for row in ROWS} - {ROWS[n]["question"]}
-        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 0)
+        n = POSITIVES[lesson.evidence]
+        assert lesson.text in {row["question"] for row in ROWS} - {ROWS[n]["question"]}
+        assert (lesson.context, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 0)
 
 
 @pytest.mark.usefixtures("plain")
@@ -171,11 +170,11 @@ def test_an_answer_removed_leaves_question_and_entity(tmp_path: Path) -> None:
     found = made(tmp_path, "answer removed")
     assert found
     for lesson in found:
-        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
-        assert not find(ROWS[n]["answers"], lesson.text)
-        assert f"Bor{n}" in lesson.text
-        assert lesson.text in article(n)["text"]
-        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.text)
+        assert not find(ROWS[n]["answers"], lesson.evidence)
+        assert f"Bor{n}" in lesson.evidence
+        assert lesson.evidence in article(n)["text"]
+        assert (lesson.context, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
 
 
 @pytest.mark.usefixtures("plain")
@@ -185,10 +184,10 @@ def test_another_entity_breaks_who_is_asked_about(tmp_path: Path) -> None:
     found = made(tmp_path, "other entity", rows)
     assert found
     for lesson in found:
-        about = int(lesson.question.split()[2].removeprefix("Ana"))
-        assert ("born" in lesson.question) == (lesson.text in POSITIVES)
-        assert f"Ana{about}" not in lesson.text
-        assert not find([f"Town{about}"], lesson.text)
+        about = int(lesson.text.split()[2].removeprefix("Ana"))
+        assert ("born" in lesson.text) == (lesson.evidence in POSITIVES)
+        assert f"Ana{about}" not in lesson.evidence
+        assert not find([f"Town{about}"], lesson.evidence)
         assert (lesson.label, lesson.spans, lesson.hardness) == (0, (), 1)
 
 
@@ -198,11 +197,11 @@ def test_another_relation_breaks_what_is_asked(tmp_path: Path) -> None:
     schools = [queries(n, {n: None}, "taught") | {"answers": ["Larrow School"]} for n in range(4)]
     nameless = [{**row, "s_wiki_title": None} for row in (ROWS[0], schools[0])]
     found = made(tmp_path, "other relation", [*nameless, *ROWS[1:], *schools[1:]])
-    assert {lesson.question for lesson in found} == {row["question"] for row in schools}
+    assert {lesson.text for lesson in found} == {row["question"] for row in schools}
     for lesson in found:
-        n = POSITIVES[lesson.text]
-        assert lesson.question == f"Where was Ana{n} Bor{n} taught?"
-        assert (lesson.title, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
+        n = POSITIVES[lesson.evidence]
+        assert lesson.text == f"Where was Ana{n} Bor{n} taught?"
+        assert (lesson.context, lesson.label, lesson.spans, lesson.hardness) == (article(n)["title"], 0, (), 2)
 
 
 @pytest.mark.usefixtures("plain")
@@ -211,11 +210,11 @@ def test_renaming_breaks_who_the_passage_is_about(tmp_path: Path) -> None:
     found = made(tmp_path, "renamed")
     assert found
     for lesson in found:
-        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
-        other = int(lesson.title.split()[0].removeprefix("Ana"))
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.text)
+        other = int(lesson.context.split()[0].removeprefix("Ana"))
         assert n != other
-        assert lesson.title == f"Ana{other} Bor{other}"
-        assert lesson.text.replace(f"Ana{other}", f"Ana{n}").replace(f"Bor{other}", f"Bor{n}") == article(n)["text"]
+        assert lesson.context == f"Ana{other} Bor{other}"
+        assert lesson.evidence.replace(f"Ana{other}", f"Ana{n}").replace(f"Bor{other}", f"Bor{n}") == article(n)["text"]
         assert (lesson.label, lesson.spans, lesson.hardness) == (0, (), 2)
 
 
@@ -224,13 +223,16 @@ def test_sentences_are_joined_to_a_positive(tmp_path: Path) -> None:
     """Others were found for the same question; the spans move along."""
     rows = [queries(n, {n: 1, n + 20: 0, n + 30: 0}) for n in range(8)]
     found = made(tmp_path, "joined", rows)
-    assert {lesson.text.find("Ana") for lesson in found} == {0}
-    assert len({lesson.text.index(f"Town{n}") for lesson in found for n in range(8) if f"Town{n}," in lesson.text}) > 3
+    assert {lesson.evidence.find("Ana") for lesson in found} == {0}
+    assert (
+        len({lesson.evidence.index(f"Town{n}") for lesson in found for n in range(8) if f"Town{n}," in lesson.evidence})
+        > 3
+    )
     for lesson in found:
         (span,) = lesson.spans or ()
-        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.question)
-        assert (lesson.text[slice(*span)], lesson.label) == (f"Town{n}", 1)
-        assert article(n)["text"] in lesson.text
+        n = next(n for n in range(8) if ROWS[n]["question"] == lesson.text)
+        assert (lesson.evidence[slice(*span)], lesson.label) == (f"Town{n}", 1)
+        assert article(n)["text"] in lesson.evidence
 
 
 # What is said of a lesson
@@ -240,14 +242,14 @@ def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
     """Some of them; and some lose a title that their text repeats."""
     found = lessons(tmp_path, [queries(n, {n: 1, n + 50: 0}) for n in range(40)])
     whole = {article(n)["text"] for n in range(100)}
-    cut = [x.text for x in found if x.text not in whole]
+    cut = [x.evidence for x in found if x.evidence not in whole]
     assert 0.2 < len(cut) / len(found) < 0.6
     ends = {text[a:] for text in whole for a, _ in sentences(text)} | {
         text[:b] for text in whole for _, b in sentences(text)
     }
     pieces = {text[a:b] for text in whole for a, _ in sentences(text) for _, b in sentences(text)}
     assert set(cut) <= pieces | ends
-    untitled = [x for x in found if not x.title]
+    untitled = [x for x in found if not x.context]
     assert 0 < len(untitled) < len(found) / 3
 
 
@@ -283,8 +285,8 @@ def test_questions_without_passages_find_those_of_their_subject(tmp_path: Path) 
     write(tmp_path / "popqa/questions.jsonl", [{k: v for k, v in queries(1, {}).items() if k != "passages"}])
     write(tmp_path / "corpus/wikipedia.jsonl", [{**article(1), "title": "Ana1 Bor1 (writer)"}, article(2)])
     write(tmp_path / "miniwiki/pages.jsonl", [{"title": "Ana1 Bor1", "paragraphs": ["Ana1 Bor1 has a dog."]}])
-    found = Mixture(tmp_path, [Source("popqa/questions", "train")]).lessons(0)
-    assert sorted((lesson.label, "dog" in lesson.text) for lesson in found) == [(0, True), (1, False)]
+    found = Mixture(tmp_path, [Source("popqa/questions", "train")]).examples(0)
+    assert sorted((lesson.label, "dog" in lesson.evidence) for lesson in found) == [(0, True), (1, False)]
 
 
 # Files

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from surefoot_lab.train.statements import Asked, MadeStatement, statements
+from surefoot_lab.train.examples import TrainingExample
+from surefoot_lab.train.statements import Asked, statements
 
 BRIDGE = (
     "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It is not the longest bridge of Larrow, which has 3 others. "
@@ -18,7 +19,7 @@ ASKED: list[Asked] = [
 ]
 
 
-def many() -> list[MadeStatement]:
+def many() -> list[TrainingExample]:
     """Of forty seeds, which a name is."""
     return [one for seed in range(40) for one in statements(ASKED, f"seed {seed}")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,14 @@ from surefoot.contracts import verify  # noqa: E402
 from surefoot.types import Assertion, Passage  # noqa: E402
 from surefoot.types.errors import ModelError, UsageError  # noqa: E402
 from surefoot.verifiers.minilm import MiniLMVerifier  # noqa: E402
-from surefoot_lab.train.claims import ClaimSets, ClaimSource, LabelledClaim  # noqa: E402
-from surefoot_lab.train.network import GraderNetwork  # noqa: E402
-from surefoot_lab.train.verifier import VerifierNetwork, VerifierRecipe, beginning, examples_of, train  # noqa: E402
+from surefoot_lab.train.claims import ClaimSets, ClaimSource  # noqa: E402
+from surefoot_lab.train.examples import TrainingExample  # noqa: E402
+from surefoot_lab.train.network import GraderNetwork, with_new_heads  # noqa: E402
+from surefoot_lab.train.verifier import RECIPE as SHIPPED  # noqa: E402
+from surefoot_lab.train.verifier import VerifierNetwork, encoded_examples, train  # noqa: E402
 from surefoot_lab.train.verifier_finish import finish  # noqa: E402
 
-RECIPE = VerifierRecipe(check=4, checkpoint=2, batch=8)
+RECIPE = replace(SHIPPED, check=4, checkpoint=2, batch=8)
 
 
 def network() -> VerifierNetwork:
@@ -45,22 +48,22 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> ClaimSets:
 
 def test_unsupported_words_become_their_pieces() -> None:
     """1.0 for each piece that a span touches; None where nobody knows."""
-    wrong = LabelledClaim("Hut 7 stands", "", "Hut 8 stands.", 0, ((4, 5),))
-    (example,) = examples_of([wrong], 64)
-    assert example.unsupported == [0.0, 1.0, 0.0]
-    (example,) = examples_of([LabelledClaim("Hut 7", "", "Hut 8.", 0, None)], 64)
-    assert example.unsupported is None
+    wrong = TrainingExample("Hut 7 stands", "", "Hut 8 stands.", 0, ((4, 5),))
+    (example,) = encoded_examples([wrong], 64)
+    assert example.marks == [0.0, 1.0, 0.0]
+    (example,) = encoded_examples([TrainingExample("Hut 7", "", "Hut 8.", 0, None)], 64)
+    assert example.marks is None
 
 
 def test_a_network_begins_with_anothers_body() -> None:
     """Its heads are new; the weights of another shape are refused."""
     torch.manual_seed(3)
-    body = GraderNetwork()
-    begun = beginning(body.state_dict(), 1)
+    body = GraderNetwork(32, 1, 1)
+    begun = with_new_heads(body.state_dict(), VerifierNetwork, SHIPPED.heads, 1)
     assert torch.equal(begun.layers[0].attend.weight, body.layers[0].attend.weight)
     assert not torch.equal(begun.relevance.weight, body.relevance.weight)
     with pytest.raises(ModelError):
-        beginning(network().state_dict())
+        with_new_heads({"word.weight": torch.zeros(3, 32)}, VerifierNetwork, SHIPPED.heads)
 
 
 @pytest.mark.slow
@@ -78,15 +81,13 @@ def test_a_stopped_training_ends_with_the_same_weights(sets: ClaimSets, tmp_path
     one, other = torch.load(whole), torch.load(torn)
     assert all(torch.equal(one[name], other[name]) for name in one)
     with pytest.raises(UsageError, match="other data or settings"):
-        train(network(), sets, tmp_path / "torn", VerifierRecipe(rate=1e-3), lambda _: None)
+        train(network(), sets, tmp_path / "torn", replace(RECIPE, rate=1e-3), lambda _: None)
 
 
-def test_what_is_finished_keeps_the_contract(sets: ClaimSets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_finished_keeps_the_contract(sets: ClaimSets, tmp_path: Path) -> None:
     """Exported, calibrated, with the parts to measure on beside it. (The aim is not for a network of one layer.)"""
-    monkeypatch.setattr("surefoot_lab.train.verifier_finish.PRECISION", 0.01)
     torch.save(network().state_dict(), tmp_path / "best.pt")
-    monkeypatch.setattr("surefoot_lab.train.verifier_finish.restored", lambda path: network())
-    finish(tmp_path / "best.pt", sets, tmp_path, lambda done, of: None)
+    finish(tmp_path / "best.pt", sets, tmp_path, lambda done, of: None, precision=0.01)
     verifier = MiniLMVerifier(str(tmp_path))
     verify("verifier", verifier)
     (results,) = verifier.support(
