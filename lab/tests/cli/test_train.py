@@ -100,7 +100,7 @@ def test_a_training_goes_on_from_weights_that_were_made_before(
     monkeypatch.setattr(finish, "finish", lambda *arguments: None)
     train = ("lab", "train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--device", "cpu")
     assert surefoot(*train, "--start", tiny_bert, "--out", "mine").code == 0
-    export.export(network.restored(Path("mine/best.pt")), Path("minilm.onnx"))
+    export.export(network.restored(Path("mine/best.pt"), network.GraderNetwork), Path("minilm.onnx"))
     done = surefoot(*train, "--start", start, "--out", "more")
     assert (done.code, done.err) == (0, "")
     made = [json.loads((Path(folder) / "made.json").read_text()) for folder in ("mine", "more")]

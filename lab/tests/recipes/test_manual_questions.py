@@ -5,19 +5,11 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import manual_questions
-from manual_questions import (
-    AskedPassage,
-    ReadManual,
-    questions_of,
-    read,
-    reworded,
-    rows,
-)
+from manual_questions import main, reworded, rows
+from manual_wording import AskedPassage, ReadManual, questions_of, read
 from surefoot_lab.datasets import pairs
 
 QUEUE = """<html><head><title>Queue - Ferry manual</title></head><body><h1>Queue</h1>
@@ -140,18 +132,13 @@ def test_the_rows_are_labelled_questions(manual: ReadManual, tmp_path: Path) -> 
     assert all(any(p["label"] for p in row["passages"]) for row in rows("ferry-doc", manual, dev=True))
 
 
-def test_whole_packages_are_set_aside(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
-) -> None:
+def test_whole_packages_are_set_aside(folder: Path, tmp_path: Path) -> None:
     """What is dev is no part of the file to learn from."""
     (folder.parent / "other-doc").mkdir()
     (folder.parent / "other-doc/queue.html").write_text(QUEUE)
-    (tmp_path / "packages.toml").write_text(
-        '[ferry-doc]\nlicence = "MIT"\n\n[other-doc]\nlicence = "MIT"\nuse = "dev"\n'
-    )
-    monkeypatch.setattr(manual_questions, "PACKAGES", tmp_path / "packages.toml")
-    monkeypatch.setattr("sys.argv", ["manual_questions.py", str(folder.parent), str(tmp_path / "out")])
-    manual_questions.main()
+    packages = tmp_path / "packages.toml"
+    packages.write_text('[ferry-doc]\nlicence = "MIT"\n\n[other-doc]\nlicence = "MIT"\nuse = "dev"\n')
+    main([str(folder.parent), str(tmp_path / "out"), "--packages", str(packages)])
     learned = (tmp_path / "out/train.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"].rpartition("-")[0] for line in learned} == {"ferry-doc"}
     assert (tmp_path / "out/other-doc.jsonl").read_text()
