@@ -488,14 +488,14 @@ def test_a_sentence_that_nothing_carries_is_withheld() -> None:
 
 
 def test_the_verifier_reads_the_cited_passages_and_the_question() -> None:
-    """All of a sentence's sources together; what follows an opener alone."""
+    """All of a sentence's sources together."""
     seen: list[Assertion] = []
 
     def keep(assertions: Sequence[Assertion]) -> list[Support]:
         seen.extend(assertions)
         return [Support(None, True) for _ in assertions]
 
-    text = "Sure, here is the answer: Tomas Aldwin [1], and Josef Ruhn keeps the hut [2]. Let me know if you need more."
+    text = "Tomas Aldwin [1], and Josef Ruhn keeps the hut [2]."
     grounded(WHO, Answer(text), KNOWLEDGE, keep)
     assert seen == [Assertion("Tomas Aldwin, and Josef Ruhn keeps the hut.", (BRIDGE, HUT), WHO)]
 

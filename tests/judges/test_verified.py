@@ -14,7 +14,7 @@ from surefoot.types.errors import ModelError
 from surefoot.verifiers.lexical import LexicalVerifier
 
 BRIDGE = Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
-ANSWER = "Sure, here is the answer: Tomas Aldwin built it. It is red [1]."
+ANSWER = "Tomas Aldwin built it. It is red [1]."
 
 
 class Says:
@@ -35,7 +35,7 @@ def record(answer: str | None = ANSWER) -> Record:
 
 
 def test_the_value_is_the_mean_chance_of_the_claims() -> None:
-    """Openers are none, and marks of citations are not read."""
+    """Marks of citations are not read."""
     seen: list[str] = []
 
     def verdict(text: str) -> Support:

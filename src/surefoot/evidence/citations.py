@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Literal
 
 from surefoot.text.languages import FUNCTION_WORDS, language
-from surefoot.text.openers import claiming
 from surefoot.text.places import located
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
@@ -80,8 +79,8 @@ def grounded(
     and `uncited`; where the draft says itself that it has no answer, both refuse. "off" looks for addresses alone.
 
     `support` also says of each sentence whether its sources carry it; what it says stands in the citations. A sentence
-    of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted. An
-    opener or an offer of help claims nothing, and nothing is asked of it. None: nobody checks support.
+    of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted.
+    None: nobody checks support.
 
     An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
     nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
@@ -125,7 +124,7 @@ def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, suppo
         pieces.append((gap if pieces else "") + sentence + "".join(f" [{citation.marker}]" for citation in cited))
         before = end
         citations += cited
-        uncited += [sentence] if sentence and not _stands(cited) and claiming(sentence) else []
+        uncited += [sentence] if sentence and not _stands(cited) else []
     return replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
 
 
@@ -168,11 +167,11 @@ def _supported(
     """
     if support is None or not knowledge:
         return cites
-    held = [i for i, sentence in enumerate(every) if words(claiming(sentence)) and not refuses(sentence)]
+    held = [i for i, sentence in enumerate(every) if words(sentence) and not refuses(sentence)]
     near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
     read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
     assertions = [
-        Assertion(claiming(every[i]), tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held
+        Assertion(every[i], tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held
     ]
     verdicts = dict(zip(held, support(assertions), strict=True))
     found = list(cites)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
 from surefoot.judges._heads import head
-from surefoot.text.openers import claiming
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
 from surefoot.types import Passage, Quote
@@ -155,9 +154,8 @@ class ClaimSupport:
 
 def claims(text: str) -> list[str]:
     """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
-    or says that nothing is known, claims nothing, nor does an opener or an offer of help."""
-    found = (claiming(one) for one in _cut(text))
-    return [one for one in found if words(one) and not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
+    or says that nothing is known, claims nothing."""
+    return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 
 def plainly(text: str) -> str:
