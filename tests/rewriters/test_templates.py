@@ -23,7 +23,7 @@ FORMS = [
     ("In what city was Georg Trakl born?", "Georg Trakl born", "Georg Trakl"),
     ("In what country is Ellisras?", "Ellisras country", "Ellisras"),
     ("In which country is the Eiffel Tower?", "Eiffel Tower country", "Eiffel Tower"),
-    ("In which village was the guide Anna Tresk born?", "Anna Tresk born", "Anna Tresk"),
+    ("In which village was Anna Tresk born?", "Anna Tresk born", "Anna Tresk"),
     ("Where was Anna Tresk born?", "Anna Tresk born", "Anna Tresk"),
     ("When was the Ruvel Bridge built?", "Ruvel Bridge built", "Ruvel Bridge"),
     ("When did Queen Victoria die?", "Queen Victoria", "queen victoria die"),

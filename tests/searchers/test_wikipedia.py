@@ -117,7 +117,7 @@ def wiki() -> Iterator[Wiki]:
         ("Henry Feilden occupation", "Henry Feilden", "direct title"),
         ("henry feilden occupation", "Henry Feilden", "direct title"),
         ("Harry Feilden occupation", "Henry Feilden", "direct title"),
-        ("Lantern March composer", "The Lantern March", "direct title"),
+        ("Lantern March composer", "The Lantern March", "full-text search"),
         ("John Peter Jukes occupation", "John Jukes", "direct title"),
         ("Venus author", "Venus (novel)", "typed suffix"),
         ("Dreams author", "Dreams (Tresk)", "typed suffix"),

@@ -170,9 +170,7 @@ def _supported(
     held = [i for i, sentence in enumerate(every) if words(sentence) and not refuses(sentence)]
     near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
     read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
-    assertions = [
-        Assertion(every[i], tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held
-    ]
+    assertions = [Assertion(every[i], tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
     verdicts = dict(zip(held, support(assertions), strict=True))
     found = list(cites)
     for i, verdict in verdicts.items():
