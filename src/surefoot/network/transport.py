@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import socket
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -42,7 +42,7 @@ class Transport(httpx.BaseTransport):
             max_connections=200,  # more than judgements in flight, which would wait here until they are late
             max_keepalive_connections=200,
             keepalive_expiry=5,
-            network_backend=_Backend(guard, trusted),
+            network_backend=Backend(guard, trusted),
         )
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -89,13 +89,18 @@ def _mapped() -> Iterator[None]:
         raise httpx.UnsupportedProtocol(str(error)) from error
 
 
-class _Backend(httpcore.NetworkBackend):
-    """Connects to the very address that was judged."""
+class Backend(httpcore.NetworkBackend):
+    """Connects to the very address that was judged. `lookup` gives a name's addresses, `sockets` connects."""
 
-    def __init__(self, guard: Guard, trusted: Origin | None) -> None:
-        self._guard = guard
-        self._trusted = trusted
-        self._sockets = httpcore.SyncBackend()
+    def __init__(
+        self,
+        guard: Guard,
+        trusted: Origin | None,
+        lookup: Callable[[str, int], list[str] | OSError] | None = None,
+        sockets: httpcore.NetworkBackend | None = None,
+    ) -> None:
+        self._guard, self._trusted = guard, trusted
+        self._lookup, self._sockets = lookup or _looked_up, sockets or httpcore.SyncBackend()
 
     def connect_tcp(
         self,
@@ -108,7 +113,7 @@ class _Backend(httpcore.NetworkBackend):
         """A connection to the first of the host's addresses that answers; each gets an even share of the time."""
         trusted = (canonical(host), port) == self._trusted
         self._guard.check(host, port, trusted)  # before the name is looked up, which already tells somebody
-        addresses = self._guard.judged(host, port, _lookup(host, port, _bounded(timeout)), trusted)
+        addresses = self._guard.judged(host, port, self._addresses(host, port, _bounded(timeout)), trusted)
         for others, address in zip(range(len(addresses) - 1, -1, -1), addresses, strict=True):
             bound = _bounded(timeout)
             share = None if bound is None else bound / (others + 1)
@@ -118,6 +123,18 @@ class _Backend(httpcore.NetworkBackend):
                 if not others:
                     raise
         raise httpcore.ConnectError(f"{host} has no address")
+
+    def _addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
+        """The addresses of a host; the system's lookup has no timeout, so it waits in a thread of its own."""
+        answer: SimpleQueue[list[str] | OSError] = SimpleQueue()
+        Thread(target=lambda: answer.put(self._lookup(host, port)), daemon=True).start()
+        try:
+            found = answer.get(timeout=timeout)
+        except Empty:
+            raise httpcore.ConnectTimeout(f"no address for {host} in time") from None
+        if isinstance(found, OSError):
+            raise httpcore.ConnectError(f"no address for {host}: {found.strerror or found}") from found
+        return found
 
 
 class _Stream(httpcore.NetworkStream):
@@ -153,20 +170,8 @@ def _bounded(timeout: float | None) -> float | None:
     return None if math.isinf(bound) else bound
 
 
-def _lookup(host: str, port: int, timeout: float | None) -> list[str]:
-    """The addresses of a host in the system's order; the lookup has no timeout, so it waits in a thread of its own."""
-    answer: SimpleQueue[list[str] | OSError] = SimpleQueue()
-    Thread(target=lambda: answer.put(_looked_up(host, port)), daemon=True).start()
-    try:
-        found = answer.get(timeout=timeout)
-    except Empty:
-        raise httpcore.ConnectTimeout(f"no address for {host} in time") from None
-    if isinstance(found, OSError):
-        raise httpcore.ConnectError(f"no address for {host}: {found.strerror or found}") from found
-    return found
-
-
 def _looked_up(host: str, port: int) -> list[str] | OSError:
+    """The addresses of a host, in the system's order."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
