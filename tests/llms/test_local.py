@@ -17,7 +17,6 @@ from typing import Any
 
 import pytest
 
-from surefoot.llms._replies import StreamedReply
 from surefoot.models import files, registry
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError
@@ -161,17 +160,16 @@ def test_an_answer_can_be_interrupted(llm: local.Local) -> None:
 @pytest.mark.usefixtures("heard")
 def test_what_is_done_for_the_model_can_be_interrupted_while_it_says_nothing() -> None:
     """Ctrl-C comes to the thread that waits, which tells the answer to end with its next piece."""
-    answer = local._Guarded(StreamedReply(10))
     ended = threading.Event()
 
-    def work() -> None:
+    def work(take: Callable[[object], bool]) -> None:
         threading.Timer(0.05, _thread.interrupt_main).start()
-        while not answer.take({"choices": []}):
+        while not take({}):
             time.sleep(0.01)
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        local._interruptible(work, answer)
+        local.interruptible(work, lambda _: None)
     assert ended.is_set()
 
 

@@ -18,8 +18,7 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.generators.llm import LLMGenerator
-from surefoot.llms._replies import StreamedReply
-from surefoot.llms.local import _Guarded, _interruptible
+from surefoot.llms.local import interruptible
 from surefoot.llms.scripted import Scripted
 from surefoot.network import transport
 from surefoot.network.pace import Turns, within
@@ -202,16 +201,16 @@ def test_a_checkpoint_stops_between_its_batches(stop: Stop, tiny_cross_encoder: 
 
 def test_a_local_model_ends_its_answer_with_the_next_piece(stop: Stop) -> None:
     """Whoever waits for it does so no more, though it may be reading its prompt still."""
-    answer, ended = _Guarded(StreamedReply(10)), Stop()
+    ended = Stop()
 
-    def work() -> None:
-        while not answer.take({}):
+    def work(take: Callable[[object], bool]) -> None:
+        while not take({}):
             time.sleep(0.01)
         ended.set()
 
     stop.set()
     with cancel.heeding(stop), pytest.raises(Cancelled):
-        _interruptible(work, answer)
+        interruptible(work, lambda _: None)
     assert ended.wait(60)
 
 

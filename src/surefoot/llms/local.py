@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 from typing import Any
 
 from xllamacpp import CommonAdapterLoraInfo, CommonParams, Server
@@ -24,6 +24,8 @@ from surefoot.run import cancel, meter
 from surefoot.run.manifest import cores
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError, on_one_line
+
+Take = Callable[[Any], bool]
 
 _SEED = 1
 _GLANCE = 0.2
@@ -82,15 +84,23 @@ class Local:
         raised. Raises ModelError for a model that is missing, does not load, or cannot take the prompt.
         """
         most = max_tokens + self.thoughts
-        answer = _Guarded(StreamedReply(most, on_text, thinks=self.thoughts > 0))
+        answer = StreamedReply(most, on_text, thinks=self.thoughts > 0)
         request = chat_request(
             messages, schema, most, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
         )
         server = self._server()
         try:
-            _interruptible(lambda: server.handle_chat_completions(request, answer.take), answer)
+            raised = interruptible(lambda take: server.handle_chat_completions(request, take), answer.take)
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {on_one_line(error)}") from error
+        if isinstance(raised, Reported):
+            raise ModelError(_explain(raised.error, self.name))
+        if isinstance(raised, Malformed):
+            raise ModelError(f"{self.name} sent {raised}; ask again")
+        if raised:
+            raise raised
+        if not answer.ended:
+            raise ModelError(f"{self.name} ended in the middle of its answer; ask again")
         completion = answer.completion(self.name)
         counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
         meter.count(calls=1, **counted)
@@ -148,57 +158,36 @@ class Local:
         return params
 
 
-def _interruptible(work: Callable[[], object], answer: _Guarded) -> None:
-    """Do the work in a thread of its own, and raise what it raises.
+def interruptible(work: Callable[[Take], object], take: Callable[[Any], None]) -> BaseException | None:
+    """Do the work in a thread of its own, with a callback that takes each chunk and is True where no more is wanted.
+    Returns what `take` raised; raises what the work raises.
 
     Python hears Ctrl-C only between its own steps in the main thread, where llama.cpp would swallow it and go on. So
     that thread waits here; once it is interrupted, or the question is cancelled, the answer ends with its next piece.
     """
+    stopped = Event()
+    raised: list[BaseException] = []
+
+    def guarded(chunk: Any) -> bool:
+        # C++ swallows what a callback raises, Ctrl-C too: it is kept here and raised later.
+        try:
+            take(chunk)
+        except BaseException as error:  # noqa: BLE001
+            raised.append(error)
+        return bool(raised) or stopped.is_set()
+
     pool = ThreadPoolExecutor(1)
-    running = pool.submit(copy_context().run, work)
+    running = pool.submit(copy_context().run, work, guarded)
     pool.shutdown(wait=False)
     try:
         while not wait([running], _GLANCE).done:
             cancel.check()
     except BaseException:
-        answer.stop()
+        stopped.set()
         wait([running], _PATIENCE)
         raise
     running.result()
-
-
-class _Guarded:
-    """Hands an answer on as llama.cpp sends it."""
-
-    def __init__(self, answer: StreamedReply) -> None:
-        self._answer = answer
-        self._raised: BaseException | None = None
-        self._stopped = False
-
-    def stop(self) -> None:
-        """End the answer with the next chunk."""
-        self._stopped = True
-
-    def take(self, chunk: dict[str, Any]) -> bool:
-        """Take the next chunk; True ends the answer."""
-        # C++ swallows what a callback raises, Ctrl-C too: it is kept here and raised later.
-        try:
-            self._answer.take(chunk)
-        except BaseException as error:  # noqa: BLE001
-            self._raised = error
-        return self._stopped or self._raised is not None
-
-    def completion(self, model: str) -> Completion:
-        """The whole answer; raises ModelError, or what the callback raised."""
-        if isinstance(self._raised, Reported):
-            raise ModelError(_explain(self._raised.error, model))
-        if isinstance(self._raised, Malformed):
-            raise ModelError(f"{model} sent {self._raised}; ask again")
-        if self._raised:
-            raise self._raised
-        if not self._answer.ended:
-            raise ModelError(f"{model} ended in the middle of its answer; ask again")
-        return self._answer.completion(model)
+    return raised[0] if raised else None
 
 
 def _explain(error: object, model: str) -> str:

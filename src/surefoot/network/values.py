@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -16,13 +15,12 @@ from urllib.parse import urlsplit
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import NetworkError
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.ASCII | re.IGNORECASE)
-_WESTERN = ("iso8859-1", "ascii")
-"""Names under which pages are in fact in Windows' cp1252, as browsers know."""
-_NEVER = ("utf-7", "idna", "punycode", "unicode_escape", "unicode-escape", "raw_unicode_escape", "raw-unicode-escape")
-"""Python's codecs that no page is in: they hide markup, or take quadratic time."""
-
+_CHARSET = re.compile(
+    r"charset\s*=\s*[\"']?((?:utf-(?:8|16)|us-ascii|iso-8859-|windows-|koi8-|shift_jis|euc-|gb|big5)[\w-]{0,20})", re.I
+)
+"""The encodings of texts: others of Python's hide markup, or take quadratic time."""
+_ALIASES = {"utf-8": "utf-8-sig", "us-ascii": "cp1252", "iso-8859-1": "cp1252"}
+"""What pages are in fact in under these names, as browsers know."""
 
 Keep = bool | Callable[["Reply"], bool]
 """True: a reply may be cached; a function: the replies that may."""
@@ -84,13 +82,21 @@ class Reply:
             return None
 
     def text(self) -> str:
-        """The body, decoded by its mark, the header's charset, the page's own, UTF-8 or cp1252: the first that fits."""
-        for encoding in self._encodings():
+        """The body, decoded by the header's charset, as UTF-8 or as cp1252: the first that fits."""
+        for encoding in (self.charset, "utf-8-sig", "cp1252"):
             try:
-                return self.body.decode(encoding)
-            except UnicodeError:
+                if encoding:
+                    return self.body.decode(encoding)
+            except (UnicodeError, LookupError):
                 continue
         return self.body.decode("utf-8", "replace")
+
+    @property
+    def charset(self) -> str:
+        """The encoding that the header names; empty: none, or one that no text is in."""
+        named = _CHARSET.search(self.headers.get("content-type", ""))
+        charset = named[1].lower() if named else ""
+        return _ALIASES.get(charset, charset)
 
     def json(self) -> Any:
         """The body as JSON; raises NetworkError if it is not JSON."""
@@ -101,27 +107,7 @@ class Reply:
             where = urlsplit(self.url).hostname
             raise NetworkError(f"{where} answered no JSON (HTTP {self.status}, {kind})") from error
 
-    def _encodings(self) -> Iterator[str]:
-        yield from (encoding for mark, encoding in _BOMS if self.body.startswith(mark))
-        head = self.body[:2048].decode("latin-1").lower()
-        in_page = head[head.find("<meta") :] if "<meta" in head else ""
-        for place in (self.headers.get("content-type", ""), in_page):
-            if found := _CHARSET.search(place):
-                yield from _codec(found[1])
-        yield "utf-8"
-        yield "cp1252"
-
 
 def one_line(text: object, most: int) -> str:
     """Another machine's text, fit for a message: on one line, printable, cut."""
     return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])
-
-
-def _codec(label: str) -> Iterator[str]:
-    """The codec that a label names, if it is one for pages."""
-    try:
-        name = codecs.lookup(label).name
-    except (LookupError, ValueError):
-        return
-    if name not in _NEVER:
-        yield "cp1252" if name in _WESTERN else name

@@ -183,10 +183,11 @@ def _kind(reply: Reply) -> str:
 
 
 def _text(reply: Reply) -> bytes:
+    """The text in UTF-8 where the header says in what it is; the reader finds out what else it may be."""
     text = reply.text()
     if "\0" in text:
         raise Unreadable("gives binary data that it declares as text")
-    return text.encode()
+    return text.encode() if reply.charset else reply.body
 
 
 def _snippet(hit: Passage) -> tuple[Passage, ...]:
