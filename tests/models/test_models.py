@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import io
 import logging
 import random
-import subprocess
-import sys
-import threading
-import time
 import zipfile
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Event
 
 import pytest
 
+from endpoint import WebAnswer, WebRequest, serving
 from surefoot.models import files, registry
 from surefoot.network import Network
-from surefoot.types.errors import ModelError, NetworkError
+from surefoot.run import cancel
+from surefoot.types.errors import Cancelled, ModelError, NetworkError
 
 CONTENT = random.Random(1).randbytes(100_000) + bytes(100_000)
-MODEL = files.ModelFile(
-    "tiny",
-    "a tiny model",
-    "MIT",
-    len(CONTENT),
-    hashlib.sha256(CONTENT).hexdigest(),
-    "tiny.bin",
-    (),
-)
 ADDRESS = "/someone/tiny/resolve/abc/tiny.bin"
 
 
@@ -44,83 +34,45 @@ class Site:
     ranges: bool = True
     cuts: list[int] = field(default_factory=list)
     """After how many bytes the next answers break off."""
-    pause: float = 0
-    """Seconds between two pieces of 10 kB."""
     login: str = ""
     asked: list[tuple[str, str]] = field(default_factory=list)
     """Path and Range header of each request."""
     url: str = ""
 
-
-class Handler(BaseHTTPRequestHandler):
-    site: Site
-
-    def do_GET(self) -> None:
-        wanted = self.headers.get("Range", "")
-        self.site.asked.append((self.path, wanted))
-        body = self.site.files.get(self.path)
-        login = "Basic " + base64.b64encode(self.site.login.encode()).decode()
-        if self.site.login and self.headers.get("Authorization") != login:
-            self.send_error(401)
-        elif body is None:
-            self.send_error(404)
-        else:
-            self.answer(body, wanted if self.site.ranges else "")
-
-    def answer(self, body: bytes, wanted: str) -> None:
-        self.send_response(206 if wanted else 200)
-        if wanted:
-            start = int(wanted.removeprefix("bytes=").removesuffix("-"))
-            self.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
-            body = body[start:]
-        self.send_header("Content-Type", "text/html" if self.path.endswith("/") else "application/octet-stream")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        end = self.site.cuts.pop(0) if self.site.cuts else len(body)
-        for at in range(0, end, 10_000):
-            self.wfile.write(body[at : min(at + 10_000, end)])
-            time.sleep(self.site.pause)
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def answer(self, request: WebRequest) -> WebAnswer:
+        wanted = request.headers.get("range", "") if self.ranges else ""
+        self.asked.append((request.target, request.headers.get("range", "")))
+        if self.login and request.headers.get("authorization") != "Basic " + b64encode(self.login.encode()).decode():
+            return 401, {}, b""
+        if request.target not in self.files:
+            return 404, {}, b""
+        body = self.files[request.target][int(wanted.removeprefix("bytes=").removesuffix("-") or 0) :]
+        headers = {"Content-Length": str(len(body))}
+        return 206 if wanted else 200, headers, body[: self.cuts.pop(0) if self.cuts else None]
 
 
 @pytest.fixture
 def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
     """A hub that has the tiny model, an empty cache, and a registry that knows the model."""
     site = Site({ADDRESS: CONTENT})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (Handler,), {"site": site}))
-    site.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    monkeypatch.setenv("HF_ENDPOINT", site.url)
-    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
-    monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.hugging_face("someone/tiny", "tiny.bin", "abc")))
-    yield site
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(site.answer) as site.url:
+        monkeypatch.setenv("HF_ENDPOINT", site.url)
+        monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
+        monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
+        monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.hugging_face("someone/tiny", "tiny.bin", "abc")))
+        yield site
 
 
 def left_over() -> list[str]:
     return sorted(file.name for file in registry.cache_dir().iterdir() if file.suffix != ".lock")
 
 
-def test_a_pulled_model_is_where_path_says(site: Site) -> None:
-    """After a pull, `path` names a file with the model's content, and nothing else is left in the cache."""
-    assert registry.pull("tiny") == registry.path("tiny")
+def test_a_pulled_model_is_where_path_says_and_is_not_fetched_again(site: Site) -> None:
+    """`path` names a file with the model's content, and nothing else is left in the cache."""
+    assert registry.pull("tiny") == registry.path("tiny") == registry.ensure("tiny")
     assert registry.path("tiny").read_bytes() == CONTENT
     assert left_over() == ["tiny.bin"]
-
-
-def test_a_model_that_is_there_is_not_fetched_again(site: Site) -> None:
-    """A second pull, and any `ensure`, asks the server for nothing."""
-    registry.ensure("tiny")
-    before = len(site.asked)
-    registry.pull("tiny")
-    registry.ensure("tiny")
-    assert len(site.asked) == before
+    assert len(site.asked) == 1
 
 
 def test_wrong_content_is_refused_and_thrown_away(site: Site) -> None:
@@ -170,44 +122,33 @@ def test_a_model_with_a_changed_byte_is_not_used(site: Site, monkeypatch: pytest
     assert (registry.status()[-1].state, registry.verify("tiny").state) == ("damaged", "damaged")
 
 
-def test_damage_is_mended_by_the_next_use(site: Site) -> None:
+@pytest.mark.parametrize("use", [registry.ensure, registry.pull])
+def test_damage_is_mended_by_the_next_use(site: Site, use: Callable[[str], Path]) -> None:
     """Where the network may be used, the right file is fetched again, whatever is wrong with the one that is there."""
     registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
-    assert registry.ensure("tiny").read_bytes() == CONTENT
-    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert use("tiny").read_bytes() == CONTENT
 
 
-def test_a_missing_model_names_the_command_that_fetches_it(site: Site) -> None:
-    """`path` fetches nothing itself."""
+@pytest.mark.parametrize(("use", "offline"), [(registry.path, ""), (registry.ensure, "1"), (registry.ensure, "true")])
+def test_a_missing_model_names_the_command_that_fetches_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch, use: Callable[[str], Path], offline: str
+) -> None:
+    """`path` fetches nothing itself, and `ensure` nothing where SUREFOOT_OFFLINE is set."""
+    monkeypatch.setenv("SUREFOOT_OFFLINE", offline)
     with pytest.raises(ModelError, match="not on this machine; run: surefoot models pull tiny"):
-        registry.path("tiny")
-    assert site.asked == []
-
-
-@pytest.mark.parametrize("value", ["1", "true"])
-def test_offline_nothing_is_fetched(site: Site, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    """With SUREFOOT_OFFLINE set, `ensure` raises instead of fetching."""
-    monkeypatch.setenv("SUREFOOT_OFFLINE", value)
-    with pytest.raises(ModelError, match="surefoot models pull tiny"):
-        registry.ensure("tiny")
+        use("tiny")
     assert site.asked == []
 
 
 def test_a_file_of_the_users_own_is_taken_by_its_content(site: Site, tmp_path: Path) -> None:
-    """Any file with the right bytes becomes the model, without a server."""
+    """Any file with the right bytes becomes the model, without a server; a wrong one leaves the good one."""
     (tmp_path / "mine").write_bytes(CONTENT)
     assert registry.pull("tiny", tmp_path / "mine").read_bytes() == CONTENT
-    assert site.asked == []
-
-
-def test_a_wrong_file_of_the_users_own_leaves_the_good_one(site: Site, tmp_path: Path) -> None:
-    """A refused file changes nothing."""
-    registry.pull("tiny")
     (tmp_path / "mine").write_bytes(CONTENT + b"x")
     with pytest.raises(ModelError, match="not 200000 bytes long"):
         registry.pull("tiny", tmp_path / "mine")
     assert registry.verify("tiny").state == "ready"
+    assert site.asked == []
 
 
 def test_a_folder_that_cannot_be_written_is_named(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -220,26 +161,16 @@ def test_a_folder_that_cannot_be_written_is_named(site: Site, monkeypatch: pytes
 
 def test_two_pulls_at_once_fetch_once(site: Site) -> None:
     """The second waits for the first and finds the model there."""
-    site.pause = 0.005
-    threads = [threading.Thread(target=registry.pull, args=("tiny",)) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(2) as pool:
+        assert len(set(pool.map(registry.pull, ["tiny", "tiny"]))) == 1
     assert len(site.asked) == 1
 
 
-@pytest.mark.slow
-def test_a_pull_that_was_killed_is_continued(site: Site) -> None:
-    """After kill -9 in the middle, the next pull fetches only what is missing."""
-    site.pause = 1.0
-    code = f"from surefoot.models.registry import *; REGISTRY['tiny'] = {registry.REGISTRY['tiny']!r}; pull('tiny')"
-    process = subprocess.Popen([sys.executable, "-c", code])
-    while not any(part.stat().st_size for part in registry.cache_dir().glob("*.part")):
-        time.sleep(0.02)
-    process.kill()
-    process.wait()
-    site.pause = 0
+def test_a_pull_that_was_interrupted_is_continued(site: Site) -> None:
+    """The next pull fetches only what is missing."""
+    stop = Event()
+    with files.reporting(lambda *_: stop.set()), cancel.heeding(stop), pytest.raises(Cancelled):
+        registry.pull("tiny")
     assert registry.pull("tiny").read_bytes() == CONTENT
     assert site.asked[-1][1] != "bytes=0-"
     assert left_over() == ["tiny.bin"]
@@ -250,7 +181,7 @@ WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 
 
 def _with(*sources: files.Wheel | str) -> files.ModelFile:
-    return files.ModelFile("tiny", "", "MIT", MODEL.size, MODEL.sha256, "tiny.bin", sources)
+    return files.ModelFile("tiny", "", "MIT", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "tiny.bin", sources)
 
 
 def _wheel(content: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -12,12 +12,12 @@ import pytest
 
 import attacks
 from surefoot.contracts import verify
-from surefoot.index.readers import READERS
+from surefoot.network.pace import within
 from surefoot.run.meter import metered
 from surefoot.types.errors import ConfigError, SearchError
 
 pytest.importorskip("libzim", reason="needs the extra zim")
-from surefoot.searchers.zim import Zim
+from surefoot.searchers.zim import Articles, Zim
 
 WRITER: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "services" / "zim.py"))
 CATEGORY = '<div id="catlinks"><a href="https://en.wikipedia.org/wiki/Category:Disambiguation_pages">d</a></div>'
@@ -82,16 +82,10 @@ def test_the_page_of_that_title_is_found_in_any_case_and_through_redirects(zim: 
     assert first(zim, query) == ("Ruvel Bridge", "direct title")
 
 
-@pytest.mark.parametrize(
-    ("question", "title"),
-    [
-        ("Who was the director of Boundary?", "Boundary (2003 film)"),
-        ("Who is the author of Boundary?", "Boundary (novel)"),
-    ],
-)
-def test_what_is_asked_of_it_tells_pages_of_one_name_apart(zim: Zim, question: str, title: str) -> None:
+def test_what_is_asked_of_it_tells_pages_of_one_name_apart(zim: Zim) -> None:
     """By the kind that stands in brackets behind the title; the plain page of the name says nothing of it."""
-    assert first(zim, question) == (title, "typed suffix")
+    assert first(zim, "Who was the director of Boundary?") == ("Boundary (2003 film)", "typed suffix")
+    assert first(zim, "Who is the author of Boundary?") == ("Boundary (novel)", "typed suffix")
 
 
 @pytest.mark.parametrize(
@@ -113,54 +107,49 @@ def test_what_no_title_says_is_found_in_the_text(zim: Zim) -> None:
     assert first(zim, "Josef Aldwin") == ("Larrow Hut", "full-text search")
 
 
-def test_a_passage_says_where_it_stands(zim: Zim) -> None:
-    """In which file, at which path, under which heading."""
+def test_of_the_markup_only_the_text_and_the_box_are_left(zim: Zim) -> None:
+    """Without menus, notes, marks and references; a passage says in which file, and where in it, it stands."""
     found = {passage.text: passage for passage in zim.search("Ruvel Bridge", 9)}
     opened = found["It was opened in 1911."]
-    assert opened.title == "Ruvel Bridge › History"
-    assert opened.url == "test.zim/Ruvel_Bridge#History"
-    assert opened.source == "external"
-
-
-def test_of_the_markup_only_the_text_and_the_box_are_left(zim: Zim) -> None:
-    """Without menus, notes, marks and references."""
-    text = "\n".join(passage.text for passage in zim.search("Ruvel Bridge", 9))
+    assert (opened.title, opened.url) == ("Ruvel Bridge › History", "test.zim/Ruvel_Bridge#History")
+    text = "\n".join(found)
     assert "The Ruvel Bridge is of iron." in text
     assert "Architect: Tomas Aldwin" in text
     assert not any(noise in text for noise in ("Home", "[1]", "edit", "the band", "Bridges."))
 
 
-def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_that_takes_too_long_is_left_out_and_the_others_are_found(tmp_path: Path) -> None:
     """The step says why; nothing works on when the answer is there."""
-    monkeypatch.setattr("surefoot.searchers.zim._SECONDS", 3.0)
     slow = attacks.many_attributes(400_000).decode()
     zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Boundary": PAGES["Boundary"], "Boundary (film)": slow}))
     began = time.monotonic()
-    with metered() as spent:
+    with metered() as spent, within(3):
         found = zim.search("Who was the director of Boundary?", 5)
     assert time.monotonic() - began < 40
     assert [passage.title for passage in found] == ["Boundary"]
     assert spent.degraded == ["pages of a.zim were left out: “Boundary (film)” was not read in time"]
 
 
-def test_a_large_page_is_left_out_before_it_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes of a page are as many as of one of the web."""
-    monkeypatch.setattr("surefoot.searchers.zim._MOST", 100)
-    zim = Zim(WRITER["write"](tmp_path / "a.zim", {"Ruvel Bridge": "<p>It is of iron.</p>" * 20}))
-    with pytest.raises(SearchError, match=r"“Ruvel Bridge” has 0\.0 MB, and only pages of up to 0\.0 MB are read"):
-        zim.search("Ruvel Bridge", 5)
+class Item:
+    """A page that counts how often it is unpacked."""
+
+    title, unpacked = "Ruvel Bridge", 0
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    @property
+    def content(self) -> bytes:
+        self.unpacked += 1
+        return b"<p>It is of iron.</p>"
 
 
-def test_each_page_is_read_once_in_a_search(zim: Zim, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_is_read_once_and_a_large_one_never(zim: Zim) -> None:
     """By its first lines it is chosen, by its links others are found, and by its paragraphs it answers."""
-    asked: list[str] = []
-    article = READERS.article
-    monkeypatch.setattr(READERS, "article", lambda request, seconds: asked.append(request.url) or article(request, 60))
-    zim.search("Henry Feilden occupation", 9)
-    assert "test.zim/Henry_Feilden" in asked
-    assert len(asked) == len(set(asked))
+    articles, small, large = Articles(), Item(21), Item(5_000_001)
+    assert [bool(articles.at(url, item)) for url, item in (("a", small), ("a", small), ("b", large))] == [1, 1, 0]
+    assert (small.unpacked, large.unpacked) == (1, 0)
+    assert articles.unread == ["“Ruvel Bridge” has 5.0 MB, and only pages of up to 5.0 MB are read"]
 
 
 def test_threads_find_what_one_finds(zim: Zim) -> None:

@@ -68,7 +68,7 @@ class Zim:
         if not (line := sendable(query, _LONGEST)):
             return ()
         about = subject_of(line)
-        articles = _Articles()
+        articles = Articles()
         READERS.warm(1)  # while the titles are looked up
         with self._reading():
             pages = self._found(about, articles)
@@ -81,7 +81,7 @@ class Zim:
     def _incomplete(self, why: Sequence[str]) -> str:
         return f"pages of {self._file.name} were left out: {'; '.join(why)}"
 
-    def _found(self, about: Subject, articles: _Articles) -> list[Page]:
+    def _found(self, about: Subject, articles: Articles) -> list[Page]:
         """Pages that may be meant, best first, each once."""
         suggested = self._suggested(about.entity)
         chosen = looked_up(
@@ -97,28 +97,28 @@ class Zim:
             raise SearchError(f"{self._file.name} has no page of that title, and no full-text index to look further")
         return chosen
 
-    def _named(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
+    def _named(self, about: Subject, suggested: Sequence[str], articles: Articles) -> list[Page]:
         """By title, and by title and kind."""
         folded = {fold(spelling) for spelling in spellings(about)}
         plain = [*spellings(about), *(title for title in suggested if fold(title) in folded)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 
-    def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: _Articles) -> list[Page]:
+    def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: Articles) -> list[Page]:
         """Links of disambiguation pages that bear the name, likeliest first."""
         links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
         links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
         pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
         return [page for page in pages if bears(page.title, page.lead, about)]
 
-    def _extended(self, about: Subject, suggested: Sequence[str], articles: _Articles) -> list[Page]:
+    def _extended(self, about: Subject, suggested: Sequence[str], articles: Articles) -> list[Page]:
         """Titles that are the name and something more, in brackets or after a comma; likeliest first."""
         name = fold(about.entity)
         longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
         longer.sort(key=lambda title: -fit(title, "", about))
         return list(self._titled(longer[:_PAGES], SUFFIX, articles))
 
-    def _mentioning(self, about: Subject, articles: _Articles) -> list[Page]:
+    def _mentioning(self, about: Subject, articles: Articles) -> list[Page]:
         """By full-text search; only pages that hold the name."""
         if not self._archive.has_fulltext_index:
             meter.degrade(f"{self._file.name} has no full-text index: only its titles were searched")
@@ -134,11 +134,11 @@ class Zim:
             paths = list(SuggestionSearcher(self._archive).suggest(name).getResults(0, _TITLES))
         return [self._archive.get_entry_by_path(path).title for path in paths]
 
-    def _titled(self, titles: Iterable[str], via: str, articles: _Articles) -> Iterator[Page]:
+    def _titled(self, titles: Iterable[str], via: str, articles: Articles) -> Iterator[Page]:
         there = (title for title in dict.fromkeys(titles) if self._archive.has_entry_by_title(title))
         return self._at((self._archive.get_entry_by_title(title).path for title in there), via, articles)
 
-    def _at(self, paths: Iterable[str], via: str, articles: _Articles) -> Iterator[Page]:
+    def _at(self, paths: Iterable[str], via: str, articles: Articles) -> Iterator[Page]:
         """The pages at these paths that can be read, redirects followed."""
         for path in paths:
             item = self._archive.get_entry_by_path(path).get_item()
@@ -172,7 +172,7 @@ class Zim:
             raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
 
 
-class _Articles:
+class Articles:
     """The articles that one search reads, each once, all within its time."""
 
     def __init__(self) -> None:
