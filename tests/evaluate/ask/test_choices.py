@@ -94,32 +94,22 @@ def test_the_lenient_rule_takes_nearly_anything() -> None:
     assert not RULES["letter"]("", keyless)
 
 
-def test_a_claim_has_its_rules() -> None:
-    """The gold's case does not matter; an open question is no claim."""
+def test_a_rule_that_does_not_fit_is_refused() -> None:
+    """Rather than counted as wrong. The case of a claim's gold does not matter; an open question is no claim."""
+    assert rules(OPEN) == ("match", "match_lower")
     assert rules(CLAIM) == ("match", "match_lower", "strict")
     assert RULES["strict"]("It is not true.", CLAIM)
-    assert not RULES["match_lower"]("It is not true.", CLAIM)
-    assert not is_claim(OPEN)
     assert not is_claim(Example("n", "Ice is warm.", (), frozenset()))
-
-
-def test_a_rule_that_does_not_fit_is_refused() -> None:
-    """Rather than counted as wrong."""
-    assert rules(OPEN) == ("match", "match_lower")
     with pytest.raises(UsageError, match="question o is neither"):
         RULES["strict"]("x", OPEN)
     with pytest.raises(UsageError, match="question c has no choices"):
         RULES["letter"]("x", CLAIM)
 
 
-def test_choices_are_asked_with_the_question() -> None:
-    """A line each; a question without them is as it was."""
+def test_only_the_generator_is_shown_the_choices(pipeline: Pipeline) -> None:
+    """Passages are found and graded by the question alone; it is shown them a line each."""
     assert with_choices(MELTS) == "What melts?\nA: the control\nB: a gas\nC: a gas mixture\nD: water"
     assert with_choices(OPEN) == "Who?"
-
-
-def test_only_the_generator_is_shown_the_choices(pipeline: Pipeline) -> None:
-    """Passages are found and graded by the question alone."""
     said: list[str] = []
     bridge = replace(MELTS, question="Who built the Ruvel Bridge?")
     generator = LLMGenerator(Scripted(lambda messages: said.append(messages[-1].content) or "B: a gas [1]"))

@@ -18,6 +18,8 @@ def example(passages: tuple[Passage, ...] = (), internal: str = "", external: st
 def test_passages_are_read_in_their_order_each_once() -> None:
     """The first of an id; one without text says nothing."""
     assert [passage.text for passage in inside(example(PASSAGES, "not read"))] == ["first", "third"]
+    assert find("retriever", USE) is find("searcher", USE) is Given
+    assert Given(PASSAGES).retrieve("Who?", 2) == Given(PASSAGES).search("?", 2) == PASSAGES[:2]
 
 
 def test_an_internal_text_is_read_in_parts_with_their_titles() -> None:
@@ -39,14 +41,3 @@ def test_an_external_text_comes_from_outside() -> None:
         Passage("external-1", "Bare", "", "external"),
     )
     assert outside(example()) == inside(example()) == ()
-
-
-def test_no_more_is_given_than_asked_for() -> None:
-    """For whatever question."""
-    assert Given(PASSAGES).retrieve("Who?", 2) == Given(PASSAGES).search("?", 2) == PASSAGES[:2]
-
-
-def test_a_configuration_can_name_it() -> None:
-    """As retriever, and as searcher."""
-    assert find("retriever", USE) is Given
-    assert find("searcher", USE) is Given

@@ -65,13 +65,9 @@ def test_a_kept_combination_is_told_by_its_own_gain() -> None:
     assert "(p = 0.031)" in page
 
 
-def test_the_page_says_when_nothing_is_kept() -> None:
-    """And is whole without any trial."""
-    assert "**Nothing is kept**" in document(outcome(), {})
-
-
 def test_a_title_cannot_break_the_page() -> None:
-    """It may be a model's, which has read what strangers wrote."""
+    """It may be a model's, which has read what strangers wrote. Without any trial the page is whole."""
+    assert "**Nothing is kept**" in document(outcome(), {})
     page = document(outcome(trial(title="x | y <script> `a` [b](http://evil.example)\n# Head")), {})
     for mark in ("<script>", "x | y", "](http://evil", "\n# Head", "`a`"):
         assert mark not in page
@@ -89,10 +85,6 @@ def test_a_title_cannot_break_the_page() -> None:
     ],
 )
 def test_the_cost_is_told_in_words(cost: Cost | None, said: str) -> None:
-    """Time, questions, and what a model would be asked."""
+    """Time, questions, and what a model would be asked; gains in points, of which none is no zero."""
     assert expected(cost) == said
-
-
-def test_gains_are_shown_in_points() -> None:
-    """With their sign; what there is not is no zero."""
     assert (points(0.125), points(None), interval(None)) == ("+12.5", "–", "–")

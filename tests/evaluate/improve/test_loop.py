@@ -14,7 +14,6 @@ import pytest
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read
 from surefoot.embedders.hashing import Hashing
-from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
 from surefoot.evaluate.improve import controls, loop
@@ -47,6 +46,8 @@ HARMFUL = {"thresholds": {"upper": 2.0, "lower": 2.0}}
 """No passage is good enough."""
 LAXER = {"thresholds": {"strip": 0.5}}
 USELESS = {"refiner": {"size": 2}}
+IDLE = {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)}
+"""Settings for a random lever that do nothing here."""
 
 
 def example(number: int) -> Example:
@@ -104,27 +105,23 @@ def watching(name: str) -> Iterator[OnDone]:
 
 
 def plan(folder: Path, *items: ActionItem, **fields: Any) -> ImprovementPlan:
-    given: dict[str, Any] = {"diagnose": Diagnosing(*items), "spreading": Asking(), "scoring": golds(EXAMPLES)}
-    return ImprovementPlan(EXAMPLES, CONFIG, folder, watching=watching, **{**given, **fields})
-
-
-@pytest.fixture(autouse=True)
-def _harmless_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The random lever is drawn from settings that do nothing here, unless a test says otherwise."""
-    monkeypatch.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-    monkeypatch.setattr(controls, "_shifted", lambda own: {})
+    fields = {
+        "diagnose": Diagnosing(*items),
+        "spreading": Asking(),
+        "scoring": golds(EXAMPLES),
+        "levers": IDLE,
+        **fields,
+    }
+    return ImprovementPlan(EXAMPLES, CONFIG, folder, watching=watching, **fields)
 
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, Path, ImprovementPlan]:
     """One loop with a good, a harmful, a useless and an impossible proposal, and a patch of the user's own."""
-    with pytest.MonkeyPatch.context() as patching:
-        patching.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-        patching.setattr(controls, "_shifted", lambda own: {})
-        folder = tmp_path_factory.mktemp("improve") / "run"
-        items = item("Longer", LONGER, 0.4), item("Impossible", {"pipeline": {"kk": 3}}), item("Idle", USELESS)
-        mine = plan(folder, *items, own={"planted": HARMFUL})
-        return improve(mine), folder, mine
+    folder = tmp_path_factory.mktemp("improve") / "run"
+    items = item("Longer", LONGER, 0.4), item("Impossible", {"pipeline": {"kk": 3}}), item("Idle", USELESS)
+    mine = plan(folder, *items, own={"planted": HARMFUL})
+    return improve(mine), folder, mine
 
 
 def trial(outcome: Outcome, name: str) -> Trial:
@@ -208,23 +205,14 @@ def test_the_diagnosis_sees_the_development_half_only(done: Any) -> None:
 
 
 def test_the_ledger_has_a_line_for_all_that_was_tried(done: Any) -> None:
-    """As values that can be read again; and the diagnosis says what its item came to."""
+    """As values that can be read again; and the diagnosis says what its item came to, and the report what is kept."""
     outcome, folder, _ = done
+    assert "**Kept**: `pipeline.k=5`." in (folder / "improve.md").read_text()
     rows = [json.loads(line) for line in (folder / "ledger.jsonl").read_text().splitlines()]
     assert tuple(from_json(Trial, row["value"]) for row in rows) == outcome.trials
     diagnosis = from_json(Diagnosis, json.loads((folder / "diagnosis.json").read_text()))
     assert diagnosis.items[0].realised == trial(outcome, "item 1").realised
     assert diagnosis.items[2].realised is None
-
-
-def test_the_report_has_a_row_an_arm(done: Any) -> None:
-    """With its reason."""
-    outcome, folder, _ = done
-    page = (folder / "improve.md").read_text()
-    assert "**Kept**: `pipeline.k=5`." in page
-    for one in outcome.trials:
-        assert f"| {one.name}: {one.title} |" in page
-        assert one.because.replace("|", "¦").replace("[", "(").replace("]", ")") in page
 
 
 def test_a_finished_loop_asks_nothing_again(done: Any) -> None:
@@ -273,15 +261,19 @@ def second(one: Example) -> Example:
     return replace(one, passages=(Passage(f"s{one.id}", f"Tomas Aldwin, of {place}.", place),))
 
 
-@pytest.mark.slow
-def test_a_random_lever_that_does_as_well_speaks_against_the_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Then the diagnosis knew no more than chance; nothing is kept, and the reason names the control."""
-    monkeypatch.setattr(controls, "random_lever", lambda *_: {"pipeline": {"k": 4}})
-    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
+def test_a_control_that_does_as_well_speaks_against_the_change(tmp_path: Path) -> None:
+    """As where a judge likes whatever differs; nothing is kept, and the reason names the control."""
+
+    class Fickle:
+        name, metric = "fickle", "novelty"
+
+        def judge(self, record: Record) -> Score:
+            assert record.trace
+            return Score(record.id, self.metric, float(record.trace.config != CONFIG))
+
+    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), scoring=judged(Fickle())))
     assert outcome.kept == {}
-    assert "the random lever does as well" in trial(outcome, "item 1").because
+    assert "the placebo does as well" in trial(outcome, "item 1").because
 
 
 def test_where_nothing_helps_the_held_out_half_is_left_alone(tmp_path: Path) -> None:
@@ -341,13 +333,6 @@ def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path, monkeypa
     assert [len(given) for given in asked] == [1, 0]
 
 
-def test_the_rule_of_gold_answers_may_be_chosen(tmp_path: Path) -> None:
-    """Where it is for all of the questions."""
-    assert golds(EXAMPLES, "match").metric == "match"
-    with pytest.raises(UsageError, match="'letter' is not for 60 of the questions"):
-        golds(EXAMPLES, "letter")
-
-
 def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: Path) -> None:
     """Asks the baseline's questions and no others; what cannot be built says why."""
     asking = Asking()
@@ -363,16 +348,29 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
 
 
 @pytest.mark.slow
-def test_two_refusals_are_one_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_refusals_are_one_answer(tmp_path: Path) -> None:
     """What a refusal looked at is told in its text, and is no other answer."""
-    monkeypatch.setattr(controls, "random_lever", lambda *_: {"policy": {"use": "count"}})
-    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER)))
+    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), levers={("policy", "use"): ("count",)}))
     said = [
         trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/random-lever")[1].items() if trace.answer
     ]
     before = [trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/baseline")[1].items() if trace.answer]
     assert said != before
     assert trial(outcome, "random lever").changed == 0
+
+
+def test_gold_answers_decide_by_a_rule_that_is_for_all_of_the_questions(tmp_path: Path) -> None:
+    """Without an answer all would count as wrong; and a refusal that names the answer is not right for that."""
+    assert golds(EXAMPLES, "match").metric == "match"
+    with pytest.raises(UsageError, match="'letter' is not for 60 of the questions"):
+        golds(EXAMPLES, "letter")
+    with pytest.raises(UsageError, match="no gold answer"):
+        golds([replace(EXAMPLES[0], answers=())])
+    with pytest.raises(UsageError, match="'style'"):
+        improve(plan(tmp_path / "run", scoring=replace(golds(EXAMPLES), metric="style")))
+    refused = Builder(CONFIG).pipeline().run(EXAMPLES[1].question)
+    made = replace(planned.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
+    assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
 
 
 def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:
@@ -382,18 +380,6 @@ def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:
     halves = [side(one, 0) for one in EXAMPLES]
     assert halves != [side(one, 1) for one in EXAMPLES]
     assert 15 <= halves.count("held-out") <= 45
-
-
-def test_too_few_questions_are_refused(tmp_path: Path) -> None:
-    """Before one is asked."""
-    with pytest.raises(UsageError, match="give more questions"):
-        improve(replace(plan(tmp_path / "run"), examples=EXAMPLES[:10]))
-
-
-def test_questions_without_gold_answers_need_a_judge() -> None:
-    """They would all count as wrong."""
-    with pytest.raises(UsageError, match="no gold answer"):
-        golds([replace(EXAMPLES[0], answers=())])
 
 
 def test_another_index_or_setting_is_another_run(tmp_path: Path) -> None:
@@ -410,35 +396,8 @@ def test_another_index_or_setting_is_another_run(tmp_path: Path) -> None:
         improve(plan(tmp_path / "other", item("Idle", USELESS), seed=1))
 
 
-def test_a_metric_that_nobody_scores_is_refused(tmp_path: Path) -> None:
-    """By its name."""
-    with pytest.raises(UsageError, match="'style'"):
-        improve(plan(tmp_path / "run", scoring=replace(golds(EXAMPLES), metric="style")))
-
-
 @pytest.mark.parametrize("name", ["baseline", "placebo", "item 1", "a + b"])
 def test_a_patch_is_not_called_like_another_arm(tmp_path: Path, name: str) -> None:
     """Their folders would be one."""
     with pytest.raises(UsageError, match="rename its file"):
         improve(plan(tmp_path / "run", item("Longer", LONGER), own={name: USELESS}))
-
-
-def test_what_the_record_shows_is_what_was_read(tmp_path: Path) -> None:
-    """The kept strips, in their order; and a refusal that names the answer is not right for that."""
-    trace = Builder(read(CONFIG, LONGER)).pipeline()
-    asked = runs.answered(trace, runs.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
-    made = planned.record(EXAMPLES[1], asked)
-    assert made.contexts
-    assert "Tomas Aldwin built" in made.contexts[0].text
-    assert (made.answer, made.truths) == ("Tomas Aldwin.", ("Tomas Aldwin",))
-    refused = runs.answered(Builder(CONFIG).pipeline(), runs.Arm("x", lambda p, e: p.run(e.question)), EXAMPLES[1])
-    made = replace(planned.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
-    assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
-
-
-@pytest.mark.slow
-def test_an_impossible_own_patch_is_told_and_not_raised(tmp_path: Path) -> None:
-    """The others are still tried."""
-    outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), own={"mine": {"index": {"path": "x"}}}))
-    assert "search the same index" in trial(outcome, "mine").because
-    assert outcome.kept == LONGER

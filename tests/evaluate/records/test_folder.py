@@ -30,27 +30,12 @@ def written(folder: Path, *scores: Score) -> Path:
 
 
 def test_a_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """Description, records in their order, scores whichever came first."""
+    """Description, records in their order, scores whichever came first; the last of a record and metric counts."""
     scores = Score("b", "m", 0.4), Score("a", "m", None, unscored_because="timed out")
-    found = opened(written(tmp_path, *scores))
+    found = opened(written(tmp_path, Score("b", "m", 0.6, judge="other"), *scores))
     assert found.about["what"] == "evaluation"
     assert (found.records, found.scores) == (RECORDS, scores[::-1])
     assert found.groups == {"b": "bridge"}
-
-
-def test_a_score_that_was_given_again_counts_as_it_was_given_last(tmp_path: Path) -> None:
-    """Under one key, also by another judge."""
-    found = opened(written(tmp_path, Score("b", "m", 0.4, judge="one"), Score("b", "m", 0.6, judge="two")))
-    assert found.scores == (Score("b", "m", 0.6, judge="two"),)
-
-
-def test_records_may_stand_in_rows_of_a_run(tmp_path: Path) -> None:
-    """As `Run.add` writes them; of one that has several lines, the last counts, in the place of the first."""
-    run = Run(written(tmp_path, Score("b", "m", 0.4)), {"what": "evaluation"}, file="records.jsonl")
-    run.path.unlink()
-    for record in (Record("b", "Who?"), RECORDS[1], RECORDS[0]):
-        run.add(record.id, record)
-    assert opened(tmp_path).records == RECORDS
 
 
 def test_a_last_line_that_was_cut_short_is_not_read(tmp_path: Path) -> None:

@@ -41,8 +41,12 @@ def report(*items: dict[str, Any], **other: Any) -> dict[str, Any]:
 
 
 def test_a_report_as_it_should_be_breaks_nothing() -> None:
-    """Every length lies within its rule."""
+    """Every length lies within its rule. Dashes are no words, sentences of a quotation do not count, and bullets are
+    taken without their marks."""
     assert violations(report()) == ()
+    assert count_sentences("- “Who was it? Tell me. Now.”: it was refused.") == 1
+    assert count_words("one — two, 3 & four") == 4
+    assert bullets("First:\n- Raise k.\n* Watch\n  it.\n3. Keep it.") == ["Raise k.", "Watch\n  it.", "Keep it."]
 
 
 @pytest.mark.parametrize(
@@ -86,21 +90,6 @@ def test_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
     """A field of any type is a violation at worst, never an exception."""
     assert violations({"insights": [{"title": said, "evidence_trace": said}], "executive_summary": said})
     assert violations({"insights": said})
-
-
-def test_sentences_within_a_quotation_do_not_count() -> None:
-    """A quoted question has its own full stop."""
-    assert count_sentences("- “Who was it? Tell me. Now.”: it was refused.") == 1
-
-
-def test_dashes_are_no_words() -> None:
-    """Nor are signs that stand alone."""
-    assert count_words("one — two, 3 & four") == 4
-
-
-def test_bullets_are_taken_without_their_marks() -> None:
-    """Whatever mark it is; what stands before the first is none."""
-    assert bullets("First:\n- Raise k.\n* Watch\n  it.\n3. Keep it.") == ["Raise k.", "Watch\n  it.", "Keep it."]
 
 
 @pytest.mark.parametrize("key", REMEDIES)

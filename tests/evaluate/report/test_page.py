@@ -70,14 +70,10 @@ def test_the_list_knows_what_each_record_scored(folder: Path) -> None:
         assert shown == (score["value"] if score["value"] is not None else "unscored" if score["applies"] else "n/a")
 
 
-def test_the_same_run_gives_the_same_page(folder: Path) -> None:
-    """Byte for byte: nothing of the hour or the machine is in it."""
-    assert page(read(folder)) == page(read(folder))
-
-
 def test_the_page_lets_in_its_own_script_and_style_and_nothing_else(folder: Path) -> None:
     """By their hashes; no other file is named, no script may make markup, and nothing goes out."""
     text = page(read(folder))
+    assert text == page(read(folder)), "nothing of the hour or the machine is in it"
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     (script,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
@@ -127,17 +123,14 @@ def test_what_a_record_says_cannot_leave_its_place(folder: Path, evil: str) -> N
     ],
 )
 def test_all_but_the_records_may_be_missing(copy: Path, missing: str, field: str, left: object) -> None:
-    """Then that part is empty, and the page is made all the same."""
+    """Then that part is empty, and the page is made all the same; without records there is no evaluation."""
     (copy / missing).unlink()
     contents = read(copy)
     assert getattr(contents, field) == left
     assert len(blocks(page(contents))["index"]["rows"]) == RECORDS
-
-
-def test_a_folder_without_records_is_no_evaluation(tmp_path: Path) -> None:
-    """The message names the folder and the command that makes one."""
+    (copy / "records.jsonl").unlink()
     with pytest.raises(UsageError, match=r"no records\.jsonl; run: surefoot evaluate"):
-        read(tmp_path)
+        read(copy)
 
 
 @pytest.mark.parametrize(
@@ -168,16 +161,6 @@ def test_a_damaged_file_is_named(copy: Path, file: str, text: str) -> None:
         return
     with pytest.raises(TraceFault, match=f"{file} is damaged"):
         read(copy)
-
-
-def test_the_last_line_of_a_key_counts(copy: Path) -> None:
-    """A judgement that was made again takes the place of the first."""
-    again = json.loads((copy / "scores.jsonl").read_text().splitlines()[0])
-    again["value"] |= {"value": 0.2, "rating": 1, "repeats": []}
-    with (copy / "scores.jsonl").open("a") as file:
-        file.write(json.dumps(again) + "\n")
-    (first, *_), *_ = read(copy).scores.values()
-    assert first["rating"] == 1
 
 
 def test_a_patch_is_shown_against_the_settings_it_changes() -> None:

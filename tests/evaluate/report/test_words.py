@@ -68,10 +68,6 @@ def test_an_unknown_record_is_named(folder: Path) -> None:
     with pytest.raises(UsageError, match="no record 'r9'; there are 3, such as 'r1'"):
         list(worded(folder, ["r1", "r9"]))
     assert not read(folder).attributions
-
-
-def test_of_an_evaluation_without_records_none_is_named(folder: Path) -> None:
-    """A file of records that somebody emptied."""
     (folder / "records.jsonl").write_text("")
     with pytest.raises(UsageError, match=r"no record 'r1'; there are 0$"):
         list(worded(folder, ["r1"]))
@@ -89,10 +85,6 @@ def test_unnamed_it_is_what_shows_the_first_item(folder: Path) -> None:
         else:
             with pytest.raises(UsageError, match="names no record"):
                 shown(folder)
-
-
-def test_a_damaged_diagnosis_is_named(folder: Path) -> None:
-    """Its file, and what is wrong with it."""
     (folder / "diagnosis.json").write_text("{")
     with pytest.raises(TraceFault, match=r"diagnosis\.json is damaged"):
         shown(folder)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.evaluate.patch import Patch, refused, tried
-from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
 
 DRAWS = 50
 """Draws of a random patch before giving up."""
 
-CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
+Levers = Mapping[tuple[str, str], tuple[Any, ...]]
+"""Values by section and key."""
+
+CHOICES: Levers = {
     ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
     ("retriever", "use"): ("bm25", "dense", "hybrid"),
     ("evaluator", "use"): ("minilm", "lexical"),
@@ -28,7 +31,7 @@ CHOICES: dict[tuple[str, str], tuple[Any, ...]] = {
 }
 """Settings that a random lever draws from, and their values. A draw for a component that is not configured does not
 build, and is repeated. Settings that matter only to a search are left out: they would be another placebo."""
-SEARCHED: dict[tuple[str, str], tuple[Any, ...]] = {
+SEARCHED: Levers = {
     ("pipeline", "external_k"): (5, 10, 30, 50),
     ("pipeline", "external_keep"): (1, 3, 5, 8),
     ("pipeline", "rounds"): (1, 2, 3),
@@ -39,16 +42,17 @@ SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 """Shifts of the evaluator's own thresholds, in quarters of the distance between them."""
 
 
-def random_lever(config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False) -> Patch:
+def random_lever(
+    config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False, levers: Levers | None = None
+) -> Patch:
     """A random patch that builds, the same for a seed. It leaves the settings of the chosen patch alone and changes as
-    many others, or fewer where `DRAWS` draws find none. Raises UsageError where not even one can be changed."""
-    own, chance = Builder(config).evaluator.thresholds, random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
+    many others, or fewer where `DRAWS` draws find none. It draws from `levers`; None: those that fit. Raises UsageError
+    where not even one can be changed."""
+    chance = random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
     now, known = SystemSettings(config).now, settable(config)
-    searches = config["searcher"].get("use") != "nowhere"
-    spread = {**CHOICES, **(SEARCHED if searches else {}), **_shifted(own)}
     free = {
         (section, key): others
-        for (section, key), every in spread.items()
+        for (section, key), every in (_fitting(config) if levers is None else levers).items()
         if key not in chosen.get(section, {}) and f"{section}.{key}" in known
         if (others := [value for value in every if value != now(f"{section}.{key}")])
     }
@@ -101,7 +105,10 @@ def _builds(config: Config, patch: Patch, outside: bool) -> bool:
     return True
 
 
-def _shifted(own: Thresholds) -> dict[tuple[str, str], tuple[Any, ...]]:
+def _fitting(config: Config) -> Levers:
+    own = Builder(config).evaluator.thresholds
     quarter = (own.upper - own.lower) / 4
     every = {"upper": own.upper, "lower": own.lower, "strip": own.strip}
-    return {("thresholds", k): tuple(round(v + shift * quarter, 3) for shift in SHIFTS) for k, v in every.items()}
+    shifted = {("thresholds", k): tuple(round(v + shift * quarter, 3) for shift in SHIFTS) for k, v in every.items()}
+    searches = config["searcher"].get("use") != "nowhere"
+    return {**CHOICES, **(SEARCHED if searches else {}), **shifted}

@@ -163,10 +163,10 @@ class _Loop:
             return []
         whole = self._together(good, before)
         chosen = [good[0]] + ([whole] if whole else [])
-        settings = size(chosen[-1].patch)
-        nothing = controls.placebo(self.plan.config, settings, self.plan.seed)
-        chance = controls.random_lever(self.plan.config, settings, self.plan.seed, chosen[-1].patch, self.plan.outside)
-        text = f"{size(chance)} of the other settings at random (seed {self.plan.seed})"
+        plan, patch = self.plan, chosen[-1].patch
+        nothing = controls.placebo(plan.config, size(patch), plan.seed)
+        chance = controls.random_lever(plan.config, size(patch), plan.seed, patch, plan.outside, plan.levers)
+        text = f"{size(chance)} of the other settings at random (seed {plan.seed})"
         placebo = Trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
         return [*chosen, placebo, Trial("random lever", "random lever", text, chance, None)]
 

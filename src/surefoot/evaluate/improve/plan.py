@@ -14,6 +14,7 @@ from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
 from surefoot.evaluate.diagnose.evidence import held_by
+from surefoot.evaluate.improve.controls import Levers
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
@@ -76,6 +77,8 @@ class ImprovementPlan:
     """Seed of the split and of the controls."""
     outside: bool = False
     """True if a patch may name components that ask other machines."""
+    levers: Levers | None = None
+    """Settings that the random lever draws from; None: those of `controls`."""
 
     def half(self, name: Half) -> list[Example]:
         """The questions of this half, in their order."""
