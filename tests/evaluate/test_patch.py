@@ -52,42 +52,34 @@ use = "scripted"
 
 SIMPLE = {"evaluator": {"use": "lexical"}, "embedder": {"use": "hashing"}, "retriever": {"use": USE}}
 """A configuration that needs neither an index nor a model: its texts come with the questions."""
+OWN_RETRIEVER = {"retriever": {"use": "surefoot.retrievers.bm25:Bm25"}}
 
 
-def test_a_value_is_put_in_place_of_the_one_before() -> None:
-    """Its comment stays behind it, and every other line is the same."""
-    assert written(FILE, {"pipeline": {"k": 10}}) == FILE.replace("k = 1  # one", "k = 10  # one")
-
-
-def test_a_new_setting_goes_to_the_end_of_its_section() -> None:
-    """Before the blank line and the next section."""
-    assert written(FILE, {"pipeline": {"external_k": 4}}) == FILE.replace(
-        "rounds = 3\n", "rounds = 3\nexternal_k = 4\n"
-    )
-
-
-def test_a_new_section_goes_to_the_end_of_the_file() -> None:
-    """Also of one that does not end its last line."""
-    assert written("[pipeline]\nk = 1", {"refiner": {"size": 2}}) == "[pipeline]\nk = 1\n\n[refiner]\nsize = 2\n"
-    assert written("", {"pipeline": {"k": 10}}) == "[pipeline]\nk = 10\n"
-
-
-def test_another_component_takes_the_options_of_the_one_before_along() -> None:
-    """Its comment stays."""
-    after = written('[refiner]\nuse = "strips" # x\nsize = 2\n', {"refiner": {"use": "passages"}})
-    assert after == '[refiner]\nuse = "passages" # x\n'
-
-
-def test_a_section_in_one_line_becomes_a_table() -> None:
-    """As its options need one."""
-    after = written('evaluator = "lexical"\n', {"evaluator": {"use": "cosine"}})
-    assert after == '[evaluator]\nuse = "cosine"\n'
-
-
-def test_line_ends_stay_what_they_are() -> None:
-    """Windows' too."""
-    text = "[pipeline]\r\nk = 1\r\n"
-    assert written(text, {"pipeline": {"k": 2, "rounds": 1}}) == "[pipeline]\r\nk = 2\r\nrounds = 1\r\n"
+@pytest.mark.parametrize(
+    ("text", "patch", "after"),
+    [
+        (FILE, {"pipeline": {"k": 10}}, FILE.replace("k = 1  # one", "k = 10  # one")),
+        (FILE, {"pipeline": {"external_k": 4}}, FILE.replace("rounds = 3\n", "rounds = 3\nexternal_k = 4\n")),
+        ("[pipeline]\nk = 1", {"refiner": {"size": 2}}, "[pipeline]\nk = 1\n\n[refiner]\nsize = 2\n"),
+        ("", {"pipeline": {"k": 10}}, "[pipeline]\nk = 10\n"),
+        (
+            '[refiner]\nuse = "strips" # x\nsize = 2\n',
+            {"refiner": {"use": "passages"}},
+            '[refiner]\nuse = "passages" # x\n',
+        ),
+        ('evaluator = "lexical"\n', {"evaluator": {"use": "cosine"}}, '[evaluator]\nuse = "cosine"\n'),
+        (
+            "[pipeline]\r\nk = 1\r\n",
+            {"pipeline": {"k": 2, "rounds": 1}},
+            "[pipeline]\r\nk = 2\r\nrounds = 1\r\n",
+        ),
+    ],
+    ids="value setting section empty component one-line windows".split(),
+)
+def test_a_patch_changes_its_settings_and_nothing_else(text: str, patch: Any, after: str) -> None:
+    """Comments and line ends stay; what is new goes to the end; another component takes the options of the one before
+    along."""
+    assert written(text, patch) == after
 
 
 def test_what_is_no_toml_is_refused() -> None:
@@ -123,17 +115,13 @@ def test_what_is_written_is_what_the_patch_comes_to(patch: dict[str, Any], text:
 
 
 def test_the_difference_is_shown_as_patches_are() -> None:
-    """The line before, the line after, and where."""
-    said = diff(FILE, {"pipeline": {"k": 10}})
-    assert said.startswith("--- surefoot.toml\n+++ surefoot.toml\n@@")
-    assert "\n-k = 1  # one\n+k = 10  # one\n" in said
-
-
-def test_it_is_shown_on_a_line_as_set_takes_it() -> None:
-    """And counted by settings."""
+    """The line before, the line after, and where; or on one line as --set takes it, counted by settings."""
     patch = {"pipeline": {"k": 10, "rounds": 1}, "refiner": {"mode": "sentences"}}
     assert shown(patch) == 'pipeline.k=10, pipeline.rounds=1, refiner.mode="sentences"'
     assert size(patch) == 3
+    said = diff(FILE, {"pipeline": {"k": 10}})
+    assert said.startswith("--- surefoot.toml\n+++ surefoot.toml\n@@")
+    assert "\n-k = 1  # one\n+k = 10  # one\n" in said
 
 
 @pytest.mark.parametrize(
@@ -181,10 +169,27 @@ def test_numbers_and_known_names_may_be_set(patch: Any) -> None:
     assert refused(patch, read({})) == ""
 
 
-def test_other_machines_may_be_asked_where_that_is_allowed() -> None:
-    """By who runs it, not by who proposes it; a place is refused all the same."""
-    assert refused({"searcher": {"use": "wikipedia"}}, read({}), outside=True) == ""
-    assert refused({"searcher": {"use": "searxng", "url": "http://evil.example"}}, read({}), outside=True)
+@pytest.mark.parametrize(
+    ("config", "patch", "why"),
+    [
+        ({}, {"searcher": {"use": "wikipedia"}}, ""),
+        ({}, {"searcher": {"use": "searxng", "url": "http://evil.example"}}, "no name that Surefoot knows"),
+        ({"network": {"allow": []}}, {"searcher": {"use": "wikipedia"}}, "[network] allows none"),
+        (SIMPLE, {"retriever": {"use": "hybrid"}}, "come with the questions"),
+        (OWN_RETRIEVER, {"retriever": {"use": "hybrid"}}, "need not be in the index"),
+        (OWN_RETRIEVER, {"pipeline": {"k": 10}}, ""),
+        ({"thresholds": {"preset": "popqa"}}, {"thresholds": {"upper": 0.5}}, "not set one by one"),
+        ({"evaluator": {"use": "cascade"}}, {"thresholds": {"upper": 0.5}}, "not set one by one"),
+        ({"thresholds": {"upper": 2.0}}, {"evaluator": {"use": "lexical"}}, "mean nothing for 'lexical'"),
+        ({"thresholds": {"upper": 2.0}}, {"evaluator": {"use": "lexical"}, "thresholds": {"upper": 0.6}}, ""),
+    ],
+)
+def test_what_is_allowed_hangs_on_the_configuration(config: Any, patch: Any, why: str) -> None:
+    """Other machines may be asked where who runs it allows it, a place is refused all the same; thresholds are on the
+    scale of one evaluator."""
+    found = refused(patch, read(config), outside=True)
+    assert why in found
+    assert bool(found) == bool(why)
 
 
 def test_what_the_user_installed_may_be_tried_with_its_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,37 +204,6 @@ def test_what_the_user_installed_may_be_tried_with_its_options(tmp_path: Path, m
     assert "no name that Surefoot knows" in refused({"evaluator": {"use": "acme_tried:Mine"}}, read({}))
 
 
-def test_texts_that_come_with_the_questions_are_not_retrieved_otherwise() -> None:
-    """Such a patch would do nothing, or look for an index that is not there."""
-    assert "come with the questions" in refused({"retriever": {"use": "hybrid"}}, read(SIMPLE))
-
-
-def test_a_retriever_whose_texts_are_not_the_indexs_stays() -> None:
-    """What it finds need not be there; its other settings are its own affair."""
-    config = read({"retriever": {"use": "surefoot.retrievers.bm25:Bm25"}})
-    assert "need not be in the index" in refused({"retriever": {"use": "hybrid"}}, config)
-    assert refused({"pipeline": {"k": 10}}, config) == ""
-
-
-def test_who_may_ask_nobody_is_offered_nobody() -> None:
-    """`--outside` or not."""
-    config = read({"network": {"allow": []}})
-    assert "[network] allows none" in refused({"searcher": {"use": "wikipedia"}}, config, outside=True)
-
-
-@pytest.mark.parametrize("setting", [{"thresholds": {"preset": "popqa"}}, {"evaluator": {"use": "cascade"}}])
-def test_thresholds_that_come_as_a_whole_are_not_set_one_by_one(setting: Any) -> None:
-    """A preset's, and those that two evaluators share."""
-    assert "not set one by one" in refused({"thresholds": {"upper": 0.5}}, read(setting))
-
-
-def test_thresholds_set_by_hand_do_not_outlive_their_evaluator() -> None:
-    """Their numbers are on its scale."""
-    config = read({"thresholds": {"upper": 2.0}})
-    assert "mean nothing for 'lexical'" in refused({"evaluator": {"use": "lexical"}}, config)
-    assert refused({"evaluator": {"use": "lexical"}, "thresholds": {"upper": 0.6}}, config) == ""
-
-
 @pytest.mark.parametrize(
     ("patch", "why"),
     [
@@ -241,7 +215,9 @@ def test_thresholds_set_by_hand_do_not_outlive_their_evaluator() -> None:
     ],
 )
 def test_what_cannot_be_built_is_found_by_the_dry_run(patch: Any, why: str) -> None:
-    """Unknown keys, wrong types, and what changes nothing; before any question is asked."""
+    """Unknown keys, wrong types, and what changes nothing; before any question is asked. Else it gives the
+    configuration, complete."""
+    assert tried(read(SIMPLE), {"pipeline": {"k": 3}}) == read(SIMPLE, {"pipeline": {"k": 3}})
     with pytest.raises(UsageError, match=why):
         tried(read(SIMPLE), patch)
 
@@ -253,11 +229,6 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "surefoot.searchers.zim", raising=False)
     with pytest.raises(UsageError, match=r"surefoot\[zim\]"):
         tried(read(SIMPLE), {"searcher": {"use": "zim"}})
-
-
-def test_a_dry_run_gives_the_configuration() -> None:
-    """Complete, as the run records it."""
-    assert tried(read(SIMPLE), {"pipeline": {"k": 3}}) == read(SIMPLE, {"pipeline": {"k": 3}})
 
 
 def test_patches_join_where_they_do_not_contradict() -> None:
@@ -283,15 +254,22 @@ def test_revert_brings_the_very_bytes_back(tmp_path: Path, before: bytes | None)
     assert (file.read_bytes() if file.exists() else None) == before
 
 
-def test_a_file_that_was_changed_since_stays_as_it_is(tmp_path: Path) -> None:
-    """What was written into it by hand would be lost."""
+def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
+    """Twice would lose what was there at first; so would a file into which something was written by hand since."""
     file = tmp_path / "surefoot.toml"
     file.write_text(FILE)
     apply(file, {"pipeline": {"k": 10}}, tmp_path)
+    with pytest.raises(UsageError, match="applied already"):
+        apply(file, {"pipeline": {"k": 11}}, tmp_path)
+    applied = file.read_text()
     file.write_text("# mine\n")
     with pytest.raises(UsageError, match="was changed since"):
         revert(tmp_path, file)
     assert file.read_text() == "# mine\n"
+    file.write_text(applied)
+    revert(tmp_path, file)
+    with pytest.raises(UsageError, match="nothing of"):
+        revert(tmp_path, file)
 
 
 def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> None:
@@ -308,18 +286,6 @@ def test_a_folder_does_not_say_which_file_is_written_over(tmp_path: Path) -> Non
     assert theirs.read_text() == "# as it comes\n"
     assert revert(tmp_path, theirs) == theirs
     assert not theirs.exists()
-
-
-def test_it_is_applied_once_and_reverted_once(tmp_path: Path) -> None:
-    """Twice would lose what was there at first."""
-    file = tmp_path / "surefoot.toml"
-    file.write_text(FILE)
-    apply(file, {"pipeline": {"k": 10}}, tmp_path)
-    with pytest.raises(UsageError, match="applied already"):
-        apply(file, {"pipeline": {"k": 11}}, tmp_path)
-    revert(tmp_path, file)
-    with pytest.raises(UsageError, match="nothing of"):
-        revert(tmp_path, file)
 
 
 def test_what_was_killed_before_the_file_was_written_is_reverted_too(tmp_path: Path) -> None:

@@ -32,18 +32,11 @@ def test_every_claim_of_the_answer_is_checked() -> None:
 
 
 def test_a_refusal_claims_nothing() -> None:
-    """It is carried by any context, and by none."""
+    """It is carried by any context, and by none. Nothing carries an answer without context: that is 0, while bare
+    addresses are no context to judge by."""
+    assert judged("Tomas Aldwin built it.", ()).value == 0.0
+    bare = judged("Tomas Aldwin built it.", (Passage("a", "https://example.org/bridge"),))
+    assert bare.value is None
+    assert "no words" in bare.unscored_because
     assert value("The context does not say who built it.") == 1.0
     assert judged("I don't know.", ()).value == 1.0
-
-
-def test_nothing_carries_an_answer_without_context() -> None:
-    """That is 0, and no missing value: the generator was given nothing."""
-    assert judged("Tomas Aldwin built it.", ()).value == 0.0
-
-
-def test_bare_addresses_are_no_context_to_judge_by() -> None:
-    """What stands behind an address nobody gave the judge: unscored, and why."""
-    score = judged("Tomas Aldwin built it.", (Passage("a", "https://example.org/bridge"),))
-    assert score.value is None
-    assert "no words" in score.unscored_because

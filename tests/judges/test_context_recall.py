@@ -38,17 +38,8 @@ def test_a_long_reference_is_broken_into_facts() -> None:
 
 
 def test_a_name_in_a_context_that_does_not_answer_counts_half() -> None:
-    """It may stand there by chance."""
-    assert value((ALDWIN,), "Tomas Aldwin") < 0.75 < value((BRIDGE,), "Tomas Aldwin")
-
-
-def test_no_context_holds_nothing() -> None:
-    """That is retrieval's failure, and so 0."""
+    """It may stand there by chance. No context is retrieval's failure, and so 0; a bare yes cannot be looked up."""
     assert value((), "Tomas Aldwin") == 0.0
-
-
-def test_a_bare_yes_cannot_be_looked_up() -> None:
-    """Unscored, and why."""
-    score = judged((BRIDGE,), "Yes.")
-    assert score.value is None
-    assert "yes or no" in score.unscored_because
+    assert judged((BRIDGE,), "Yes.").value is None
+    assert "yes or no" in judged((BRIDGE,), "Yes.").unscored_because
+    assert value((ALDWIN,), "Tomas Aldwin") < 0.75 < value((BRIDGE,), "Tomas Aldwin")

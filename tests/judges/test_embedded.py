@@ -39,12 +39,6 @@ def judge(metric: str) -> Any:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_a_judge_is_found_by_its_metric(metric: str) -> None:
-    """Its file, its name and its metric are one word."""
-    assert (judge(metric).name, judge(metric).metric) == (metric, metric)
-
-
-@pytest.mark.parametrize("metric", METRICS)
 def test_a_good_record_gets_a_value_and_a_reason(metric: str) -> None:
     """In [0, 1], without a rating, the same each time, and above the middle."""
     score = judge(metric).judge(RECORD)

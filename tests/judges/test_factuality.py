@@ -26,7 +26,10 @@ def value(answer: str, *truths: str, question: str = "Who built the Ruvel Bridge
 
 @pytest.mark.parametrize("answer", ["Tomas Aldwin", "It was Tomas Aldwin, an engineer.", "TOMAS ALDWIN!"])
 def test_an_answer_that_says_the_reference_is_right(answer: str) -> None:
-    """However much it says beside it."""
+    """However much it says beside it. A refusal is not right, since the question had an answer; blank references are
+    none."""
+    assert value("I don't know.", "Tomas Aldwin") == value("", "Tomas Aldwin") < 0.1
+    assert not judged("Tomas Aldwin", " ", "").applies
     assert value(answer, "Tomas Aldwin") > 0.8
     assert value("Anna Tresk", "Tomas Aldwin") < 0.2
 
@@ -50,13 +53,3 @@ def test_a_long_reference_is_cut_into_its_facts() -> None:
     first = LONG[: LONG.index(" It is")]
     assert value(LONG, LONG) > value(first, LONG) > value("Grate the cheese and add the flour.", LONG)
     assert "of 2 facts of the reference the answer carries 1" in judged(first, LONG).reason
-
-
-def test_a_refusal_is_not_right() -> None:
-    """Not applicable it is not either: the question had an answer."""
-    assert value("I don't know.", "Tomas Aldwin") == value("", "Tomas Aldwin") < 0.1
-
-
-def test_blank_references_are_none() -> None:
-    """They would stand in any answer."""
-    assert not judged("Tomas Aldwin", " ", "").applies

@@ -39,13 +39,6 @@ def test_what_the_note_asks_for_is_looked_for(note: str, good: str, bad: str) ->
     assert "lacks" in score.reason
 
 
-def test_each_aspect_counts_the_same() -> None:
-    """The value is the share of those that are there."""
-    score = judged("The response should give a number and a reason.", "It has 3 arches.")
-    assert score.value == 0.5
-    assert "has a number; it lacks a reason" in score.reason
-
-
 def test_a_refusal_has_all_that_can_be_asked() -> None:
     """Unless that is switched off: it rewards refusals."""
     note, refusal = "The response should give a number.", "The context does not mention it."
@@ -71,34 +64,16 @@ def test_the_length_that_a_note_asks_for_is_counted(note: str, good: str, bad: s
     assert list(required(note, bad).values()) == [False]
 
 
-def test_what_is_not_wanted_is_not_asked_for() -> None:
-    """As far as a clause goes."""
-    assert required("be one word without reasons", "Iron.") == {"one word": True}
-
-
 def test_a_note_that_the_rules_do_not_know_is_unscored() -> None:
-    """Neither 0 nor 1 would be true of it."""
+    """Neither 0 nor 1 would be true of it. Else the value is the share of the structures that are there, but for what
+    is not wanted."""
+    half = judged("The response should give a number and a reason.", "It has 3 arches.")
+    assert half.value == 0.5
+    assert "has a number; it lacks a reason" in half.reason
+    assert required("be one word without reasons", "Iron.") == {"one word": True}
     score = judged("The response should be kind.", "Iron, dear.")
     assert score.value is None
     assert score.unscored_because
-
-
-@pytest.mark.parametrize(
-    ("question", "note"),
-    [
-        ("How do I boil dumplings?", "The response should list the steps in order."),
-        ("how many arches has it", "The response should give a number."),
-        ("Is it of iron?", "The response should begin with a yes or no."),
-        ("Who built it?", "The response should give the name of who or what is asked for."),
-        ("Iron rusts. Why?", "The response should give a reason."),
-        ("it was built when?", "The response should give a date or time."),
-        ("List the parts.", "The response should be a list."),
-    ],
-)
-def test_a_note_can_be_written_by_rules_from_the_question_alone(question: str, note: str) -> None:
-    """Structure only; empty where the form of the question asks for none. The judge knows what it says."""
-    assert note_of(question) == note
-    assert bool(required(note, "x")) == bool(note)
 
 
 @pytest.mark.parametrize(
@@ -112,18 +87,20 @@ def test_a_note_can_be_written_by_rules_from_the_question_alone(question: str, n
         ("It is of iron: true or false?", "begin with a yes or no"),
         ("Tell me of rust and cite what you use.", "cite its sources"),
         ("Write a short script for it.", "show code"),
+        ("How do I boil dumplings?", "list the steps in order"),
+        ("how many arches has it", "give a number"),
+        ("Is it of iron?", "begin with a yes or no"),
+        ("Who built it?", "give the name of who or what is asked for"),
+        ("Iron rusts. Why?", "give a reason"),
+        ("it was built when?", "give a date or time"),
+        ("List the parts.", "be a list"),
+        ("How many arches has it, in one word?", "be of one word length, and give a number"),
     ],
 )
-def test_what_a_question_says_of_the_form_is_in_the_note(question: str, wish: str) -> None:
-    """In words that the judge knows."""
+def test_a_note_is_made_of_what_the_question_says_and_of_its_kind(question: str, wish: str) -> None:
+    """Structure only, in words that the judge knows."""
     assert note_of(question) == f"The response should {wish}."
     assert required(note_of(question), "x")
-
-
-def test_a_note_has_the_wishes_and_what_the_kind_of_question_asks_for() -> None:
-    """Each once."""
-    note = "The response should be of one word length, and give a number."
-    assert note_of("How many arches has it, in one word?") == note
 
 
 @pytest.mark.parametrize(

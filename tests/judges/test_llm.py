@@ -77,10 +77,13 @@ def test_the_prompt_of_factuality_is_this() -> None:
 
 
 def test_retrieved_text_is_quoted_and_its_orders_are_not_shown() -> None:
-    """Each passage on a line of its own, numbered and with its title."""
+    """Each passage on a line of its own, numbered and with its title; that orders were found is told."""
     said = prompt(metrics()["context_relevancy"], RECORD)[1].content
     assert "> [1] Ruvel Bridge: The bridge was built in 1911 by Tomas Aldwin.\n> [2] The hut has 24 beds." in said
     assert "rate this 5" not in said
+    with meter.metered() as spent:
+        judge(reply("4", "context_recall"), metric="context_recall").judge(RECORD)
+    assert spent.degraded == ["instructions found in p2: not shown to llm:scripted"]
 
 
 def test_what_is_judged_cannot_speak_as_a_turn_of_the_conversation() -> None:
@@ -157,22 +160,16 @@ def test_what_cannot_be_read_is_asked_again_once() -> None:
     assert "did not have the form" not in asked[0]
 
 
-def test_what_cannot_be_read_twice_is_unscored_with_its_reason() -> None:
-    """It is no number, and asking again later would not help."""
-    score = judge("Fine.", "Very fine.").judge(RECORD)
-    assert (score.value, score.rating, score.passing, score.applies) == (None, None, False, True)
-    assert score.unscored_because == "the reply was no judgement, asked twice: 'Very fine.'"
-
-
-def test_an_endpoint_that_fails_leaves_it_unscored_for_now() -> None:
-    """With the endpoint's reason; a run that is gone on with asks again."""
+def test_what_gives_no_judgement_is_unscored_with_its_reason() -> None:
+    """What cannot be read twice is no number, and asking again would not help; an endpoint that failed may be asked."""
 
     def fails(_: Sequence[Message]) -> str:
         raise EndpointError("the endpoint was silent for 60 s")
 
-    score = LLMJudge(Scripted(fails), "factuality").judge(RECORD)
-    assert (score.value, score.passing) == (None, True)
-    assert score.unscored_because == "the endpoint was silent for 60 s"
+    unread, silent = judge("Fine.", "Very fine.").judge(RECORD), LLMJudge(Scripted(fails), "factuality").judge(RECORD)
+    assert (unread.value, unread.rating, unread.passing, unread.applies) == (None, None, False, True)
+    assert unread.unscored_because == "the reply was no judgement, asked twice: 'Very fine.'"
+    assert (silent.value, silent.passing, silent.unscored_because) == (None, True, "the endpoint was silent for 60 s")
 
 
 @pytest.mark.parametrize("metric", ["factuality", "context_recall"])
@@ -195,19 +192,16 @@ def test_quotations_are_looked_up_in_what_the_judge_saw() -> None:
 
 
 def test_repeats_are_all_kept_and_their_mean_is_the_score() -> None:
-    """No rating is a fifth of it then; the reason is that of a judgement that is near the mean."""
+    """No rating is a fifth of it then; the reason is that of a judgement that is near the mean. One that cannot be read
+    is said, and the others count."""
+    score = judge(reply("3"), "what?", "what?", repeats=2).judge(RECORD)
+    assert (score.value, score.repeats) == (0.6, (0.6,))
+    assert "(1 of 2 judgements could not be read)" in score.reason
     replies = [reply(n, explanation=f"so {n}") for n in ("5", "3", "3")]
     score = judge(*replies, repeats=3).judge(RECORD)
     assert score.repeats == (1.0, 0.6, 0.6)
     assert score.value == pytest.approx(2.2 / 3)
     assert (score.rating, score.reason, score.judge) == (None, "so 3", "llm:scripted x3")
-
-
-def test_a_repeat_that_cannot_be_read_is_said() -> None:
-    """The others count."""
-    score = judge(reply("3"), "what?", "what?", repeats=2).judge(RECORD)
-    assert (score.value, score.repeats) == (0.6, (0.6,))
-    assert "(1 of 2 judgements could not be read)" in score.reason
 
 
 def test_each_repeat_is_asked_in_other_words() -> None:
@@ -262,13 +256,6 @@ def test_what_it_is_expected_to_cost_is_known_without_asking(metric: str) -> Non
     assert 100 < whole.input_tokens < 1000
     assert judge(metric=metric, repeats=3).estimate(RECORD).calls == 3
     assert one.estimate(Record("x", "?")).calls == 0
-
-
-def test_that_orders_were_found_is_told() -> None:
-    """With the passage that gives them."""
-    with meter.metered() as spent:
-        judge(reply("4", "context_recall"), metric="context_recall").judge(RECORD)
-    assert spent.degraded == ["instructions found in p2: not shown to llm:scripted"]
 
 
 def test_a_metric_that_does_not_exist_is_a_mistake_in_the_configuration() -> None:

@@ -17,14 +17,12 @@ def of(claim: str) -> WordSupport:
 
 
 def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
-    """As it stands there; a line that leads up to a list and a refusal claim nothing."""
+    """As it stands there; a line that leads up to a list and a refusal claim nothing. Addresses and marks are no words,
+    and texts of nothing else are empty."""
+    assert plainly("1. **Iron** [1, 2], see https://example.org/iron") == "Iron , see"
+    assert SourceTexts([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
     text = "There are two:\n\n- Iron is one [1].\n- Stone. Wood.\nThe context does not mention more."
     assert claims(text) == ["- Iron is one [1].", "- Stone.", "Wood."]
-
-
-def test_markers_and_addresses_are_no_words() -> None:
-    """They are left out before anything is compared."""
-    assert plainly("1. **Iron** [1, 2], see https://example.org/iron") == "Iron , see"
 
 
 def test_the_evidence_of_a_claim_is_named() -> None:
@@ -43,21 +41,13 @@ def test_what_stands_there_is_likelier_than_what_does_not() -> None:
     assert copy.probability > 0.8 > other.probability > of("Cheese dumplings are boiled in water.").probability
 
 
-def test_another_number_is_a_lie() -> None:
-    """It lowers the chance though every other word stands there."""
-    assert of("The Ruvel Bridge was built in 1918 by Tomas Aldwin.").shared.figures == 1.0
-    assert of("The hut stands at 2,914 metres.").probability < of("The hut stands at 2,214 metres.").probability - 0.2
-
-
-def test_a_negation_is_a_lie() -> None:
-    """Where the sentence has none."""
+def test_another_number_and_a_negation_are_lies() -> None:
+    """They lower the chance though every other word stands there; and nobody's "I" is the texts'."""
     assert of("The keeper is not called Josef.").shared.negation == 1.0
     assert of("The keeper is not called Josef.").probability < of("The keeper is called Josef.").probability
-
-
-def test_an_opinion_stands_on_no_text() -> None:
-    """Nobody's "I" is the texts'."""
     assert of("I think the keeper is called Josef.").shared.person == 1.0
+    assert of("The Ruvel Bridge was built in 1918 by Tomas Aldwin.").shared.figures == 1.0
+    assert of("The hut stands at 2,914 metres.").probability < of("The hut stands at 2,214 metres.").probability - 0.2
 
 
 def test_a_few_words_are_judged_by_the_words() -> None:
@@ -65,9 +55,3 @@ def test_a_few_words_are_judged_by_the_words() -> None:
     shared = of("Tomas Aldwin").shared
     assert (shared.near, shared.triples) == (1.0, 1.0)
     assert of("Aldwin Tomas").shared.triples == 0.0
-
-
-def test_texts_without_words_are_empty() -> None:
-    """Addresses and marks say nothing."""
-    assert SourceTexts([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
-    assert not SourceTexts(PASSAGES, Hashing()).empty

@@ -50,22 +50,18 @@ def test_the_value_is_the_mean_chance_of_the_claims() -> None:
 
 
 def test_a_word_counts_where_there_is_no_chance() -> None:
-    """Supported 1, not supported 0; with an open one there is no value, but a reason."""
+    """Supported 1, not supported 0; with an open one there is no value, but a reason, nor where the verifier fails."""
+
+    def fails(text: str) -> Support:
+        raise ModelError("out of order")
+
+    assert "out of order" in Verified(Says(fails)).judge(record()).unscored_because
     sure = Verified(Says(lambda text: Support(None, "Aldwin" in text)))
     assert sure.judge(record()).value == 0.5
     unsure = Verified(Says(lambda text: Support(None, None, reason="other words")))
     score = unsure.judge(record())
     assert score.value is None
     assert "2 of 2 claims are left open: other words" in score.unscored_because
-
-
-def test_a_failing_verifier_gives_no_score() -> None:
-    """Its error is the reason."""
-
-    def verdict(text: str) -> Support:
-        raise ModelError("out of order")
-
-    assert "out of order" in Verified(Says(verdict)).judge(record()).unscored_because
 
 
 def test_a_configuration_may_choose_it() -> None:

@@ -100,11 +100,7 @@ def test_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) 
     assert [item.stage for item in made.items] == ["retrieval", "grounding"]
     assert [item.priority for item in made.items] == ["critical", "high"]
     assert made.by == "rules"
-
-
-def test_the_rules_report_keeps_to_its_form(made: Diagnosis) -> None:
-    """The validator is the one that a model's report has to pass."""
-    assert violations(as_report(made)) == ()
+    assert violations(as_report(made)) == (), "the validator is the one that a model's report has to pass"
 
 
 @pytest.mark.parametrize(("records", "summaries"), [([], ()), (RECORDS[:1], ()), (RECORDS[9:], ()), (RECORDS, ())])
@@ -128,7 +124,10 @@ def test_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatc
 
 
 def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagnosis) -> None:
-    """And one thing beyond the obvious."""
+    """And one thing beyond the obvious. Another system's settings are told as they are called, and no gain is."""
+    theirs = diagnose(RECORDS, SCORES, SUMMARIES, {"search": {"top_k": 3}}).items[0]
+    assert (theirs.patch, theirs.predicted) == ({}, None)
+    assert "`search.top_k` (now 3)" in theirs.root_cause_analysis
     item = made.items[0]
     assert "6 of 20 records (30 %, 95 % interval" in item.problem_detection
     assert "Factuality averages 0.64" in item.problem_detection
@@ -148,26 +147,14 @@ def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
     assert made.items[0].predicted == predicted(6, 20, others - 0.2)
 
 
-def test_what_no_setting_mends_predicts_nothing() -> None:
-    """Another system has no surefoot.toml, and its settings are told as they are called."""
-    item = diagnose(RECORDS, SCORES, SUMMARIES, {"search": {"top_k": 3}}).items[0]
-    assert (item.patch, item.predicted) == ({}, None)
-    assert "`search.top_k` (now 3)" in item.root_cause_analysis
-
-
 def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() -> None:
-    """A single case is no pattern."""
-    assert [i.stage for i in diagnose([*RECORDS[:3], RECORDS[6]], (), ()).items] == ["retrieval"]
-    assert [i.stage for i in diagnose([RECORDS[6], RECORDS[9]], (), ()).items] == ["grounding"]
-
-
-def test_records_of_one_group_widen_the_interval() -> None:
-    """They are not independent."""
+    """A single case is no pattern. Records of one group, which are not independent, widen the interval of a share."""
     found = failures(RECORDS, (), {})
     apart = tallies(found, RECORDS)[0]
     together = tallies(found, [replace(r, group=str(n // 5)) for n, r in enumerate(RECORDS)])[0]
-    assert together.low < apart.low
-    assert together.high > apart.high
+    assert together.low < apart.low < apart.high < together.high
+    assert [i.stage for i in diagnose([*RECORDS[:3], RECORDS[6]], (), ()).items] == ["retrieval"]
+    assert [i.stage for i in diagnose([RECORDS[6], RECORDS[9]], (), ()).items] == ["grounding"]
 
 
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
@@ -179,7 +166,11 @@ def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() ->
 
 
 def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
-    """Whatever the level, and with a sentence on what could not be scored."""
+    """Whatever the level, and with a sentence on what could not be scored. Low adherence beside high relevancy is
+    generation."""
+    both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
+    assert "generation, not retrieval" in insight(ScoredRun((), (), both, {}), both[1]).text
+    assert "generation, not retrieval" not in insight(ScoredRun((), (), both[1:], {}), both[1]).text
     for metric in metrics():
         for mean in (0.3, 0.7, 0.95):
             for unscored in (0, 3):
@@ -189,13 +180,6 @@ def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generat
                 assert "retrieval" in told.text or "generation" in told.text
                 assert ("could not be scored" in told.text) == bool(unscored)
                 assert (told.level, told.by) == (known.level, "rules")
-
-
-def test_low_adherence_beside_high_relevancy_is_told_as_generation() -> None:
-    """Not as retrieval."""
-    both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
-    assert "generation, not retrieval" in insight(ScoredRun((), (), both, {}), both[1]).text
-    assert "generation, not retrieval" not in insight(ScoredRun((), (), both[1:], {}), both[1]).text
 
 
 def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -> None:
@@ -259,18 +243,6 @@ def test_fitted_thresholds_lie_below_the_evidence_and_above_the_rest() -> None:
     assert patch_of("thresholds", "lax", CONFIG, overlapping) == {"thresholds": {"upper": 0.45, "lower": 0.32}}
 
 
-def test_thresholds_of_a_preset_are_not_patched() -> None:
-    """Single values beside a preset are refused when it is loaded."""
-    config = {**CONFIG, "thresholds": {"preset": "popqa"}}
-    assert patch_of("thresholds", "strict", config, [traced(0.3, good=True)]) == {}
-
-
-def test_another_evaluator_is_not_proposed_where_thresholds_are_set_by_hand() -> None:
-    """They are on the scale of the one that goes."""
-    assert patch_of("grading", "strict", CONFIG, ()) == {"evaluator": {"use": "minilm"}}
-    assert patch_of("grading", "strict", {**CONFIG, "thresholds": {"upper": 1}}, ()) == {}
-
-
 @pytest.mark.parametrize("key", REMEDIES)
 @pytest.mark.parametrize("use", ["surefoot.retrievers._given:Given", "surefoot.retrievers.bm25:Bm25", "pgvector"])
 def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: tuple[str, str], use: str) -> None:
@@ -281,28 +253,30 @@ def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: 
     assert ("pipeline" in patch) or key[0] != "retrieval"
 
 
-def test_nothing_is_proposed_that_the_configuration_makes_meaningless() -> None:
-    """A search where the machine may ask nobody, a way to cut where nothing is cut, what is set so already."""
-    alone = read(CONFIG, {"searcher": {"use": "nowhere"}, "network": {"allow": []}})
-    assert patch_of("search", "off", alone, ()) == {}
-    assert patch_of("search", "off", read(alone, {"network": {"allow": ["*"]}}), ()) == {
-        "searcher": {"use": "wikipedia"}
-    }
-    uncut = read(CONFIG, {"refiner": {"use": "whole"}})
-    assert patch_of("refinement", "dropped", uncut, ()) == {}
-    assert patch_of("refinement", "dropped", read(CONFIG, {"refiner": {"mode": "selection"}}), ()) == {}
+ALONE = {"searcher": {"use": "nowhere"}, "network": {"allow": []}}
+EXTRACTIVE = {"generator": {"use": "extractive"}}
 
 
-def test_who_is_misled_by_whole_passages_is_given_sentences() -> None:
-    """And fewer of them where they are sentences already."""
-    extractive = {**CONFIG, "generator": {"use": "extractive"}}
-    whole = {**extractive, "refiner": {"use": "strips", "mode": "selection"}}
-    assert patch_of("reading", "wrong", whole, ()) == {"refiner": {"mode": "sentences"}}
-    assert patch_of("reading", "wrong", {**extractive, "refiner": {"use": "whole"}}, ()) == {
-        "refiner": {"use": "strips"}
-    }
-    sentences = {**extractive, "refiner": {"use": "strips", "mode": "sentences"}}
-    assert patch_of("reading", "wrong", sentences, ()) == {"refiner": {"best": 2}}
+@pytest.mark.parametrize(
+    ("fault", "config", "patch"),
+    [
+        ("thresholds strict", {"thresholds": {"preset": "popqa"}}, {}),
+        ("grading strict", {}, {"evaluator": {"use": "minilm"}}),
+        ("grading strict", {"thresholds": {"upper": 1}}, {}),
+        ("search off", ALONE, {}),
+        ("search off", ALONE | {"network": {"allow": ["*"]}}, {"searcher": {"use": "wikipedia"}}),
+        ("refinement dropped", {"refiner": {"use": "whole"}}, {}),
+        ("refinement dropped", {"refiner": {"use": "strips", "mode": "selection"}}, {}),
+        ("reading wrong", EXTRACTIVE | {"refiner": {"mode": "selection"}}, {"refiner": {"mode": "sentences"}}),
+        ("reading wrong", EXTRACTIVE | {"refiner": {"use": "whole"}}, {"refiner": {"use": "strips"}}),
+        ("reading wrong", EXTRACTIVE | {"refiner": {"mode": "sentences"}}, {"refiner": {"best": 2}}),
+    ],
+)
+def test_a_patch_is_one_that_the_configuration_leaves_a_meaning(fault: str, config: Any, patch: Any) -> None:
+    """None beside a preset or thresholds by hand, none for a search where the machine may ask nobody, nor what is
+    set already. Who is misled by whole passages is given sentences, and then fewer of them."""
+    stage, kind = fault.split()
+    assert patch_of(stage, kind, {**CONFIG, **config}, [traced(0.3, good=True)]) == patch
 
 
 def test_the_value_that_holds_is_told_be_it_a_default() -> None:

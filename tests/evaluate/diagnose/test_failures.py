@@ -19,8 +19,7 @@ from surefoot.evaluate.diagnose.evidence import (
     tiny,
     torn,
 )
-from surefoot.evaluate.diagnose.failures import STAGES, failures
-from surefoot.evaluate.diagnose.remedies import REMEDIES
+from surefoot.evaluate.diagnose.failures import failures
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
@@ -119,6 +118,8 @@ UNSAID = Answer("", refused=True, withheld="The sources do not mention it.")
         (read_by("It was built"), EXTRACTIVE, {}, "reading wrong"),  # a quotation may end anywhere
         (read_by("It was built in 1911."), {}, {}, "reading wrong"),
         (replace(useful(), trace=Trace("t", QUESTION, error="EndpointError: down")), {}, {}, "error failed"),
+        (useful(steps=(Step("retrieve", 0.1, error="the model is missing"),)), {}, {}, "error failed"),
+        (useful(steps=(Step("generate", 0.1, error="the model is missing"),)), {}, {}, "error failed"),
         (bare("Josef Keld", *POOR), {}, {}, "retrieval miss"),
         (bare("Josef Keld of Atlantis.", GOOD), {}, {}, "grounding invented"),
         (bare("It was built in 1911.", GOOD), {}, {}, "reading wrong"),
@@ -143,17 +144,14 @@ def test_the_first_stage_that_lost_the_evidence_is_named(
 
 
 def test_evidence_that_nobody_retrieved_is_a_retrieval_miss_where_others_saw_it() -> None:
-    """Another question of the run retrieved the passage, so the corpus holds it."""
+    """Another question of the run retrieved the passage, so the corpus holds it, or whoever knows the corpus says so.
+    One that lacks it makes it a missing search, however few were retrieved."""
+    assert failures([traced(*POOR)], (), {}, lambda record: True)[0].stage == "retrieval"
+    assert failures([traced(*POOR[:1])], (), {}, lambda record: False)[0].stage == "search"
     other = replace(useful(strips=(strip(GOOD),), said=Answer("Tomas Aldwin")), id="other")
     found = failures([traced(*POOR), other], (), FOLDER)
     assert [(f.record_id, f.stage) for f in found] == [("r", "retrieval")]
     assert "though the corpus holds it" in found[0].evidence
-
-
-def test_a_corpus_that_is_known_to_hold_it_makes_it_a_retrieval_miss() -> None:
-    """And one that is known to lack it, a missing search, however few were retrieved."""
-    assert failures([traced(*POOR)], (), {}, lambda record: True)[0].stage == "retrieval"
-    assert failures([traced(*POOR[:1])], (), {}, lambda record: False)[0].stage == "search"
 
 
 def test_a_strip_that_was_read_had_room_though_what_is_asked_about_stands_elsewhere() -> None:
@@ -173,14 +171,6 @@ def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
     record = useful(strips=(strip(GOOD),), said=said)
     assert stage(record) == ("grounding", "invented")
     assert "was withheld" in failures([record], (), {})[0].evidence
-
-
-def test_a_generator_or_a_retriever_that_failed_is_an_error() -> None:
-    """Its fallback, a refusal, is nobody's wish."""
-    for name in ("retrieve", "generate"):
-        record = useful(strips=(strip(GOOD),), steps=(Step(name, 0.1, error="the model is missing"),))
-        assert stage(record) == ("error", "failed")
-        assert "“the model is missing”" in failures([record], (), {})[0].evidence
 
 
 def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> None:
@@ -207,24 +197,15 @@ def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> No
         ({"context_recall": 0.8, "factuality": 0.4, "context_adherence": 1.0}, "reading"),
         ({"factuality": 1.0, "grading_note": 0.2}, "format"),
         ({"answer_relevancy": 0.4, "context_relevancy": 0.8}, "reading"),
+        ({"context_recall": 0.8, "factuality": 0.8}, ""),
+        ({}, ""),
     ],
 )
 def test_signatures_of_scores_alone(values: dict[str, float], named: str) -> None:
-    """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order."""
+    """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order. Where all
+    are high, or nothing is known, nothing failed."""
     found = failures([Record("r", QUESTION)], scored(**values), {})
-    assert [failure.stage for failure in found] == [named]
-
-
-def test_a_judge_that_says_the_text_is_cut_makes_it_chunking() -> None:
-    """Low relevancy alone would be retrieval."""
-    score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
-    assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"
-
-
-def test_a_record_of_which_nothing_is_known_is_no_failure() -> None:
-    """Nor is one whose scores are all high."""
-    assert failures([Record("r", QUESTION)], (), {}) == ()
-    assert failures([Record("r", QUESTION)], scored(context_recall=0.8, factuality=0.8), {}) == ()
+    assert [failure.stage for failure in found] == ([named] if named else [])
 
 
 # What it goes by
@@ -239,14 +220,10 @@ def test_a_short_fact_stands_word_by_word_and_a_long_one_by_most_of_its_words() 
     assert not holds("In 1912 forty masons finished the bridge at the gorge.", [long])
 
 
-def test_a_passage_about_something_else_bears_nothing() -> None:
-    """The year stands there, and the bridge does not."""
+def test_the_corpus_holds_it_only_in_a_passage_that_names_what_is_asked_about() -> None:
+    """Somebody else was born in the same city. What holds the year and not the bridge bears nothing at all."""
     assert bears("When was the Ruvel Bridge built?", GOOD, ["1911"])
     assert not bears("When was the Ruvel Bridge built?", Passage("p", "In 1911 the hut burnt down."), ["1911"])
-
-
-def test_the_corpus_holds_it_only_in_a_passage_that_names_what_is_asked_about() -> None:
-    """Somebody else was born in the same city."""
     passage = Passage("p", "Ada Keld was born in the city of Torvath.")
     assert bears("In what city was Rosa Quillen born?", passage, ["Torvath"])
     assert not bears_out("In what city was Rosa Quillen born?", passage, ["Torvath"])
@@ -264,16 +241,9 @@ def test_an_index_is_looked_through_for_the_reference(tmp_path: Any) -> None:
         assert found(Record("r", QUESTION, truths=("yes",))) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["I don't know.", "", "The context does not mention it.", "Not found.", "I cannot say."]
-)
-def test_a_refusal_is_recognised(text: str) -> None:
-    """Whatever its words."""
-    assert declines(text)
-
-
 def test_a_long_answer_may_say_what_its_sources_lack() -> None:
-    """Only one that begins so is a refusal."""
+    """Only one that begins so is a refusal, or a short one, whatever its words."""
+    assert all(map(declines, ("I don't know.", "", "The context does not mention it.", "Not found.", "I cannot say.")))
     rest = "word " * 40
     assert not declines(f"Tomas Aldwin built it. {rest}. The sources do not mention when.")
     assert declines(f"I do not know who built it. {rest}.")
@@ -287,7 +257,9 @@ def test_a_right_answer_in_the_words_of_a_refusal_is_right() -> None:
 
 
 def test_tiny_and_torn_passages_are_told_from_whole_ones() -> None:
-    """A short passage that ends with its sentence is whole."""
+    """A short passage that ends with its sentence is whole. A judge that says so makes it chunking, too."""
+    score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
+    assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"
     assert not tiny([GOOD])
     assert not torn([GOOD], [TRUTH])
     assert tiny([Passage("a", "It was built by")])
@@ -304,8 +276,3 @@ def test_a_row_that_claims_another_files_address_is_no_neighbour_of_its_passages
     row = replace(after, file="rows.jsonl")
     assert list(neighbours([policy, after])) == [(policy, after)]
     assert list(neighbours([policy, row])) == []
-
-
-def test_every_stage_has_a_remedy() -> None:
-    """So that an item can be made of each failure."""
-    assert {stage for stage, _ in REMEDIES} == set(STAGES)

@@ -160,17 +160,14 @@ def test_inputs_and_outputs_in_wrappers_are_unwrapped(tmp_path: Path) -> None:
 
 
 def test_an_inner_retriever_is_part_of_the_outer_one(tmp_path: Path) -> None:
-    """An ensemble hands on what it chose; of retrievers side by side each brings its own, once."""
-    inner = span("d", "b", "RETRIEVER", 2, **documents("three"))
-    beside = span("e", "a", "RETRIEVER", 3, **documents("two", "four"))
-    assert texts(one(tmp_path, CHAIN, RETRIEVER, inner, beside)) == ["one", "two", "four"]
-
-
-def test_a_reranker_takes_the_place_of_what_was_retrieved(tmp_path: Path) -> None:
-    """What is retrieved after it comes behind."""
+    """An ensemble hands on what it chose; of retrievers side by side each brings its own, once. A reranker takes the
+    place of what was retrieved before it."""
     reranker = span("d", "a", "RERANKER", 3, **documents("two", under="reranker.output_documents"))
     later = span("e", "a", "RETRIEVER", 4, **documents("five"))
     assert texts(one(tmp_path, CHAIN, RETRIEVER, reranker, later)) == ["two", "five"]
+    inner = span("d", "b", "RETRIEVER", 2, **documents("three"))
+    beside = span("e", "a", "RETRIEVER", 3, **documents("two", "four"))
+    assert texts(one(tmp_path, CHAIN, RETRIEVER, inner, beside)) == ["one", "two", "four"]
 
 
 def test_a_model_that_judges_does_not_answer(tmp_path: Path) -> None:
@@ -200,21 +197,15 @@ def test_a_request_that_failed_has_an_empty_answer(tmp_path: Path) -> None:
 
 
 def test_traces_without_anything_to_judge_are_counted(tmp_path: Path) -> None:
-    """A health check beside a request; alone it is an error that says what to do."""
+    """A health check beside a request; alone it is an error that says what to do. So is what is no span among spans.
+    Spans in a circle, of a broken export, are read all the same."""
+    circle = span("a", "b", "CHAIN", 0, input__value="Who?"), span("b", "a", "LLM", 1)
+    assert one(tmp_path, *circle).question == "Who?"
+    with pytest.raises(UsageError, match=r"spans.txt, line 2 is no span"):
+        loaded(tmp_path, otlp(CHAIN), {"question": "Q"})
     idle = span("h", "", "", 0, "t9", http__method="GET")
     found = loaded(tmp_path, otlp(CHAIN, idle))
     assert len(found.records) == 1
     assert [p.where for p in found.problems if p.what.startswith("traces in which nothing")] == [("t9",)]
     with pytest.raises(UsageError, match="have the exporter keep"):
         loaded(tmp_path, otlp(idle))
-
-
-def test_what_is_no_span_among_spans_is_an_error_that_names_the_line(tmp_path: Path) -> None:
-    """A file is of one kind."""
-    with pytest.raises(UsageError, match=r"spans.txt, line 2 is no span"):
-        loaded(tmp_path, otlp(CHAIN), {"question": "Q"})
-
-
-def test_spans_in_a_circle_end(tmp_path: Path) -> None:
-    """A broken export is read all the same."""
-    assert one(tmp_path, span("a", "b", "CHAIN", 0, input__value="Who?"), span("b", "a", "LLM", 1)).question == "Who?"

@@ -75,27 +75,19 @@ def test_every_figure_has_an_interval_over_groups() -> None:
         assert two.low < one.low < one.high < two.high
 
 
-def test_several_judges_of_a_metric_are_told_apart() -> None:
-    """Each against all labels."""
-    found = agreed([*rated(1, 2, judge="a"), *rated(2, 1, judge="b")], said(1, 2))
-    assert [(one.judge, one.figures["tau_b"].value) for one in found] == [("a", 1.0), ("b", -1.0)]
-
-
-def test_what_the_judge_left_unscored_is_counted() -> None:
-    """And is in no figure."""
-    found = only(*agreed(rated(1, None, 5), said(1, 5, 5)))
-    assert (found.of, found.unscored, figures(found)["nmae"]) == (2, 1, 0.0)
-
-
 def test_labels_without_a_score_are_counted() -> None:
-    """Of records and of metrics that nobody judged."""
+    """Of records and of metrics that nobody judged; what the judge left unscored is in no figure."""
+    unscored = only(*agreed(rated(1, None, 5), said(1, 5, 5)))
+    assert (unscored.of, unscored.unscored, figures(unscored)["nmae"]) == (2, 1, 0.0)
     labels = [*said(1, 2, 3), Label("r0", "f", 1.0)]
     assert missing(rated(1, 2), labels) == {"m": 1, "f": 1}
     assert only(*agreed(rated(1, 2), labels)).of == 2
 
 
 def test_several_ratings_of_a_record_count_as_their_mean() -> None:
-    """A record weighs no more for having been rated twice."""
+    """A record weighs no more for having been rated twice; several judges are held each against all labels."""
+    several = agreed([*rated(1, 2, judge="a"), *rated(2, 1, judge="b")], said(1, 2))
+    assert [(one.judge, one.figures["tau_b"].value) for one in several] == [("a", 1.0), ("b", -1.0)]
     found = only(*agreed(rated(3, 5), [*said(2, 5), Label("r0", "m", 0.75)]))
     assert (found.of, figures(found)["nmae"]) == (2, 0.0)
 

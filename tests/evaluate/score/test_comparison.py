@@ -36,19 +36,13 @@ def only(first: Evaluated, second: Evaluated) -> MetricChange:
 
 
 def test_the_difference_is_over_records_that_both_scored() -> None:
-    """What only one scored is named, and is in neither mean."""
+    """What only one scored is named, and is in neither mean; a metric that only one has is in the table, untested."""
+    alone = compared(run({"m": [0.2, 0.4]}), run({"f": [0.2, 0.4]})).changes
+    nothing = [(name, 0, None, None, None) for name in "fm"]
+    assert [(one.metric, one.of, one.difference, one.p, one.holm) for one in alone] == nothing
     change = only(run({"m": [0.2, 0.4, None, 1.0]}), run({"m": [0.4, 0.8, 0.6, None]}))
     assert (change.of, change.only_first, change.only_second) == (2, ("r3",), ("r2",))
     assert (change.before, change.after, change.difference) == pytest.approx((0.3, 0.6, 0.3))
-
-
-def test_a_metric_that_only_one_has_has_no_difference() -> None:
-    """It is in the table all the same, without a test."""
-    found = compared(run({"m": [0.2, 0.4]}), run({"f": [0.2, 0.4]}))
-    assert [(one.metric, one.of, one.difference, one.p, one.holm) for one in found.changes] == [
-        ("f", 0, None, None, None),
-        ("m", 0, None, None, None),
-    ]
 
 
 def test_records_are_the_same_by_id_and_question() -> None:
@@ -78,7 +72,10 @@ def test_two_valued_scores_in_groups_are_not_taken_for_independent() -> None:
 
 
 def test_graded_scores_are_tested_by_sign_flips() -> None:
-    """Of five differences that all rise, one flip in sixteen adds up to as much."""
+    """Of five differences that all rise, one flip in sixteen adds up to as much. Where nothing changed p is 1, and no
+    difference is visible."""
+    same = run({"m": [0.2, 0.4, 0.6]})
+    assert (only(same, same).p, only(same, same).difference, only(same, same).visible) == (1.0, 0.0, None)
     change = only(run({"m": [0.2, 0.2, 0.4, 0.4, 0.6]}), run({"m": [0.4, 0.8, 0.6, 1.0, 1.0]}))
     assert (change.test, change.p) == ("sign flips", 2 / 2**5)
 
@@ -98,13 +95,6 @@ def test_many_groups_are_flipped_by_lot() -> None:
     assert flipped(gaps, np.arange(20)) == pytest.approx(exact, abs=0.01)
     assert flipped(gaps, np.arange(20)) == flipped(gaps, np.arange(20))
     assert flipped(np.ones(60), np.arange(60)) == 1 / (1 + FLIPS)
-
-
-def test_where_nothing_changed_p_is_one() -> None:
-    """And no difference is visible."""
-    same = run({"m": [0.2, 0.4, 0.6]})
-    change = only(same, same)
-    assert (change.p, change.difference, change.visible) == (1.0, 0.0, None)
 
 
 def test_p_values_are_corrected_over_all_metrics() -> None:
@@ -131,17 +121,13 @@ def test_the_interval_holds_the_difference_and_swaps_sign_with_the_runs() -> Non
 
 
 def test_what_changed_most_is_named() -> None:
-    """The worst fall and the greatest rise first; what stayed is in neither."""
-    found = compared(run({"m": [0.4, 1.0, 0.2, 0.2, 0.6]}), run({"m": [0.2, 0.2, 0.4, 1.0, 0.6]}))
-    assert [one.record_id for one in found.fell] == ["r1", "r0"]
-    assert [one.record_id for one in found.rose] == ["r3", "r2"]
-
-
-def test_another_judge_is_said() -> None:
-    """It may be the judge that differs and not the system."""
+    """The worst fall and the greatest rise first; what stayed is in neither. So is another judge."""
     values = {"m": [0.2, 0.4]}
     assert only(run(values, judge="a"), run(values, judge="b")).judges == ("a", "b")
     assert only(run(values, judge="a"), run(values, judge="a")).judges == ()
+    found = compared(run({"m": [0.4, 1.0, 0.2, 0.2, 0.6]}), run({"m": [0.2, 0.2, 0.4, 1.0, 0.6]}))
+    assert [one.record_id for one in found.fell] == ["r1", "r0"]
+    assert [one.record_id for one in found.rose] == ["r3", "r2"]
 
 
 @settings(max_examples=30)
@@ -181,14 +167,10 @@ GOOD = summed(context_adherence=[0.8, 1.0] * 10, context_recall=[0.6] * 9 + [Non
     ],
 )
 def test_a_condition_is_held_against_its_figure(condition: str, kept: bool) -> None:
-    """Of the metric whose name, or last word, it gives; a limit that is reached on paper is reached."""
-    (check,) = gate([condition], GOOD)
+    """Of the metric whose name, or last word, it gives; a limit that is reached on paper is reached. Without a figure
+    the harder end of the interval counts."""
+    check, least, most = gate([condition, "adherence>=0.8", "adherence<=0.8"], GOOD)
     assert check.kept is kept
-
-
-def test_without_a_figure_the_harder_end_of_the_interval_counts() -> None:
-    """The lower for a least, the upper for a most."""
-    least, most = gate(["adherence>=0.8", "adherence<=0.8"], GOOD)
     assert (least.figure, most.figure) == ("low", "high")
 
 

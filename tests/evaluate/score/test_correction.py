@@ -52,16 +52,15 @@ def widths(noise: float) -> list[float]:
 
 
 def test_a_good_judge_narrows_the_interval() -> None:
-    """By more than a fourth."""
+    """By more than a fourth; a bad one does not widen it: where plain correction does, the weight turns to the labels.
+    One that says the opposite has no weight."""
     people, _, both = widths(0.2)
     assert both < 0.75 * people
-
-
-def test_a_bad_judge_does_not_widen_it() -> None:
-    """Where plain correction does, the weighted one turns to the labels."""
     people, plain, both = widths(1.0)
     assert plain > 1.1 * people
     assert both < 1.01 * people
+    truth = np.array([0.0, 1.0] * 10)
+    assert corrected(truth, 1 - truth, truth[:8], np.arange(28))[1] == 0.0
 
 
 def test_a_weight_of_one_is_plain_prediction_powered_inference() -> None:
@@ -90,18 +89,15 @@ def test_too_few_groups_have_no_interval() -> None:
     assert enough.low is not None
 
 
-def test_a_judge_that_says_the_opposite_is_not_relied_on() -> None:
-    """No weight is below 0."""
-    people = np.array([0.0, 1.0] * 10)
-    assert corrected(people, 1 - people, people[:8], np.arange(28))[1] == 0.0
-
-
 def scores(*values: float | None, rating: bool = False) -> list[Score]:
     return [Score(f"r{n}", "m", one, round(5 * one) if rating and one else None) for n, one in enumerate(values)]
 
 
 def test_labels_are_put_into_the_unit_of_the_judge() -> None:
-    """A rating of 3 is .6 of a judge that rates, and .5 of one that does not."""
+    """A rating of 3 is .6 of a judge that rates, and .5 of one that does not; of yes and no it is the share of yes."""
+    binary = [Label(f"r{n}", "m", float(n > 0), binary=True) for n in range(4)]
+    (found,) = corrections(scores(0.2, 0.6, 0.8, 1.0, 1.0, rating=True), binary)
+    assert found.people.value == 0.75
     labels = [Label(f"r{n}", "m", 0.5) for n in range(2)]
     (rated,) = corrections(scores(0.6, 0.6, 1.0, rating=True), labels)
     (plain,) = corrections(scores(0.6, 0.6, 1.0), labels)
@@ -118,13 +114,6 @@ def test_groups_count_whoever_says_them() -> None:
     (known,) = corrections(values, labels, {f"r{n}": f"g{n % 2}" for n in range(8)})
     assert alone.people.low is not None
     assert (told.people.low, known.people.low) == (None, None)
-
-
-def test_of_yes_and_no_the_share_of_yes_is_estimated() -> None:
-    """Whatever the judge's unit is; its distance from people is then none."""
-    labels = [Label(f"r{n}", "m", float(n > 0), binary=True) for n in range(4)]
-    (found,) = corrections(scores(0.2, 0.6, 0.8, 1.0, 1.0, rating=True), labels)
-    assert found.people.value == 0.75
 
 
 def test_a_record_that_the_judge_left_unscored_helps_nobody() -> None:

@@ -24,16 +24,10 @@ def of(values: list[float], metric: str = "m") -> list[Score]:
 
 @given(VALUES)
 def test_twenty_examples_come_or_all_there_are(values: list[float]) -> None:
-    """None of them twice."""
+    """None of them twice, from the lowest to the highest."""
     examples = sampled(of(values))["m"]
+    assert [score.value for score in examples] == sorted(score.value or 0 for score in examples)
     assert len({score.record_id for score in examples}) == len(examples) == min(20, len(values))
-
-
-@given(VALUES)
-def test_examples_rise(values: list[float]) -> None:
-    """From the lowest to the highest."""
-    told = [score.value or 0 for score in sampled(of(values))["m"]]
-    assert told == sorted(told)
 
 
 @given(VALUES.filter(lambda values: len(values) > 20))
@@ -46,11 +40,6 @@ def test_there_are_seven_low_seven_middle_and_six_high(values: list[float]) -> N
     assert all((score.value or 0) >= ranked[len(values) - third - 1] for score in high)
 
 
-def test_equal_scores_still_give_twenty() -> None:
-    """All 1.0: the bands are filled by lot."""
-    assert len(sampled(of([1.0] * 500))["m"]) == 20
-
-
 def test_a_mean_near_one_does_not_empty_the_low_band() -> None:
     """A third of the ranks holds all hundred low scores of five hundred, and some perfect ones beside them."""
     low, _, high = bands([0.2] * 100 + [1.0] * 400)
@@ -60,9 +49,10 @@ def test_a_mean_near_one_does_not_empty_the_low_band() -> None:
 
 @given(VALUES)
 def test_the_seed_decides_and_the_order_does_not(values: list[float]) -> None:
-    """The same examples for the same scores, whichever were made first."""
+    """The same examples for the same scores, whichever were made first; 42 is the seed that is taken unasked."""
     scores = of(values)
-    assert sampled(scores) == sampled(scores[::-1])
+    assert sampled(scores) == sampled(scores[::-1]) == sampled(scores, 42)
+    assert sampled(of([1.0] * 100)) != sampled(of([1.0] * 100), 43)
 
 
 def test_equal_scores_are_ranked_by_lot() -> None:
@@ -70,12 +60,6 @@ def test_equal_scores_are_ranked_by_lot() -> None:
     low = bands([1.0] * 90)[0]
     first = sorted(f"r{n}" for n in range(90))[:30]
     assert 0 < len([score for score in low if score.record_id in first]) < 7
-
-
-def test_another_seed_draws_others() -> None:
-    """And 42 is the one that is taken unasked."""
-    scores = of([1.0] * 100)
-    assert sampled(scores) == sampled(scores, 42) != sampled(scores, 43)
 
 
 def test_what_has_no_value_is_no_example() -> None:

@@ -17,7 +17,9 @@ def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) 
 
 
 def test_ratings_lie_between_one_and_five(tmp_path: Path) -> None:
-    """1 is the scale's lowest end, 5 its highest."""
+    """1 is the scale's lowest end, 5 its highest; the group is kept, and a number may be an id."""
+    line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law"}'
+    assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7")]
     found = read(tmp_path, '{"id": "a", "metric": "m", "rating": 1}', '{"id": "b", "metric": "m", "rating": 4}')
     assert found == [Label("a", "m", 0.0), Label("b", "m", 0.75)]
 
@@ -32,20 +34,10 @@ def test_another_scale_can_be_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("1", "0")])
 def test_yes_and_no_are_told_from_ratings(tmp_path: Path, yes: str, no: str) -> None:
-    """Truth values are; 0 and 1 are where there is a 0, which no rating is."""
+    """Truth values are; 0 and 1 are where there is a 0, which no rating is. Ones alone are ratings."""
+    assert read(tmp_path, '{"id": "a", "rating": 1}', metric="m") == [Label("a", "m", 0.0)]
     found = read(tmp_path, f'{{"id": "a", "label": {yes}}}', f'{{"id": "b", "label": {no}}}', metric="m")
     assert found == [Label("a", "m", 1.0, binary=True), Label("b", "m", 0.0, binary=True)]
-
-
-def test_ones_alone_are_ratings(tmp_path: Path) -> None:
-    """Of the lowest level."""
-    assert read(tmp_path, '{"id": "a", "rating": 1}', metric="m") == [Label("a", "m", 0.0)]
-
-
-def test_the_group_is_kept(tmp_path: Path) -> None:
-    """And a number may be an id."""
-    line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law"}'
-    assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7")]
 
 
 def test_a_table_is_read_like_lines(tmp_path: Path) -> None:

@@ -61,25 +61,22 @@ class Counting:
 
 
 def test_every_record_gets_a_score_of_every_metric_on_disk(tmp_path: Path) -> None:
-    """Under its id and the metric's name, as soon as it is made."""
+    """Under its id and the metric's name, as soon as it is made; a second run finds all of it there."""
     seen: list[int] = []
-    kept = run(
-        [Counting("a"), Counting("b")],
-        [record(1), record(2)],
-        tmp_path / "run",
-        on_progress=lambda _: seen.append(len(scores(tmp_path / "run"))),
-    )
+    progress: list[ScoringProgress] = []
+
+    def on_progress(now: ScoringProgress) -> None:
+        seen.append(len(scores(tmp_path / "run")))
+        progress.append(now)
+
+    judges, records = [Counting("a"), Counting("b", value=None)], [record(1), record(2)]
+    kept = run(judges, records, tmp_path / "run", on_progress=on_progress)
     assert [*kept] == ["r1\ta", "r1\tb", "r2\ta", "r2\tb"]
     assert kept == scores(tmp_path / "run")
-    assert seen == [0, 1, 2, 3, 4]
-
-
-def test_what_is_judged_is_not_judged_again(tmp_path: Path) -> None:
-    """A second run finds all of it there."""
-    run([Counting()], [record(1)], tmp_path / "run")
-    again = Counting()
-    assert run([again], [record(1)], tmp_path / "run").keys() == {"r1\tcharm"}
-    assert again.judged == []
+    assert seen == [one.done for one in progress] == [0, 1, 2, 3, 4]
+    assert (progress[-1].unscored, progress[-1].calls, progress[-1].tokens) == (2, 4, 40)
+    assert run(judges, records, tmp_path / "run") == kept
+    assert [len(judge.judged) for judge in judges] == [2, 2]
 
 
 def test_a_judge_can_stay_on_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +118,9 @@ def test_a_torn_last_line_is_judged_again(tmp_path: Path) -> None:
 
 
 def test_another_run_is_not_mixed_in(tmp_path: Path) -> None:
-    """Other records, other judges, or other settings need another folder."""
+    """Other records, other judges, or other settings need another folder, and other records another id."""
+    with pytest.raises(UsageError, match="'r1'"):
+        run([Counting()], [record(1), record(1)], tmp_path / "run")
     run([Counting()], [record(1)], tmp_path / "run", {"evaluation": {"repeats": 1}})
     for judges, records, about in (
         ([Counting("b")], [record(1)], {"evaluation": {"repeats": 1}}),
@@ -130,12 +129,6 @@ def test_another_run_is_not_mixed_in(tmp_path: Path) -> None:
     ):
         with pytest.raises(TraceFault, match="holds another run"):
             run(judges, records, tmp_path / "run", about)
-
-
-def test_records_that_share_an_id_are_refused(tmp_path: Path) -> None:
-    """One would have the other's score."""
-    with pytest.raises(UsageError, match="'r1'"):
-        run([Counting()], [record(1), record(1)], tmp_path / "run")
 
 
 def test_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
@@ -202,14 +195,6 @@ def test_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
     assert [stage.metric for stage in once.stages] == [METRIC, "context_relevancy"]
     assert once.money == pytest.approx(sum(stage.money or 0 for stage in once.stages))
     assert once.tokens == sum(stage.tokens for stage in once.stages) > 100
-
-
-def test_progress_is_told(tmp_path: Path) -> None:
-    """From none done to all done."""
-    told: list[ScoringProgress] = []
-    run([Counting(value=None)], [record(n) for n in range(4)], tmp_path / "run", on_progress=told.append)
-    assert [one.done for one in told] == [0, 1, 2, 3, 4]
-    assert (told[-1].unscored, told[-1].calls, told[-1].tokens) == (4, 4, 40)
 
 
 def asking(server: Endpoint, folder: Path, *metrics: str, **judge: Any) -> Any:
@@ -358,26 +343,3 @@ def judged_as(name: str, records: Sequence[Record], folder: Path) -> str:
     known = {one.id: one for one in records_of(folder / "records.jsonl")}
     messages = prompt(metrics()[metric], known[id])
     return f"{hashed(chr(10).join(message.content for message in messages)):012x}"
-
-
-@pytest.mark.slow
-def test_the_true_protocol_is_that_of_llama_cpps_own_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The embedded model behind its own OpenAI-compatible endpoint rates in the form that is asked for."""
-    from surefoot.llms.local import Local
-    from surefoot.models import registry
-    from surefoot.types.errors import ModelError
-
-    local = Local(threads=1)
-    try:
-        registry.path(local.name)
-    except ModelError as error:
-        pytest.skip(str(error))
-    monkeypatch.setenv("TEST_KEY", "a-key")
-    served = local._load("127.0.0.1", 0, "a-key")
-    base_url = f"{served.listening_address}/v1"
-    llm = {"use": "openai", "model": local.name, "base_url": base_url, "key_env": "TEST_KEY"}
-    judge = {"use": "llm", "cache": "", "timeout": 600.0, "in_flight": 1, "max_tokens": 200}
-    builder = Builder(read({"llm": llm, "judge": judge}))
-    kept = run(builder.judges([METRIC, "grading_note"]), [record(1)], tmp_path / "run")
-    assert [one.rating in range(1, 6) for one in kept.values()] == [True, True], kept
-    assert all(one.reason and one.tokens for one in kept.values())

@@ -41,45 +41,34 @@ def test_what_does_not_apply_is_in_no_mean_and_no_bound() -> None:
 
 
 def test_the_unscored_are_counted_by_reason_and_bound_the_mean() -> None:
-    """Two of four are missing: at worst each is a rating of 1, at best one of 5."""
+    """Two of four are missing: at worst each is a rating of 1, at best one of 5; so where repeats differ."""
+    repeated = only([Score("a", "m", 0.5, repeats=(0.4, 0.6)), Score("b", "m", None, unscored_because="refused")])
+    assert repeated.least == 0.35
     summary = only(rated(5, 3, None, None))
     assert (summary.scored, summary.unscored, summary.unscored_because) == (2, 2, {"timeout": 2})
     assert summary.mean == pytest.approx(0.8)
     assert (summary.least, summary.most) == (pytest.approx((1.6 + 0.4) / 4), pytest.approx((1.6 + 2) / 4))
 
 
-def test_ratings_that_differ_between_repeats_are_ratings() -> None:
-    """Their mean is none itself, and yet none can be below 0.2."""
-    summary = only([Score("a", "m", 0.5, repeats=(0.4, 0.6)), Score("b", "m", None, unscored_because="refused")])
-    assert summary.least == 0.35
-
-
 def test_nothing_scored_leaves_every_mean_possible() -> None:
-    """The mean is missing, not 0; a reason that nobody gave is said to be none."""
+    """The mean is missing, not 0; a reason that nobody gave is said to be none. A judge's NaN gets into no mean."""
+    odd = only([Score("a", "m", math.nan), Score("b", "m", 1.0)])
+    assert (odd.mean, odd.unscored_because) == (1.0, {"its value is no number": 1})
     summary = only([Score("a", "m", None)])
     assert (summary.mean, summary.level, summary.least, summary.most) == (None, None, 0.0, 1.0)
     assert summary.unscored_because == {"no reason given": 1}
 
 
-def test_a_value_that_is_no_number_is_unscored() -> None:
-    """A judge's NaN gets into no mean."""
-    summary = only([Score("a", "m", math.nan), Score("b", "m", 1.0)])
-    assert (summary.mean, summary.unscored_because) == (1.0, {"its value is no number": 1})
-
-
 def test_the_interval_is_one_over_groups() -> None:
-    """Ten copies of each record, grouped, say no more than one; as records of their own they would."""
+    """Ten copies of each record, grouped, say no more than one; as records of their own they would. One group has
+    none."""
+    one = only(rated(1, 5), {"r0": "g", "r1": "g"})
+    assert (one.low, one.high) == (None, None)
     scores = [Score(f"r{n}", "m", (n % 8) / 7) for n in range(80)]
     alone, grouped = only(scores), only(scores, {f"r{n}": f"g{n % 8}" for n in range(80)})
     assert grouped.low is not None
     assert alone.low is not None
     assert 0.5 - grouped.low > 2 * (0.5 - alone.low) > 0
-
-
-def test_one_group_has_no_interval() -> None:
-    """However many records there are in it."""
-    summary = only(rated(1, 5), {"r0": "g", "r1": "g"})
-    assert (summary.low, summary.high) == (None, None)
 
 
 @pytest.mark.parametrize(
