@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, islice
+from itertools import islice
 from typing import IO, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -21,6 +21,7 @@ from surefoot.documents.reading import Request as Reading
 from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
 from surefoot.index.search import Index
+from surefoot.server.history import behind
 from surefoot.server.http import Body, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.service import Caller, RequestCaller, Service
@@ -239,9 +240,7 @@ def get_documents(caller: RequestCaller, limit: Limit = 50, before: str = "") ->
     """List the documents of a collection, in the order in which they came: `limit` of them, behind the document
     `before`, which is the `next` of the page before."""
     index = caller.service.collections.index(caller.visible()[0])
-    every: Iterator[StoredDocument] = index.documents() if index else iter(())
-    if before:
-        every = islice(dropwhile(lambda one: one.id != before, every), 1, None)
+    every = behind(index.documents() if index else (), before, lambda one: one.id)
     found = list(islice(every, limit + 1))
     lines = [_line(caller.service, index, one) for one in found[:limit] if index]
     return reply({"documents": lines, "next": lines[-1].id if len(found) > limit else None})

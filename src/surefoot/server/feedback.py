@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from surefoot.run.store import Run, from_json, rows, write_text
+from surefoot.run.store import Run, from_json, keyed, rows, write_text
 from surefoot.types import Trace
 
 
@@ -47,9 +47,10 @@ class Feedback:
         """Store a mark; one made later about the same thing takes its place."""
         place = self.place(collection)
         with self._lock:
-            if trace.id not in {row["key"] for _, row in _lines(place / "marks.jsonl")}:
-                Run(place, {"command": "serve", "collection": collection}).append(trace.id, trace)
-            Run(place, {"command": "serve", "collection": collection}, "marks.jsonl").add(trace.id, mark)
+            about = {"command": "serve", "collection": collection}
+            if trace.id not in {key for _, key, _ in _marks(place)}:
+                Run(place, about).append(trace.id, trace)
+            Run(place, about, "marks.jsonl").add(trace.id, mark)
             own = self.marks(collection, {trace.id})
             _replace(place / "pairs.jsonl", trace.id, _pairs(trace, own))
             _replace(place / "ratings.jsonl", trace.id, _rating(trace, own))
@@ -57,9 +58,9 @@ class Feedback:
     def marks(self, collection: str, traces: AbstractSet[str]) -> list[Mark]:
         """The last mark of each of these answers and passages, without those that were taken back."""
         last: dict[tuple[str, str | None], Mark] = {}
-        for where, row in _lines(self.place(collection) / "marks.jsonl"):
-            if row["key"] in traces:
-                mark = from_json(Mark, row["value"], where)
+        for where, key, value in _marks(self.place(collection)):
+            if key in traces:
+                mark = from_json(Mark, value, where)
                 last[mark.trace, mark.passage] = mark
         return [mark for mark in last.values() if mark.useful is not None or mark.answers is not None]
 
@@ -68,13 +69,15 @@ class Feedback:
         return self.folder / collection / "feedback"
 
 
-def _lines(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    return list(rows(path)) if path.exists() else []
+def _marks(place: Path) -> list[tuple[str, str, Any]]:
+    path = place / "marks.jsonl"
+    return [*keyed(path)] if path.exists() else []
 
 
 def _replace(path: Path, id: str, row: dict[str, Any] | None) -> None:
     """Put a row into a file of JSON lines, in place of the one with this id."""
-    lines = [other for _, other in _lines(path) if other["id"] != id] + ([row] if row else [])
+    others = [other for _, other in rows(path) if other["id"] != id] if path.exists() else []
+    lines = [*others, row] if row else others
     write_text(path, "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
 
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import dropwhile, islice
 from pathlib import Path
 from threading import Lock
 from time import time_ns
+from typing import TypeVar
 
 from surefoot.run.store import from_json, mend, read_trace, rows, to_json, write_trace
 from surefoot.types import Trace
 from surefoot.types.errors import SurefootError, TraceFault
+
+T = TypeVar("T")
 
 DAY_NS = 86_400 * 10**9
 """Nanoseconds of a day."""
@@ -55,15 +59,9 @@ class Traces:
 
     def latest(self, collection: str, limit: int, before: str = "") -> tuple[TraceLine, ...]:
         """The last so many traces, the latest first; `before`: those older than the trace with this id."""
-        lines: list[TraceLine] = []
-        passed = not before
-        for place in self._places(collection):
-            if passed and (trace := _read(place)):
-                lines.append(_line(trace, collection))
-                if len(lines) == limit:
-                    break
-            passed = passed or place.stem == before
-        return tuple(lines)
+        places = behind(self._places(collection), before, lambda place: place.stem)
+        traces = (trace for place in places if (trace := _read(place)))
+        return tuple(_line(trace, collection) for trace in islice(traces, limit))
 
     def forget(self) -> None:
         """Delete the traces whose days are over."""
@@ -81,6 +79,11 @@ class Traces:
         """The folders of the days, the latest first."""
         days = (day for day in (self.folder / collection).glob("*-*-*/") if re.fullmatch(r"\d{4}-\d\d-\d\d", day.name))
         return sorted(days, reverse=True)
+
+
+def behind(every: Iterable[T], before: str, id: Callable[[T], str]) -> Iterator[T]:
+    """Those of a list that come behind the one with the id `before`; "": all."""
+    return islice(dropwhile(lambda one: id(one) != before, every), 1, None) if before else iter(every)
 
 
 def changed(place: Path) -> int:
@@ -161,8 +164,8 @@ class Conversations:
     def latest(self, collection: str, limit: int, before: str = "") -> tuple[ConversationLine, ...]:
         """The conversations that were gone on with last, the latest first; `before`: those older than this one."""
         places = sorted(self._places(collection), key=changed, reverse=True)
-        first = next((n for n, place in enumerate(places, start=1) if place.stem == before), 0)
-        return tuple(line for place in places[first : first + limit] for line in self._line(place, collection))
+        older = behind(places, before, lambda place: place.stem)
+        return tuple(islice((line for place in older for line in self._line(place, collection)), limit))
 
     def remove(self, collection: str, id: str) -> bool:
         """Forget a conversation; False: there is none. Its traces are kept for their days."""

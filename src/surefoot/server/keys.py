@@ -43,8 +43,6 @@ class Keys:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp: tuple[int, int] | None = None
-        self._known: tuple[Key, ...] = ()
 
     def add(self, name: str, collections: Sequence[str]) -> str:
         """Make a key, and give it: it is kept nowhere. Raises UsageError for a name that is taken or a wrong one."""
@@ -72,15 +70,12 @@ class Keys:
     def all(self) -> tuple[Key, ...]:
         """Every key, the oldest first. Raises TraceFault where the file is damaged."""
         try:
-            status = self.path.stat()
+            rows = parsed(self.path.read_bytes())
         except FileNotFoundError:
-            self._stamp, self._known = None, ()
             return ()
-        stamp = status.st_ino, status.st_mtime_ns
-        if stamp != self._stamp:
-            self._known = _read(self.path)
-            self._stamp = stamp
-        return self._known
+        except ValueError as error:
+            raise TraceFault(f"{self.path} is damaged: {error}; take it away, and make the keys again") from error
+        return tuple(from_json(Key, row, str(self.path)) for row in rows)
 
     def holder(self, secret: str) -> Key | None:
         """The key that this is; None: it is none. Every hash is compared, in constant time."""
@@ -96,14 +91,6 @@ class Keys:
 
     def _write(self, keys: tuple[Key, ...]) -> None:
         write_bytes(self.path, (json.dumps(to_json(keys), indent=1) + "\n").encode(), mode=0o600)
-
-
-def _read(path: Path) -> tuple[Key, ...]:
-    try:
-        rows = parsed(path.read_bytes())
-    except ValueError as error:
-        raise TraceFault(f"{path} is damaged: {error}; take it away, and make the keys again") from error
-    return tuple(from_json(Key, row, str(path)) for row in rows)
 
 
 def _hash(secret: str) -> str:

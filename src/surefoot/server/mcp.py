@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from itertools import count, dropwhile, islice
+from itertools import count, islice
 from threading import Thread
 from typing import Any
 
@@ -24,6 +24,7 @@ from surefoot.components import misnamed
 from surefoot.config.settings import Config
 from surefoot.index.contents import StoredDocument
 from surefoot.index.search import Index
+from surefoot.server.history import behind
 from surefoot.server.keys import Key
 from surefoot.server.problems import missing, problem_of
 from surefoot.server.service import Caller, ServerSettings, Service, assembled, warm
@@ -100,9 +101,7 @@ class _Handlers:
         def page() -> list[StoredDocument]:
             every: Iterator[StoredDocument] = (one for index in caller.indexes() for one in index.documents())
             every = (one for one in every if one.state != "unread")
-            if cursor:
-                every = islice(dropwhile(lambda one: address("document", one.id) != cursor, every), 1, None)
-            return list(islice(every, LISTED + 1))
+            return list(islice(behind(every, cursor or "", lambda one: address("document", one.id)), LISTED + 1))
 
         found = await asyncio.to_thread(page)
         if cursor and not found:
