@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -84,22 +87,26 @@ def test_half_a_question_is_refused(traced: Callable[..., Any], words: list[str]
     assert "a question and a passage" in done.err
 
 
-def test_a_page_is_written(surefoot: Callable[..., Any], here: Path) -> None:
-    """Of a pair: with its words; what is not asked for is not in them."""
-    done = surefoot("explain", "Who built it?", "He built it.", "--html", "why.html")
-    assert done.code == 0
-    page = (here / "why.html").read_text()
-    assert "<h1>Who built it?</h1>" in page
-    assert "All values" in page
-
-
-def test_the_page_of_a_trace_has_all_that_was_asked_for(traced: Callable[..., Any], here: Path) -> None:
-    """Action, words, and the answer's strips."""
+def test_a_page_holds_all_that_was_asked_for_and_nothing_that_runs(traced: Callable[..., Any], here: Path) -> None:
+    """Action, words and the answer's strips; its policy names its own style by its hash."""
     words = ["--words", "best", "--answer", "--html", "why.html"]
     assert traced("explain", "--trace", "trace.json", *words).code == 0
     page = (here / "why.html").read_text()
-    for part in ("<h2>CORRECT</h2>", "What would have flipped it", "score of lexical", "What the answer needed"):
+    for part in ("CORRECT: ", "it would be", "score of lexical", "± standard error", "without it"):
         assert part in page
+    (style,) = re.findall("<style>(.*?)</style>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'" in page
+    assert "style=" not in page
+
+
+def test_hostile_text_on_a_page_stays_text(surefoot: Callable[..., Any], here: Path) -> None:
+    """No tag of a question or passage becomes one, and nothing steers the reader's direction."""
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\u202e"
+    assert surefoot("explain", f"Who built {evil}?", f"He built {evil}.", "--html", "why.html").code == 0
+    page = (here / "why.html").read_text()
+    assert page.count("&lt;script&gt;") > 1
+    assert not re.search("<script|<img|\u202e", page)
 
 
 def test_an_answer_is_generated_again_without_an_index(traced: Callable[..., Any], here: Path) -> None:

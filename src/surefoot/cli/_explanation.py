@@ -2,28 +2,65 @@
 
 from __future__ import annotations
 
-from rich.console import Group, RenderableType
+import base64
+import hashlib
+import re
+from io import StringIO
+
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from surefoot.cli._console import headed, plain
 from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
-from surefoot.explain.explanation import degree, flips_action, margins, number, signs, strongest, trust
+from surefoot.explain.explanation import Explanation, degree, flips_action, margins, number, signs, strongest, trust
 from surefoot.types import Attribution, Trace
 
 STRONGEST = 8
-"""Units that are listed with their values."""
+"""Units that are listed with their values in a terminal."""
+_COLUMNS = 120
+"""Width of the page."""
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="POLICY">
+<title>Why · Surefoot</title>
+<style>pre {{ font: 15px/1.5 monospace; }}
+{stylesheet}</style>
+</head>
+<body>
+<pre>{code}</pre>
+</body>
+</html>
+"""
 RAISES, LOWERS = "red", "blue"
 
 
-def words(found: Attribution) -> RenderableType:
+def page(found: Explanation) -> str:
+    """The explanations as they stand in a terminal, with every value, as an HTML file that may load nothing and run
+    nothing."""
+    console = Console(record=True, file=StringIO(), width=_COLUMNS, highlight=False, markup=False, emoji=False)
+    if found.action and found.trace:
+        console.print(plain(found.action.question), Text(), action(found.action, found.trace), Text(), sep="\n")
+    if found.grade:
+        console.print(words(found.grade, len(found.grade.units)), Text(), sep="\n")
+    if found.answer:
+        console.print(answer(found.answer))
+    html = console.export_html(code_format=_PAGE)
+    style = base64.b64encode(hashlib.sha256(re.findall("(?s)<style>(.*?)</style>", html)[0].encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+    return html.replace("POLICY", policy, 1)
+
+
+def words(found: Attribution, listed: int = STRONGEST) -> RenderableType:
     """Question, title and text with their words marked, the strongest listed, and how far it all can be trusted."""
     sides: list[RenderableType] = [
         _side(found, side) for side in ("question", "title", "text") if any(u.side == side for u in found.units)
     ]
     parts: list[RenderableType] = [Text(plain(f"{found.of}: {found.full:.3g}"), style="bold"), *sides]
-    parts += [Text(), _strongest(found)]
+    parts += [Text(), _strongest(found, listed)]
     return Group(*parts, Text(), *(Text(plain(line), style="dim") for line in trust(found)))
 
 
@@ -56,14 +93,14 @@ def _side(found: Attribution, side: str) -> Text:
         if unit.side == side:
             text.append(" ")
             colour = RAISES if value > 0 else LOWERS
-            style = ("", colour, f"bold {colour}", f"bold reverse {colour}")[degree(value, most)]
+            style = ("", colour, f"bold {colour}", f"bold white on {colour}")[degree(value, most)]
             text.append(plain(unit.words) + signs(value, most), style=style)
     return text
 
 
-def _strongest(found: Attribution) -> Table:
+def _strongest(found: Attribution, count: int) -> Table:
     table = headed(["word", "of"], ["value", "± standard error"])
-    for n in strongest(found, STRONGEST):
+    for n in strongest(found, count):
         unit, value = found.units[n], found.values[n]
         colour = RAISES if value > 0 else LOWERS
         table.add_row(plain(unit.words), unit.side, Text(number(value), style=colour), f"{found.errors[n]:.2g}")

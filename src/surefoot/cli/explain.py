@@ -22,7 +22,6 @@ from surefoot.explain.answer import needs
 from surefoot.explain.explanation import Explanation, number, strongest
 from surefoot.explain.grade import as_graded
 from surefoot.explain.grade import explain as explain_grade
-from surefoot.explain.page import page
 from surefoot.run.store import read_trace, write_text
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, UsageError
@@ -75,7 +74,7 @@ def explain(
         raise ConfigError('give a question and a passage, or a trace: surefoot explain "Who built it?" passage.txt')
     write_json(json, found.as_json())
     if html:
-        write_text(html, page(found))
+        write_text(html, explanation.page(found))
 
 
 def _passage(text_or_file: str) -> Passage:

@@ -1,10 +1,9 @@
-"""A whole explanation, and the sentences that terminal, page and pictures share."""
+"""A whole explanation, and the sentences that terminal and pictures share."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from surefoot.explain.action import ActionExplanation
@@ -82,16 +81,6 @@ def flips_action(found: ActionExplanation) -> list[str]:
         for shift in found.shifts
     ]
     return [*drops, *shifts] or ["Nothing that was tried flips it: no passage dropped, and no threshold moved alone."]
-
-
-def safe(words: str) -> str:
-    """The words as text of XML or HTML, whatever they hold; names of files may hold characters that these cannot."""
-    return escape(printable(words))
-
-
-def clean(words: str) -> str:
-    """`safe` words on one line."""
-    return safe(" ".join(words.split()))
 
 
 def printable(words: str, lines: bool = False) -> str:
