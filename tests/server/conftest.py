@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 from surefoot.config.settings import Config, read
 from surefoot.server.app import create_app, keys_of
 from surefoot.server.service import ServerSettings, Service, assembled
+from surefoot.types import Trace
 
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n"
 PARTS = {"retriever": "bm25", "evaluator": "lexical", "generator": "extractive", "searcher": "nowhere"}
@@ -141,6 +142,32 @@ def filled(folder: Path, **settings: Any) -> Service:
 def own(tmp_path: Path) -> Service:
     """The parts of a server with the bridge and the hut, of this test's own, where two questions may be at a time."""
     return filled(tmp_path, seconds=20, workers=1, waiting=1)
+
+
+class Slow:
+    """A pipeline that waits to be let go, or told to stop."""
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        self.policy = inner.policy
+        self.go, self.running, self.stopped = threading.Event(), threading.Event(), threading.Event()
+
+    def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
+        """The trace, once it may."""
+        self.running.set()
+        while not self.go.wait(0.01) and not more["cancel"].is_set():
+            pass
+        if more["cancel"].is_set():
+            self.stopped.set()
+        return self.inner.run(question, on_event, **more)
+
+
+@pytest.fixture
+def slow(own: Service) -> Slow:
+    """The pipeline of a server whose questions take as long as the test wants."""
+    found = Slow(own.collections.pipeline("default"))
+    own.collections._pipelines["default"] = found  # type: ignore[assignment]
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,8 @@ import json
 import os
 import re
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,15 +22,13 @@ from mcp import MCPError, StdioServerParameters
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from server.conftest import listening
+from server.conftest import Slow, listening
 from server.process import QUICK
 from surefoot.evidence.policies import Action
-from surefoot.run import cancel
 from surefoot.server import tools
 from surefoot.server.app import keys_of
 from surefoot.server.mcp import protocol_server
 from surefoot.server.service import Service
-from surefoot.types.errors import Cancelled
 
 T = TypeVar("T")
 QUESTION = "Who built the Ruvel Bridge?"
@@ -142,11 +138,8 @@ def test_words_of_documents_stand_between_marks_that_they_cannot_know(own: Servi
     """They are new each time, and nothing of a document stands outside of them."""
     marks = set()
     for _ in range(2):
-        text = (
-            talk(protocol_server(own), lambda client: client.call_tool("retrieve", {"question": QUESTION}))
-            .content[0]
-            .text
-        )
+        result = talk(protocol_server(own), lambda client: client.call_tool("retrieve", {"question": QUESTION}))
+        text = result.content[0].text
         found = re.fullmatch(r"(?s)(.*)\n\n<(quoted \w{8})>\n(.*)\n</\2>", text)
         assert found
         assert "Aldwin" not in found[1]
@@ -155,50 +148,32 @@ def test_words_of_documents_stand_between_marks_that_they_cannot_know(own: Servi
     assert len(marks) == 2
 
 
-def test_a_call_ends_with_its_budget(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_ends_with_its_time(own: Service, slow: Slow) -> None:
     """The question stops, its place is free again, and the model is told what to call instead."""
-    monkeypatch.setattr(tools, "BUDGET", 1.0)
-    generator = type(own.collections.pipeline("default").generator)
-    generate, over = generator.generate, threading.Event()
-
-    def slow(*arguments: Any) -> Any:
-        over.wait(120)
-        return generate(*arguments)
-
-    monkeypatch.setattr(generator, "generate", slow)
+    own.workers.seconds = 1.0
     result = talk(protocol_server(own), lambda client: client.call_tool("ask", {"question": QUESTION}))
     assert result.is_error
-    assert "no answer came within 1 s; call `retrieve`" in result.content[0].text
-    over.set()
+    assert "call `retrieve` for passages alone" in result.content[0].text
+    assert slow.stopped.wait(120)
     own.workers.close()
     assert own.traces.latest("default", 5) == ()
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_a_client_that_leaves_ends_its_question(own: Service, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+def test_a_client_that_leaves_ends_its_question(own: Service, slow: Slow, mode: str) -> None:
     """Nobody waits for the answer: it is given up, and no trace is kept."""
-    generator = type(own.collections.pipeline("default").generator)
-    generate, begun = generator.generate, threading.Event()
-
-    def slow(*arguments: Any) -> Any:
-        begun.set()
-        with suppress(Cancelled):
-            cancel.pause(120)
-        return generate(*arguments)
-
-    monkeypatch.setattr(generator, "generate", slow)
 
     async def leave(client: Client) -> None:
         asking = asyncio.create_task(client.call_tool("ask", {"question": QUESTION}))
-        await asyncio.to_thread(begun.wait, 120)
+        await asyncio.to_thread(slow.running.wait, 120)
         asking.cancel()
         await asyncio.wait([asking])
 
     with listening(own) as address:
         talk(f"{address}/mcp", leave, mode=mode)
+        assert slow.stopped.wait(120)
         while own.workers.taken:
             time.sleep(0.02)
-    assert begun.is_set()
     assert own.traces.latest("default", 5) == ()
 
 

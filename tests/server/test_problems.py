@@ -14,7 +14,6 @@ from surefoot.web import served_policy
 
 INSIDE = re.compile(r"Traceback|surefoot\.|\.py\b|/work|/tmp|/home|index\.db|sqlite|starlette|0x[0-9a-f]{6}")
 """What no answer may say."""
-JSON = {"Content-Type": "application/json"}
 CHAT = "/v1/chat/completions"
 
 
@@ -29,27 +28,64 @@ def wrong(client: TestClient, method: str, path: str, status: int, **sent: Any) 
     return error
 
 
+def chat(content: Any, role: str = "user", model: str = "surefoot-default") -> dict[str, Any]:
+    """A chat completion of one message."""
+    return {"json": {"model": model, "messages": [{"role": role, "content": content}]}}
+
+
+def body(content: bytes, kind: str = "application/json") -> dict[str, Any]:
+    """A request's body with its media type."""
+    return {"content": content, "headers": {"Content-Type": kind}}
+
+
+def mark(**fields: Any) -> dict[str, Any]:
+    """Feedback on a trace."""
+    return {"json": {"trace": "0" * 12, **fields}}
+
+
 @pytest.mark.parametrize(
-    ("method", "path", "status"),
+    ("method", "path", "status", "sent"),
     [
-        ("GET", "/nowhere", 404),
-        ("GET", "/ask", 405),
-        ("PUT", "/documents", 405),
-        ("GET", "/traces/../../etc/passwd", 404),
-        ("GET", "/traces/%2e%2e%2fx", 404),
-        ("GET", "/static/..%2fapp.py", 404),
-        ("GET", "/static/app.py", 404),
-        ("GET", "/evaluations/..%2fserver", 404),
-        ("DELETE", "/documents/nobody/text", 405),
-        ("GET", "/traces?limit=0", 400),
-        ("GET", "/traces?limit=99999999999999999999", 400),
-        ("GET", "/traces?collection=../default", 404),
-        ("GET", "/documents?collection=nobody", 404),
+        ("GET", "/nowhere", 404, {}),
+        ("GET", "/ask", 405, {}),
+        ("PUT", "/documents", 405, {}),
+        ("GET", "/traces/../../etc/passwd", 404, {}),
+        ("GET", "/traces/%2e%2e%2fx", 404, {}),
+        ("GET", "/static/..%2fapp.py", 404, {}),
+        ("GET", "/static/app.py", 404, {}),
+        ("GET", "/evaluations/..%2fserver", 404, {}),
+        ("DELETE", "/documents/nobody/text", 405, {}),
+        ("GET", "/traces?limit=0", 400, {}),
+        ("GET", "/traces?limit=99999999999999999999", 400, {}),
+        ("GET", "/traces?collection=../default", 404, {}),
+        ("GET", "/documents?collection=nobody", 404, {}),
+        ("POST", "/ask", 415, body(b'{"question": "x"}', "text/plain")),  # a form of any web page can send these
+        ("POST", "/ask", 415, body(b'{"question": "x"}', "application/x-www-form-urlencoded")),
+        ("POST", "/ask", 415, body(b'{"question": "x"}', "")),
+        ("POST", "/ask", 413, body(b" " * 2_000_001)),
+        ("POST", CHAT, 400, {"json": {}}),
+        ("POST", CHAT, 400, {"json": {"model": "surefoot-default"}}),
+        ("POST", CHAT, 400, {"json": {"model": "surefoot-default", "messages": []}}),
+        ("POST", CHAT, 400, {"json": {"model": "surefoot-default", "messages": "hello"}}),
+        ("POST", CHAT, 400, chat("x", "assistant")),
+        ("POST", CHAT, 400, chat("")),
+        ("POST", CHAT, 400, chat(None)),
+        ("POST", CHAT, 400, chat(5)),
+        ("POST", CHAT, 404, chat("x", model="surefoot-nobody")),
+        ("POST", CHAT, 404, chat("x", model="")),
+        ("POST", "/documents", 400, body(b"", "multipart/form-data; boundary=x")),
+        ("POST", "/documents", 400, body(b"garbage", "multipart/form-data")),
+        ("POST", "/documents", 400, body(b"--x\r\n", "multipart/form-data; boundary=x")),
+        ("POST", "/documents", 415, body(b"x" * 100, "application/pdf")),
+        ("POST", "/feedback", 400, mark(answers=True)),
+        ("POST", "/feedback", 400, mark(useful=True, passage="p")),
+        ("POST", "/feedback", 400, mark(useful=True, reason="x" * 2001)),
+        ("POST", "/feedback", 400, mark(trace=5)),
     ],
 )
-def test_a_wrong_address_or_method(shared: TestClient, method: str, path: str, status: int) -> None:
-    """And parameters that are none."""
-    wrong(shared, method, path, status)
+def test_a_wrong_request(shared: TestClient, method: str, path: str, status: int, sent: dict[str, Any]) -> None:
+    """Addresses, methods, parameters, media types, sizes, chats, uploads and feedback that are none."""
+    assert wrong(shared, method, path, status, **sent)["type"] == "invalid_request_error"
 
 
 @pytest.mark.parametrize(
@@ -83,13 +119,7 @@ def test_a_wrong_method_is_told_the_right_ones(shared: TestClient, path: str, al
 )
 def test_a_body_that_cannot_be_understood(shared: TestClient, content: bytes, words: str) -> None:
     """400, naming the field and what it may be."""
-    assert words in wrong(shared, "POST", "/ask", 400, content=content, headers=JSON)["message"]
-
-
-@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
-def test_a_media_type_that_is_not_json(shared: TestClient, kind: str) -> None:
-    """415: a form of any web page can send these."""
-    wrong(shared, "POST", "/ask", 415, content=b'{"question": "x"}', headers={"Content-Type": kind})
+    assert words in wrong(shared, "POST", "/ask", 400, **body(content))["message"]
 
 
 @pytest.mark.parametrize("question", ["", "  \n", "x" * 4001, "why " * 250_000])
@@ -98,64 +128,10 @@ def test_a_question_that_is_none(shared: TestClient, question: str) -> None:
     assert wrong(shared, "POST", "/ask", 400, json={"question": question})["code"] == "question"
 
 
-def test_a_body_that_is_too_large(shared: TestClient) -> None:
-    """413, before it was read to its end."""
-    wrong(shared, "POST", "/ask", 413, content=b" " * 2_000_001, headers=JSON)
-
-
-@pytest.mark.parametrize(
-    ("body", "status"),
-    [
-        ({}, 400),
-        ({"model": "surefoot-default"}, 400),
-        ({"model": "surefoot-default", "messages": []}, 400),
-        ({"model": "surefoot-default", "messages": [{"role": "assistant", "content": "x"}]}, 400),
-        ({"model": "surefoot-default", "messages": [{"role": "user", "content": ""}]}, 400),
-        ({"model": "surefoot-default", "messages": [{"role": "user", "content": None}]}, 400),
-        ({"model": "surefoot-default", "messages": [{"role": "user", "content": 5}]}, 400),
-        ({"model": "surefoot-default", "messages": "hello"}, 400),
-        ({"model": "surefoot-nobody", "messages": [{"role": "user", "content": "x"}]}, 404),
-        ({"model": "", "messages": [{"role": "user", "content": "x"}]}, 404),
-    ],
-)
-def test_a_chat_that_cannot_be_answered(shared: TestClient, body: dict[str, Any], status: int) -> None:
-    """In OpenAI's shape."""
-    error = wrong(shared, "POST", CHAT, status, json=body)
-    assert error["type"] == "invalid_request_error"
-
-
-@pytest.mark.parametrize(
-    ("content", "kind", "status"),
-    [
-        (b"", "multipart/form-data; boundary=x", 400),
-        (b"garbage", "multipart/form-data", 400),
-        (b"--x\r\n", "multipart/form-data; boundary=x", 400),
-        (b"x" * 100, "application/pdf", 415),
-    ],
-)
-def test_an_upload_that_is_none(shared: TestClient, content: bytes, kind: str, status: int) -> None:
-    """Nothing in it, no boundary, torn, or the file itself."""
-    wrong(shared, "POST", "/documents", status, content=content, headers={"Content-Type": kind})
-
-
 def test_more_files_than_one_upload_holds(shared: TestClient) -> None:
     """413; none of them is kept."""
     files = [("file", (f"{n}.md", b"x")) for n in range(1001)]
     assert wrong(shared, "POST", "/documents", 413, files=files)["code"] == "too_many"
-
-
-@pytest.mark.parametrize(
-    "mark",
-    [
-        {"trace": "0" * 12, "answers": True},
-        {"trace": "0" * 12, "useful": True, "passage": "p"},
-        {"trace": "0" * 12, "useful": True, "reason": "x" * 2001},
-        {"trace": 5},
-    ],
-)
-def test_feedback_that_says_nothing(shared: TestClient, mark: dict[str, Any]) -> None:
-    """About an answer or about a passage, and short."""
-    wrong(shared, "POST", "/feedback", 400, json=mark)
 
 
 def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from server.conftest import BRIDGE, HUT, events, listening, upload
+from server.conftest import BRIDGE, HUT, Slow, events, listening, upload
 from surefoot.run.store import from_json, read_trace
 from surefoot.server.app import create_app
 from surefoot.server.service import ServerSettings, Service
@@ -110,32 +108,6 @@ def test_an_empty_collection_says_what_to_do(client: TestClient) -> None:
     reply = client.post("/ask", json=WHO)
     assert reply.status_code == 409
     assert "POST /documents" in reply.json()["error"]["message"]
-
-
-class Slow:
-    """A pipeline that waits to be let go, or told to stop."""
-
-    def __init__(self, inner: Any) -> None:
-        self.inner = inner
-        self.policy = inner.policy
-        self.go, self.running, self.stopped = threading.Event(), threading.Event(), threading.Event()
-
-    def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
-        """The trace, once it may."""
-        self.running.set()
-        while not self.go.wait(0.01) and not more["cancel"].is_set():
-            pass
-        if more["cancel"].is_set():
-            self.stopped.set()
-        return self.inner.run(question, on_event, **more)
-
-
-@pytest.fixture
-def slow(own: Service) -> Slow:
-    """The pipeline of a server whose questions take as long as the test wants."""
-    found = Slow(own.collections.pipeline("default"))
-    own.collections._pipelines["default"] = found  # type: ignore[assignment]
-    return found
 
 
 def test_beyond_the_places_clients_are_told_when_to_come_again(own: Service, slow: Slow) -> None:
