@@ -42,36 +42,34 @@ Outcome = tuple[Action, bool]
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """An evaluator's grades of pairs, and their cost."""
+    """An evaluator's grades of pairs, one each, in order, and their cost. Where grading failed, the score is None."""
 
     grades: tuple[Grade, ...]
-    """One a pair, in order; where grading failed, or gave no number, the score is None with a reason."""
     seconds: float
-    """Inside the evaluator."""
-    calls: int = 0
-    """Calls of a language model."""
-    tokens: int = 0
-    """Prompt and output tokens of those calls."""
-    degraded: tuple[str, ...] = ()
+    """Inside the evaluator, after a first pair off the clock."""
+    calls: int
+    """Of a language model."""
+    tokens: int
+    degraded: tuple[str, ...]
     """The evaluator's declared fallbacks, in words."""
-    cached: int = 0
+    cached: int
     """Pairs whose grades came from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradingMetrics:
-    """Agreement of scores with labels, over pairs and over questions."""
+    """Agreement of scores with labels, over pairs and over questions; undefined where something it needs is missing."""
 
     roc_auc: Figure
     average_precision: Figure
     accuracy_at_upper: Figure
-    """Of "relevant where the score is at or above τ+"; undefined without thresholds."""
+    """Of "relevant where the score is at or above τ+"."""
     accuracy_at_half: Figure
-    """Of "relevant where the probability is at or above 0.5", over the pairs that have a probability."""
+    """Of "relevant where the probability is at or above 0.5"."""
     expected_calibration_error: Figure
-    """15 bins of equal width, over the pairs that have a probability."""
+    """15 bins of equal width."""
     brier: Figure
-    """Mean squared error of the probability, over the pairs that have one."""
+    """Mean squared error of the probability."""
     question_auc: Figure
     """ROC-AUC over questions: the best score against whether any of the question's passages is relevant."""
     evidence_f1: Figure
@@ -123,21 +121,17 @@ class GradingFileReport:
     ungraded: int
     """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
     ungraded_because: dict[str, int]
-    """Counts by reason."""
     metrics: GradingMetrics
     decisions: Decisions
     titles: Titles | None
     """None: the file gives no ranks, or no title labels."""
     seconds: float
-    """Spent by the evaluator on all pairs, after a first one off the clock."""
     pairs_per_second: float | None
     """Of pairs that are not `cached`; None: there are none, or they were too fast for the clock."""
     calls: int
-    """Of a language model."""
     tokens: int
     degraded: tuple[str, ...]
     cached: int
-    """Pairs whose grades came from the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +171,15 @@ class _Measured:
     report: GradingFileReport
     figures: dict[str, tuple[Figure, Floats]]
     outcomes: tuple[Outcome, ...]
-    sure: tuple[Row, ...]
-    """The rows that have a probability."""
+    rows: tuple[Row, ...]
+    """Those that have a probability."""
 
 
 def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone) -> Graded:
     """The evaluator's grades of all pairs, in calls of `CALL`; `on_done` counts pairs.
 
-    The first pair is graded once more beforehand, off the clock: a first call may load a model. When the evaluator
-    fails, the pairs of that call are ungraded. Raises ComponentError for grades that are none.
+    The first pair is graded once more beforehand: a first call may load a model. When the evaluator fails, the pairs of
+    that call are ungraded. Raises ComponentError for grades that are none.
     """
     work = [(pair.question, pair.passage) for pair in pairs]
     _grades(evaluator, work[:1])
@@ -205,12 +199,8 @@ def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone)
 def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> Iterator[Graded]:
     """The evaluator's grades of each batch; `on_done` counts the pairs of all batches."""
     total, before = sum(map(len, batches)), 0
-
-    def results(done: int, _: int) -> None:
-        on_done(before + done, total)
-
     for pairs in batches:
-        yield graded(evaluator, pairs, results)
+        yield graded(evaluator, pairs, lambda done, _, before=before: on_done(before + done, total))  # type: ignore[misc]
         before += len(pairs)
 
 
@@ -238,11 +228,6 @@ def own(evaluator: Evaluator) -> Thresholds | None:
         return None
 
 
-def report(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> GradingFileReport:
-    """The figures of these grades; pure, as the bootstrap always draws the same."""
-    return _measured(file, made, thresholds).report
-
-
 def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
     """The resamples of the file's questions (`metrics.resampled`). Their seed is made of `metrics.SEED` and the file's
     hash, so every evaluator and every other measurement has the same."""
@@ -252,11 +237,8 @@ def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
 def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str, Any]:
     """The reports as plain data. The form is stable: fields are added, never changed.
 
-    - `schema`: 1; `date`: UTC, ISO 8601; `bootstrap`: `resamples`, `seed`, `by` ("question"), `interval` (0.95); `bins`
-      of the calibration error;
-    - the keys of `about`; from the command line `surefoot` (version), `environment`, `limit` and `blank`;
-    - `evaluators`: one a report, with `evaluator` (its name), `thresholds` (null: it has none), `config`, `files` and
-      `mean`. Each file has the fields of `GradingFileReport`, and `mean` those of `Mean`;
+    - `schema`: 1; `date`: UTC, ISO 8601; `bootstrap`; `bins` of the calibration error; the keys of `about`;
+    - `evaluators`: the fields of `GradingReport` for each;
     - a figure is {`value`, `low`, `high`, `of`, `undefined`}; where it is undefined, the first three are null and
       `undefined` says why. A share is {`count`, `of`, `share`, `low`, `high`}, null where `of` is 0.
     """
@@ -289,7 +271,7 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) ->
     statistics = {**_of_pairs(scored, thresholds), "question_auc": _of_questions(rows)}
     figures = {name: metrics.figure(statistic, counts) for name, statistic in statistics.items()}
     outcomes = tuple(_outcomes(rows, thresholds)) if thresholds else ()
-    done = GradingFileReport(
+    report = GradingFileReport(
         file=file.path,
         sha256=file.sha256,
         questions=counts.shape[1],
@@ -308,20 +290,21 @@ def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) ->
         degraded=made.degraded,
         cached=made.cached,
     )
-    return _Measured(done, figures, outcomes, tuple(_sure(scored)))
+    return _Measured(report, figures, outcomes, tuple(row for row in scored if row[1].probability is not None))
 
 
 def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, Statistic]:
     """The statistics over single pairs; every row has a score."""
     scores = np.array([grade.score for _, grade, _ in rows], dtype=float)
     labels, questions = _columns(rows)
+    at_upper = replace(metrics.mean([]), undefined="the evaluator has no thresholds")
+    if thresholds:
+        at_upper = metrics.mean((scores >= thresholds.upper) == labels, questions)
     return {
         "roc_auc": metrics.roc_auc(scores, labels, questions),
         "average_precision": lab_figures.average_precision(scores, labels, questions),
-        "accuracy_at_upper": metrics.mean((scores >= thresholds.upper) == labels, questions)
-        if thresholds
-        else replace(metrics.mean([]), undefined="the evaluator has no thresholds"),
-        **_of_probabilities(_sure(rows)),
+        "accuracy_at_upper": at_upper,
+        **_of_probabilities([row for row in rows if row[1].probability is not None]),
         "evidence_f1": _of_evidence(rows),
     }
 
@@ -335,10 +318,6 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
         "brier": lab_figures.brier(sure, labels, questions),
     }
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
-
-
-def _sure(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if row[1].probability is not None]
 
 
 def _of_evidence(rows: Sequence[Row]) -> Statistic:
@@ -383,16 +362,12 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
     """The share of each action, and the share of these that is right."""
-    counts = Counter(outcomes)
-    taken = Counter(action for action, _ in outcomes)
-    correct, ambiguous, incorrect = Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT
+    counts, taken = Counter(outcomes), Counter(action for action, _ in outcomes)
+    actions = (Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT)
+    right = ((action, action is not Action.INCORRECT) for action in actions)
     return Decisions(
-        correct=counted(taken[correct], len(outcomes)),
-        ambiguous=counted(taken[ambiguous], len(outcomes)),
-        incorrect=counted(taken[incorrect], len(outcomes)),
-        correct_with_evidence=counted(counts[correct, True], taken[correct]),
-        ambiguous_with_evidence=counted(counts[ambiguous, True], taken[ambiguous]),
-        incorrect_without_evidence=counted(counts[incorrect, False], taken[incorrect]),
+        *(counted(taken[action], len(outcomes)) for action in actions),
+        *(counted(counts[action, evidence], taken[action]) for action, evidence in right),
     )
 
 
@@ -412,17 +387,16 @@ def _titles(scored: Sequence[Row], thresholds: Thresholds | None, counts: npt.ND
 
 def _mean(done: Sequence[_Measured]) -> Mean:
     each = [one.report for one in done]
-    pairs = sum(one.pairs for one in each)
+    means = {f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(GradingMetrics)}
+    pairs, cached = sum(one.pairs for one in each), sum(one.cached for one in each)
     return Mean(
         files=len(each),
         questions=sum(one.questions for one in each),
         pairs=pairs,
         ungraded=sum(one.ungraded for one in each),
-        metrics=GradingMetrics(
-            **{f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(GradingMetrics)}
-        ),
+        metrics=GradingMetrics(**means),
         decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
-        pairs_per_second=_speed(pairs, cached := sum(one.cached for one in each), sum(one.seconds for one in each)),
+        pairs_per_second=_speed(pairs, cached, sum(one.seconds for one in each)),
         cached=cached,
         pooled_calibration_error=_pooled(done),
     )
@@ -433,7 +407,7 @@ def _pooled(done: Sequence[_Measured]) -> Figure:
     if len(done) == 1:
         return done[0].report.metrics.expected_calibration_error
     starts = accumulate((one.report.questions for one in done), initial=0)
-    rows = [(pair, grade, start + n) for start, one in zip(starts, done, strict=False) for pair, grade, n in one.sure]
+    rows = [(pair, grade, start + n) for start, one in zip(starts, done, strict=False) for pair, grade, n in one.rows]
     counts = metrics.resampled(sum(one.report.questions for one in done))
     return metrics.figure(_of_probabilities(rows)["expected_calibration_error"], counts)[0]
 
