@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.cli._console import REASONS
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import Threshold, finite, require_match
 from surefoot.run import meter
-from surefoot.run.store import to_json
 from surefoot.stats import figures as metrics
 from surefoot.stats.figures import Figure, Floats, Statistic
 from surefoot.text.words import places_of
@@ -27,17 +25,21 @@ from surefoot_lab import figures as lab_figures
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.figures import Share, counted
 
-SCHEMA = 1
-"""Version of the JSON form; it stays while fields are only added."""
 CALL = 256
 """Pairs for one call of the evaluator."""
 TOP = 10
 """The title rule counts ranks 1 to 10, as the paper did for its evaluator."""
+ALL = "all files"
+"""The file of a mean."""
 
 Row = tuple[LabelledPair, Grade, int]
 """A pair, its grade, and the number, from 0, of its question."""
 Outcome = tuple[Action, bool]
 """A question's action, and whether one of its passages is relevant."""
+Decisions = dict[str, tuple[Share, Share]]
+"""Of each action, by its name, its share of the questions, and the share of these for which it is right: those without
+a relevant passage for INCORRECT, else those with one. The intervals are Wilson's: a question is one trial, and a
+bootstrap has no width where every decision is right. Without thresholds every share is of 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,122 +59,45 @@ class Graded:
 
 
 @dataclass(frozen=True, slots=True)
-class GradingMetrics:
-    """Agreement of scores with labels, over pairs and over questions; undefined where something it needs is missing."""
-
-    roc_auc: Figure
-    average_precision: Figure
-    accuracy_at_upper: Figure
-    """Of "relevant where the score is at or above τ+"."""
-    accuracy_at_half: Figure
-    """Of "relevant where the probability is at or above 0.5"."""
-    expected_calibration_error: Figure
-    """15 bins of equal width."""
-    brier: Figure
-    """Mean squared error of the probability."""
-    question_auc: Figure
-    """ROC-AUC over questions: the best score against whether any of the question's passages is relevant."""
-    evidence_f1: Figure
-    """Word overlap of the grade's span with the answers, over relevant pairs whose text holds an answer; a grade
-    without a span has 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decisions:
-    """The actions that the paper's trigger takes on the questions. Evidence: one of the passages is relevant.
-
-    The intervals are Wilson's: a question is one trial, and a bootstrap has no width where every decision is right.
-    Without thresholds nothing is decided, and every share is of 0.
-    """
-
-    correct: Share
-    ambiguous: Share
-    incorrect: Share
-    correct_with_evidence: Share
-    ambiguous_with_evidence: Share
-    incorrect_without_evidence: Share
-
-
-@dataclass(frozen=True, slots=True)
-class Titles:
-    """The CRAG paper's measure of an evaluator, over ranks 1 to 10: relevant is what the article in question says."""
-
-    pairs: int
-    majority: float
-    """Accuracy of always giving the commoner label."""
-    accuracy_at_upper: Figure
-    accuracy_at_half: Figure
-
-
-@dataclass(frozen=True, slots=True)
-class GradingFileReport:
-    """An evaluator's figures on one file."""
+class GradingReport:
+    """An evaluator's figures on one file, or their mean over several."""
 
     file: str
-    sha256: str
+    evaluator: str
     questions: int
     """Those with a labelled passage, or a sample of them."""
     pairs: int
     """With a label."""
-    relevant: float
-    """Share of the pairs with label 1."""
-    unlabelled: int
-    """Passages left out since they have no label."""
     ungraded: int
-    """Pairs without a grade: no figure of `metrics` counts them, and they keep their question from INCORRECT."""
-    ungraded_because: dict[str, int]
-    metrics: GradingMetrics
+    """Pairs without a grade: no figure counts them, and they keep their question from INCORRECT."""
+    figures: dict[str, Figure]
+    """By the headings of the tables; undefined where something that they need is missing. In a mean: over the files
+    where they are defined, but for the calibration error of all pairs together, which is smaller than the mean where
+    probabilities are too high in one file and too low in another."""
     decisions: Decisions
-    titles: Titles | None
-    """None: the file gives no ranks, or no title labels."""
     seconds: float
-    pairs_per_second: float | None
-    """Of pairs that are not `cached`; None: there are none, or they were too fast for the clock."""
-    calls: int
-    tokens: int
-    degraded: tuple[str, ...]
     cached: int
+    relevant: float = 0.0
+    """Share of the pairs with label 1."""
+    unlabelled: int = 0
+    """Passages left out since they have no label."""
+    titles: tuple[int, float, Figure, Figure] | None = None
+    """The CRAG paper's measure of an evaluator, over ranks 1 to 10; relevant is what the article in question says.
+    Pairs, accuracy of the commoner label, accuracy at τ+ and at one half. None: no ranks, or no title labels."""
+    notes: tuple[str, ...] = ()
+    """Pairs that could not be graded, with reasons, and the evaluator's fallbacks."""
+    resampled: dict[str, Floats] = field(default_factory=dict)
+    outcomes: tuple[Outcome, ...] = ()
+    rows: tuple[Row, ...] = ()
+    """Those with a probability, as `resampled` and `outcomes` for the mean."""
 
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """Over files: the mean of each metric where it is defined; the fields after it are of all files together."""
-
-    files: int
-    questions: int
-    pairs: int
-    ungraded: int
-    metrics: GradingMetrics
-    decisions: Decisions
-    pairs_per_second: float | None
-    cached: int
-    pooled_calibration_error: Figure
-    """Of all pairs together; smaller than the mean of the files' errors where probabilities are too high in one file
-    and too low in another."""
-
-
-@dataclass(frozen=True, slots=True)
-class GradingReport:
-    """An evaluator's figures on some files."""
-
-    evaluator: str
-    thresholds: Thresholds | None
-    """None: it has none yet."""
-    files: tuple[GradingFileReport, ...]
-    mean: Mean
-    config: dict[str, Any] = field(default_factory=dict)
-    """The evaluator's configuration; empty: built by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Measured:
-    """A file's report, and what the mean over files needs."""
-
-    report: GradingFileReport
-    figures: dict[str, tuple[Figure, Floats]]
-    outcomes: tuple[Outcome, ...]
-    rows: tuple[Row, ...]
-    """Those that have a probability."""
+    @property
+    def per_second(self) -> float | None:
+        """Pairs that were not cached; None: there are none, or they were too fast for the clock."""
+        read = max(
+            0, self.pairs - self.cached
+        )  # a cascade may count a pair as cached twice, for each of its evaluators
+        return read / self.seconds if read and self.seconds else None
 
 
 def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone) -> Graded:
@@ -205,19 +130,25 @@ def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_
 
 
 def run(
-    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
-) -> GradingReport:
-    """Grade every pair of every file and report; `on_done` counts the pairs of all files.
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    on_done: OnDone,
+    thresholds: Thresholds | None = None,
+    name: str = "",
+) -> list[GradingReport]:
+    """Grade every pair of every file: a report for each file, and their mean where they are several.
 
-    `thresholds` None: the evaluator's own; without any, figures that need them are undefined. Intervals are percentiles
-    of a bootstrap over questions (`draws`).
+    `on_done` counts the pairs of all files. `thresholds` None: the evaluator's own; without any, figures that need them
+    are undefined. `name`: for the reports, if not the evaluator's. Intervals are percentiles of a bootstrap over
+    questions (`draws`).
     """
     chosen = thresholds or own(evaluator)
     if chosen:
         require_match(chosen, evaluator.name)
     batches = in_turn(evaluator, [file.pairs for file in files], on_done)
-    done = [_measured(file, made, chosen) for file, made in zip(files, batches, strict=True)]
-    return GradingReport(evaluator.name, chosen, tuple(one.report for one in done), _mean(done))
+    shown = name or evaluator.name
+    done = [_report(file, shown, made, chosen) for file, made in zip(files, batches, strict=True)]
+    return [*done, *([_mean(done)] if len(done) > 1 else [])]
 
 
 def own(evaluator: Evaluator) -> Thresholds | None:
@@ -234,22 +165,9 @@ def draws(file: LabelledSet) -> npt.NDArray[np.uint16]:
     return metrics.resampled(len({pair.question_id for pair in file.pairs}), [metrics.SEED, int(file.sha256[:8], 16)])
 
 
-def as_json(reports: Sequence[GradingReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The reports as plain data. The form is stable: fields are added, never changed.
-
-    - `schema`: 1; `date`: UTC, ISO 8601; `bootstrap`; `bins` of the calibration error; the keys of `about`;
-    - `evaluators`: the fields of `GradingReport` for each;
-    - a figure is {`value`, `low`, `high`, `of`, `undefined`}; where it is undefined, the first three are null and
-      `undefined` says why. A share is {`count`, `of`, `share`, `low`, `high`}, null where `of` is 0.
-    """
-    return {
-        "schema": SCHEMA,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "bootstrap": {"resamples": metrics.RESAMPLES, "seed": metrics.SEED, "by": "question", "interval": 0.95},
-        "bins": lab_figures.BINS,
-        **about,
-        "evaluators": to_json(reports),
-    }
+def because(reasons: Mapping[str, int]) -> str:
+    """The commonest reasons, with their counts."""
+    return "; ".join(f"{reason} ({n:,})" for reason, n in Counter(reasons).most_common(REASONS))
 
 
 def _grades(evaluator: Evaluator, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
@@ -264,33 +182,34 @@ def _grades(evaluator: Evaluator, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
     return tuple(map(finite, grades))
 
 
-def _measured(file: LabelledSet, made: Graded, thresholds: Thresholds | None) -> _Measured:
+def _report(file: LabelledSet, evaluator: str, made: Graded, thresholds: Thresholds | None) -> GradingReport:
     rows = list(zip(file.pairs, made.grades, file.numbers(), strict=True))
     scored = [row for row in rows if row[1].score is not None]
     counts = draws(file)
-    statistics = {**_of_pairs(scored, thresholds), "question_auc": _of_questions(rows)}
-    figures = {name: metrics.figure(statistic, counts) for name, statistic in statistics.items()}
+    statistics = {**_of_pairs(scored, thresholds), "question AUC": _of_questions(rows)}
+    both = {name: metrics.figure(statistic, counts) for name, statistic in statistics.items()}
     outcomes = tuple(_outcomes(rows, thresholds)) if thresholds else ()
-    report = GradingFileReport(
-        file=file.path,
-        sha256=file.sha256,
+    failed = because(Counter(g.reason for g in made.grades if g.score is None))
+    ungraded = len(rows) - len(scored)
+    why = [f"{ungraded:,} of {len(rows):,} pairs could not be graded: {failed}"] if ungraded else []
+    return GradingReport(
+        file.path,
+        evaluator,
         questions=counts.shape[1],
         pairs=len(rows),
+        ungraded=ungraded,
+        figures={name: found for name, (found, _) in both.items()} | {"pooled ECE": both["ECE"][0]},
+        decisions=decisions_of(outcomes),
+        seconds=made.seconds,
+        cached=made.cached,
         relevant=sum(pair.label for pair in file.pairs) / len(rows),
         unlabelled=file.unlabelled,
-        ungraded=len(rows) - len(scored),
-        ungraded_because=dict(Counter(g.reason for g in made.grades if g.score is None).most_common()),
-        metrics=GradingMetrics(**{name: figure for name, (figure, _) in figures.items()}),
-        decisions=decisions_of(outcomes),
         titles=_titles(scored, thresholds, counts),
-        seconds=made.seconds,
-        pairs_per_second=_speed(len(rows), made.cached, made.seconds),
-        calls=made.calls,
-        tokens=made.tokens,
-        degraded=made.degraded,
-        cached=made.cached,
+        notes=(*why, *made.degraded),
+        resampled={name: drawn for name, (_, drawn) in both.items()},
+        outcomes=outcomes,
+        rows=tuple(row for row in scored if row[1].probability is not None),
     )
-    return _Measured(report, figures, outcomes, tuple(row for row in scored if row[1].probability is not None))
 
 
 def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, Statistic]:
@@ -301,11 +220,11 @@ def _of_pairs(rows: Sequence[Row], thresholds: Thresholds | None) -> dict[str, S
     if thresholds:
         at_upper = metrics.mean((scores >= thresholds.upper) == labels, questions)
     return {
-        "roc_auc": metrics.roc_auc(scores, labels, questions),
-        "average_precision": lab_figures.average_precision(scores, labels, questions),
-        "accuracy_at_upper": at_upper,
+        "ROC-AUC": metrics.roc_auc(scores, labels, questions),
+        "average precision": lab_figures.average_precision(scores, labels, questions),
+        "accuracy at τ+": at_upper,
         **_of_probabilities([row for row in rows if row[1].probability is not None]),
-        "evidence_f1": _of_evidence(rows),
+        "evidence F1": _of_evidence(rows),
     }
 
 
@@ -313,9 +232,9 @@ def _of_probabilities(rows: Sequence[Row]) -> dict[str, Statistic]:
     sure = np.array([grade.probability for _, grade, _ in rows], dtype=float)
     labels, questions = _columns(rows)
     statistics = {
-        "accuracy_at_half": metrics.mean((sure >= 0.5) == labels, questions),
-        "expected_calibration_error": lab_figures.expected_calibration_error(sure, labels, questions),
-        "brier": lab_figures.brier(sure, labels, questions),
+        "at probability .5": metrics.mean((sure >= 0.5) == labels, questions),
+        "ECE": lab_figures.expected_calibration_error(sure, labels, questions),
+        "Brier": lab_figures.brier(sure, labels, questions),
     }
     return {name: replace(one, undefined="no grade has a probability") for name, one in statistics.items()}
 
@@ -361,17 +280,20 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
-    """The share of each action, and the share of these that is right."""
+    """What the actions of these questions come to."""
     counts, taken = Counter(outcomes), Counter(action for action, _ in outcomes)
-    actions = (Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT)
-    right = ((action, action is not Action.INCORRECT) for action in actions)
-    return Decisions(
-        *(counted(taken[action], len(outcomes)) for action in actions),
-        *(counted(counts[action, evidence], taken[action]) for action, evidence in right),
-    )
+    return {
+        action.name: (
+            counted(taken[action], len(outcomes)),
+            counted(counts[action, action is not Action.INCORRECT], taken[action]),
+        )
+        for action in Action
+    }
 
 
-def _titles(scored: Sequence[Row], thresholds: Thresholds | None, counts: npt.NDArray[np.uint16]) -> Titles | None:
+def _titles(
+    scored: Sequence[Row], thresholds: Thresholds | None, counts: npt.NDArray[np.uint16]
+) -> tuple[int, float, Figure, Figure] | None:
     rows = [
         (replace(pair, label=pair.label_title), grade, question)
         for pair, grade, question in scored
@@ -381,38 +303,29 @@ def _titles(scored: Sequence[Row], thresholds: Thresholds | None, counts: npt.ND
         return None
     share = sum(pair.label for pair, _, _ in rows) / len(rows)
     statistics = _of_pairs(rows, thresholds)
-    upper, half = (metrics.figure(statistics[name], counts)[0] for name in ("accuracy_at_upper", "accuracy_at_half"))
-    return Titles(len(rows), max(share, 1 - share), upper, half)
+    upper, half = (metrics.figure(statistics[name], counts)[0] for name in ("accuracy at τ+", "at probability .5"))
+    return len(rows), max(share, 1 - share), upper, half
 
 
-def _mean(done: Sequence[_Measured]) -> Mean:
-    each = [one.report for one in done]
-    means = {f.name: lab_figures.macro([one.figures[f.name] for one in done]) for f in fields(GradingMetrics)}
-    pairs, cached = sum(one.pairs for one in each), sum(one.cached for one in each)
-    return Mean(
-        files=len(each),
+def _mean(each: Sequence[GradingReport]) -> GradingReport:
+    names = each[0].resampled
+    means = {name: lab_figures.macro([(one.figures[name], one.resampled[name]) for one in each]) for name in names}
+    return GradingReport(
+        ALL,
+        each[0].evaluator,
         questions=sum(one.questions for one in each),
-        pairs=pairs,
+        pairs=sum(one.pairs for one in each),
         ungraded=sum(one.ungraded for one in each),
-        metrics=GradingMetrics(**means),
-        decisions=decisions_of([outcome for one in done for outcome in one.outcomes]),
-        pairs_per_second=_speed(pairs, cached, sum(one.seconds for one in each)),
-        cached=cached,
-        pooled_calibration_error=_pooled(done),
+        figures={**means, "pooled ECE": _pooled(each)},
+        decisions=decisions_of([outcome for one in each for outcome in one.outcomes]),
+        seconds=sum(one.seconds for one in each),
+        cached=sum(one.cached for one in each),
     )
 
 
-def _pooled(done: Sequence[_Measured]) -> Figure:
-    """The calibration error of all files, whose questions are resampled as if they were one file's."""
-    if len(done) == 1:
-        return done[0].report.metrics.expected_calibration_error
-    starts = accumulate((one.report.questions for one in done), initial=0)
-    rows = [(pair, grade, start + n) for start, one in zip(starts, done, strict=False) for pair, grade, n in one.rows]
-    counts = metrics.resampled(sum(one.report.questions for one in done))
-    return metrics.figure(_of_probabilities(rows)["expected_calibration_error"], counts)[0]
-
-
-def _speed(pairs: int, cached: int, seconds: float) -> float | None:
-    """A cascade may have counted a pair as cached twice: once for each evaluator that it is made of."""
-    read = max(0, pairs - cached)
-    return read / seconds if read and seconds else None
+def _pooled(each: Sequence[GradingReport]) -> Figure:
+    """The calibration error of all pairs, whose questions are resampled as if they were one file's."""
+    starts = accumulate((one.questions for one in each), initial=0)
+    rows = [(pair, grade, start + n) for start, one in zip(starts, each, strict=False) for pair, grade, n in one.rows]
+    counts = metrics.resampled(sum(one.questions for one in each))
+    return metrics.figure(_of_probabilities(rows)["ECE"], counts)[0]

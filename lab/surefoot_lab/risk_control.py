@@ -16,6 +16,7 @@ from decimal import ROUND_FLOOR, Context
 from math import ceil, inf, log
 
 import numpy as np
+from scipy.stats import beta, binom
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.run.store import to_json
@@ -23,7 +24,6 @@ from surefoot.stats.figures import Ints, wilson
 from surefoot.stats.text import percent
 from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
-from surefoot_lab.bounds import at_most, highest, lowest
 
 FOLDS = 5
 """One question in so many proposes, the others test. In simulations of 300 to 4,000 questions, a half and a tenth found
@@ -37,8 +37,6 @@ _ALL_ANSWERED = (
     "every question has a relevant passage, so that no INCORRECT decision can be right; add questions that the "
     "passages do not answer, or take the relevant passages of some out (--thin)"
 )
-_SHORT = Context(prec=6, rounding=ROUND_FLOOR)
-"""Candidates are cut to six digits: downwards, so that a question stays on its own score's side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +156,14 @@ def _parts(questions: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
 
 def _grid(proposing: Iterable[Judged]) -> list[float]:
     """The candidates, rising."""
-    scores = sorted({float(_SHORT.create_decimal(repr(float(q.best)))) for q in proposing if q.best is not None})
+    scores = sorted({_cut(q.best) for q in proposing if q.best is not None})
     places = np.linspace(0, len(scores) - 1, min(GRID, len(scores))).round().astype(int)
     return [scores[place] for place in places]
+
+
+def _cut(score: float) -> float:
+    """To six digits: downwards, so that a question stays on its own score's side."""
+    return float(Context(prec=6, rounding=ROUND_FLOOR).create_decimal(repr(float(score))))
 
 
 def _span(proposing: Sequence[Judged]) -> list[float]:
@@ -181,20 +184,21 @@ def _surest(counts: Sequence[tuple[int, int]]) -> int:
 def _correct(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ+, the CORRECT decisions, and those of them that lack evidence."""
     scored = [q for q in questions if q.best is not None]
-    lacking = [q for q in scored if not q.evidence]
-    of, wrong = len(scored) - _below(scored, grid), len(lacking) - _below(lacking, grid)
+    below = _below(scored, grid), _below([q for q in scored if not q.evidence], grid)
+    of, wrong = (counts[-1] - counts[:-1] for counts in below)
     return list(zip(of.tolist(), wrong.tolist(), strict=True))
 
 
 def _incorrect(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ−, the INCORRECT decisions, and those of them that have evidence."""
     scored = [q for q in questions if q.best is not None and not q.ungraded]
-    holding = [q for q in scored if q.evidence]
-    return list(zip(_below(scored, grid).tolist(), _below(holding, grid).tolist(), strict=True))
+    of, wrong = _below(scored, grid)[:-1], _below([q for q in scored if q.evidence], grid)[:-1]
+    return list(zip(of.tolist(), wrong.tolist(), strict=True))
 
 
 def _below(scored: Iterable[Judged], grid: Sequence[float]) -> Ints:
-    return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array(grid))
+    """The questions below each candidate, and at last all of them."""
+    return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array([*grid, inf]))
 
 
 def _lower(testing: Sequence[Judged], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
@@ -220,7 +224,7 @@ def _choice(
 
 def _passing(counts: Sequence[tuple[int, int]], target: float, confidence: float) -> int:
     """The number of these that are shown to keep the target, before the first that is not."""
-    shown = (at_most(wrong, of, target) <= 1 - confidence for of, wrong in counts)
+    shown = (binom.cdf(wrong, of, target) <= 1 - confidence for of, wrong in counts)
     return next((n for n, keeps in enumerate(shown) if not keeps), len(counts))
 
 
@@ -232,13 +236,15 @@ def _strip(relevant: Sequence[float], aim: Aim, most: float | None) -> Choice:
         shown = _point(rising[0], len(rising), 0, confidence) if rising else None
         because = _because(shown, target, confidence, "relevant passages of different questions")
         return Choice(target, None, shown, because)
-    chosen = min(float(_SHORT.create_decimal(repr(float(rising[lost])))), inf if most is None else most)
+    chosen = min(_cut(rising[lost]), inf if most is None else most)
     return Choice(target, chosen, _point(chosen, len(rising), sum(score < chosen for score in rising), confidence))
 
 
 def _point(threshold: float, of: int, wrong: int, confidence: float) -> Point:
-    bounds = lowest(wrong, of, confidence), highest(wrong, of, confidence)
-    return Point(threshold, of, wrong, wrong / of if of else None, *bounds)
+    """With the exact bounds of Clopper and Pearson (1934), which hold for any number of trials."""
+    low = float(beta.ppf(1 - confidence, wrong, of - wrong + 1)) if wrong else 0.0
+    high = float(beta.ppf(confidence, wrong + 1, of - wrong)) if wrong < of else 1.0
+    return Point(threshold, of, wrong, wrong / of if of else None, low, high)
 
 
 def _because(shown: Point | None, target: float, confidence: float, what: str) -> str:

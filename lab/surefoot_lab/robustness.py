@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +12,10 @@ import numpy.typing as npt
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import label, require_match
-from surefoot.run.store import to_json
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.protocols import Evaluator, Pair
-from surefoot_lab import grading as bench_evaluator
 from surefoot_lab import probes
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.figures import Share, counted
@@ -26,7 +23,7 @@ from surefoot_lab.grading import Graded, draws, in_turn
 from surefoot_lab.probes import PROBES, Expectation, Probe
 
 Moves = Sequence[tuple[Action, Action]]
-"""The labels (`act.label`) of pairs before and after."""
+"""The labels (`policies.label`) of pairs before and after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class ProbeFinding:
 
     - falls: of the pairs at or above τ+ before, the share below it afterwards;
     - low: of the pairs below τ+ before, the share still below it;
-    - holds: of all pairs, the share with the same label (`act.label`: at τ+ and τ−) as before;
+    - holds: of all pairs, the share with the same label as before, at τ+ and τ−;
     - reported: None.
 
     Its interval is Wilson's: a pair is one trial. The intervals of the changes are from a bootstrap over questions.
@@ -54,15 +51,13 @@ class ProbeFinding:
     probe: str
     expects: Expectation
     screened: bool
-    """`screen.screened` took orders to the machine out of the changed passage before it was graded."""
+    """Orders to the machine were taken out of the changed passage before it was graded."""
     pairs: int
     """Changed, and graded before and after."""
     left_out: dict[str, int]
     """Pairs that the probe does not apply to, by reason."""
     ungraded: dict[str, int]
     """Changed pairs of which one of the two grades is missing, by reason."""
-    score_before: float | None
-    """The mean over `pairs`; None: there are none."""
     score_change: Figure
     """Mean of after less before."""
     probability_change: Figure
@@ -75,38 +70,19 @@ class ProbeFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbeFileReport:
-    """The effects of all probes on one file."""
+class ProbeReport:
+    """The effects of all probes on an evaluator's grades of one file."""
 
     file: str
-    sha256: str
-    questions: int
+    evaluator: str
     relevant: int
     """Probed pairs with label 1: one for each question that has any, chosen by the passages' ids."""
     irrelevant: int
     """The same with label 0."""
     findings: tuple[ProbeFinding, ...]
     """One a probe, in the order of `probes.PROBES`."""
-    graded: int
-    """Distinct pairs that the evaluator was given."""
-    seconds: float
-    """Inside the evaluator."""
-    calls: int
-    """Of a language model."""
-    tokens: int
-    degraded: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RobustnessReport:
-    """The effects of the probes on one evaluator's grades of some files."""
-
-    evaluator: str
-    thresholds: Thresholds
-    seed: int
-    files: tuple[ProbeFileReport, ...]
-    config: dict[str, Any] = field(default_factory=dict)
-    """The evaluator's configuration; empty: built by hand."""
+    notes: tuple[str, ...]
+    """The evaluator's fallbacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,26 +102,23 @@ class _Plan:
 
 
 def run(
-    evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, thresholds: Thresholds | None = None
-) -> RobustnessReport:
+    evaluator: Evaluator,
+    files: Sequence[LabelledSet],
+    on_done: OnDone,
+    thresholds: Thresholds | None = None,
+    name: str = "",
+) -> list[ProbeReport]:
     """Grade one relevant and one irrelevant pair of each question, as they are and as each probe changes them.
-    `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own."""
+
+    `on_done` counts the pairs of all files; `thresholds` None: the evaluator's own; `name`: for the reports, if not the
+    evaluator's.
+    """
     used = thresholds or evaluator.thresholds
     require_match(used, evaluator.name)
     plans = [_planned(file) for file in files]
     batches = in_turn(evaluator, [plan.pairs for plan in plans], on_done)
-    done = tuple(_measured(plan, made, used) for plan, made in zip(plans, batches, strict=True))
-    return RobustnessReport(evaluator.name, used, probes.SEED, done)
-
-
-def as_json(reports: Sequence[RobustnessReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The reports as plain data. The form is stable: fields are added, never changed.
-
-    It is that of `evaluator.as_json`, whose `evaluators` is empty here, with `probes`: one a report, with `evaluator`
-    (its name), `thresholds`, `seed`, `config` and `files`. Each file has the fields of `ProbeFileReport`, and each of
-    its `findings` those of `ProbeFinding`. Figures and shares are as they are there.
-    """
-    return {**bench_evaluator.as_json([], about), "probes": to_json(reports)}
+    shown = name or evaluator.name
+    return [_report(plan, shown, made, used) for plan, made in zip(plans, batches, strict=True)]
 
 
 def _planned(file: LabelledSet) -> _Plan:
@@ -169,25 +142,12 @@ def _chosen(pairs: Iterable[LabelledPair]) -> tuple[LabelledPair, ...]:
     return tuple(min(mine, key=lambda pair: hashed(pair.passage.id)) for mine in similar.values())
 
 
-def _measured(plan: _Plan, made: Graded, thresholds: Thresholds) -> ProbeFileReport:
-    pairs = plan.pairs
-    grades = {_pair(pair): grade for pair, grade in zip(pairs, made.grades, strict=True)}
+def _report(plan: _Plan, evaluator: str, made: Graded, thresholds: Thresholds) -> ProbeReport:
+    grades = {_pair(pair): grade for pair, grade in zip(plan.pairs, made.grades, strict=True)}
     numbers = dict(zip((pair.question_id for pair in plan.file.pairs), plan.file.numbers(), strict=True))
-    counts = draws(plan.file)
-    labels = Counter(pair.label for pair in plan.chosen)
-    return ProbeFileReport(
-        file=plan.file.path,
-        sha256=plan.file.sha256,
-        questions=len(numbers),
-        relevant=labels[1],
-        irrelevant=labels[0],
-        findings=tuple(_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES),
-        graded=len(pairs),
-        seconds=made.seconds,
-        calls=made.calls,
-        tokens=made.tokens,
-        degraded=made.degraded,
-    )
+    counts, labels = draws(plan.file), Counter(pair.label for pair in plan.chosen)
+    findings = tuple(_finding(probe, plan, grades, numbers, counts, thresholds) for probe in PROBES)
+    return ProbeReport(plan.file.path, evaluator, labels[1], labels[0], findings, made.degraded)
 
 
 def _finding(
@@ -204,24 +164,20 @@ def _finding(
     chances = [(n, b.probability, a.probability) for n, b, a in each]
     sure = [(n, b, a) for n, b, a in chances if b is not None and a is not None]
     moves = [(label(b, thresholds), label(a, thresholds)) for _, b, a in scores]
+    missing = (b.reason if b.score is None else a.reason for _, b, a in each if b.score is None or a.score is None)
     return ProbeFinding(
         probe=probe.name,
         expects=probe.expects,
         screened=probe.screened,
         pairs=len(scores),
         left_out=dict(plan.left_out[probe].most_common()),
-        ungraded=dict(Counter(_reason(b, a) for _, b, a in each if b.score is None or a.score is None).most_common()),
-        score_before=sum(before for _, before, _ in scores) / len(scores) if scores else None,
+        ungraded=dict(Counter(missing).most_common()),
         score_change=_change(scores, counts, "the probe applies to no pair that could be graded"),
         probability_change=_change(sure, counts, "no grade has a probability"),
         upper=_flips([(before is Action.CORRECT, after is Action.CORRECT) for before, after in moves]),
         lower=_flips([(before is not Action.INCORRECT, after is not Action.INCORRECT) for before, after in moves]),
         as_expected=_as_expected(probe.expects, moves),
     )
-
-
-def _reason(before: Grade, after: Grade) -> str:
-    return before.reason if before.score is None else after.reason
 
 
 def _change(each: Sequence[tuple[int, float, float]], counts: npt.NDArray[np.uint16], undefined: str) -> Figure:

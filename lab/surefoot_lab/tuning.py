@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from math import inf
 from pathlib import PurePath
-from typing import Any
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
@@ -20,17 +19,15 @@ from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 from surefoot.types.protocols import Evaluator
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.grading import Decisions, Outcome, decisions_of, graded
-from surefoot_lab.risk_control import FOLDS, Aim, Fit, Judged, Point, curve, fit, part_that_tests
+from surefoot_lab.grading import Decisions, decisions_of, graded
+from surefoot_lab.risk_control import Aim, Fit, Judged, Point, curve, fit, part_that_tests
 
-SCHEMA = 1
-"""Version of the JSON form; it stays while fields are only added."""
 THIN = 4
 """`thinned` takes the relevant passages of one question in so many."""
 
 
 @dataclass(frozen=True, slots=True)
-class Data:
+class TunedFile:
     """One file's questions. The targets hold over all files, not for one of several."""
 
     file: str
@@ -50,8 +47,6 @@ class TuningReport:
     """Thresholds of an evaluator, with their risk and the data behind them."""
 
     evaluator: str
-    date: str
-    """UTC, ISO 8601."""
     aim: Aim
     fit: Fit
     thresholds: Thresholds | None
@@ -60,30 +55,26 @@ class TuningReport:
     """Of all test questions."""
     curve: tuple[Point, ...]
     """Of CORRECT decisions, from the strictest candidate for τ+ to the most lenient."""
-    files: tuple[Data, ...]
+    files: tuple[TunedFile, ...]
     ungraded_because: dict[str, int]
     """Pairs by reason."""
-    config: dict[str, Any] = field(default_factory=dict)
-    """The evaluator's configuration; empty: built by hand."""
 
 
 def run(evaluator: Evaluator, files: Sequence[LabelledSet], on_done: OnDone, aim: Aim | None = None) -> TuningReport:
-    """Grade every pair of every file once and fit; `on_done` counts pairs. `aim` None: the
-    defaults."""
-    wanted, now = aim or Aim(), datetime.now(UTC)
+    """Grade every pair of every file once and fit; `on_done` counts pairs. `aim` None: the defaults."""
+    wanted = aim or Aim()
     rest = iter(grades := graded(evaluator, [pair for file in files for pair in file.pairs], on_done).grades)
-    queries = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
-    every = [question for some in queries for question in some]
+    each = [questions(file.pairs, islice(rest, len(file.pairs))) for file in files]
+    every = [question for some in each for question in some]
     fitted = fit(every, wanted)
     return TuningReport(
         evaluator=evaluator.name,
-        date=now.isoformat(timespec="seconds"),
         aim=wanted,
         fit=fitted,
-        thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted, f"{now:%Y-%m-%d}")),
+        thresholds=fitted.thresholds(evaluator.name, _fitted_on(files, fitted)),
         decisions=_decisions(every, fitted),
         curve=curve(every, wanted.confidence),
-        files=tuple(_data(file, some, fitted) for file, some in zip(files, queries, strict=True)),
+        files=tuple(_tuned(file, some, fitted) for file, some in zip(files, each, strict=True)),
         ungraded_because=dict(Counter(grade.reason for grade in grades if grade.score is None).most_common()),
     )
 
@@ -123,17 +114,6 @@ def preset(thresholds: Thresholds) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_json(report: TuningReport, about: dict[str, Any]) -> dict[str, Any]:
-    """The report as plain data. The form is stable: fields are added, never changed.
-
-    - `schema`: 1; the keys of `about`; from the command line `surefoot` (version) and `limit`, null where not given;
-    - `split`: how questions were divided, which no seed decides: `by`, `proposing`: one in so many;
-    - the fields of `TuningReport`, with null where nothing was found.
-    """
-    split = {"by": "hash of the question's text", "proposing": FOLDS}
-    return {"schema": SCHEMA, **about, "split": split, **to_json(report)}
-
-
 def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Judged:
     scores = [grade.score for _, grade in rows if grade.score is not None]
     shown = [(hashed(pair.passage.id, 16), g.score) for pair, g in rows if pair.label and g.score is not None]
@@ -146,30 +126,29 @@ def _question(rows: Sequence[tuple[LabelledPair, Grade]]) -> Judged:
     )
 
 
-def _outcomes(tests: Iterable[Judged], fitted: Fit) -> Iterator[Outcome]:
+def _decisions(each: Sequence[Judged], fitted: Fit) -> Decisions:
+    """On the questions that test."""
     upper, lower = fitted.upper.threshold, fitted.lower.threshold
     policy = Threshold(Thresholds(inf if upper is None else upper, -inf if lower is None else lower, 0.0, ""))
-    for question in tests:
-        grades = [Grade("", score) for score in (question.best, *[None] * question.ungraded)]
-        yield policy.decide(grades).action, question.evidence
+    outcomes = []
+    for one in part_that_tests(each):
+        grades = [Grade("", score) for score in (one.best, *[None] * one.ungraded)]
+        outcomes.append((policy.decide(grades).action, one.evidence))
+    return decisions_of(outcomes)
 
 
-def _decisions(queries: Sequence[Judged], fitted: Fit) -> Decisions:
-    """On the questions that test."""
-    return decisions_of(list(_outcomes(part_that_tests(queries), fitted)))
+def _tuned(file: LabelledSet, each: Sequence[Judged], fitted: Fit) -> TunedFile:
+    ungraded = sum(question.ungraded for question in each)
+    counts = len(each), len(file.pairs), ungraded
+    return TunedFile(file.path, file.sha256, *counts, _decisions(each, fitted), file.thinned)
 
 
-def _data(file: LabelledSet, queries: Sequence[Judged], fitted: Fit) -> Data:
-    ungraded, decisions = sum(question.ungraded for question in queries), _decisions(queries, fitted)
-    return Data(file.path, file.sha256, len(queries), len(file.pairs), ungraded, decisions, file.thinned)
-
-
-def _fitted_on(files: Sequence[LabelledSet], fitted: Fit, date: str) -> str:
+def _fitted_on(files: Sequence[LabelledSet], fitted: Fit) -> str:
     names = ", ".join(f"{PurePath(file.path).name} ({file.sha256[:8]})" for file in files)
     thinned = f", one in {THIN} without its relevant passages" if any(file.thinned for file in files) else ""
     return (
         f"{fitted.proposing + fitted.testing:,} questions of {names}{thinned}: with {percent(fitted.confidence)} "
         f"confidence each, at most {percent(fitted.upper.target)} of CORRECT decisions lack evidence, at most "
         f"{percent(fitted.lower.target)} of INCORRECT ones have some, and at most {percent(fitted.strip.target)} of "
-        f"relevant passages lie below the strip threshold; surefoot lab tune, {date}"
+        f"relevant passages lie below the strip threshold; surefoot lab tune, {datetime.now(UTC):%Y-%m-%d}"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,7 +14,7 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ComponentError, ConfigError, ModelError
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.grading import CALL, GradingFileReport, GradingReport, as_json, graded, run
+from surefoot_lab.grading import CALL, GradingReport, graded, run
 
 OWN = Thresholds(upper=0.5, lower=0.2, strip=0.2, evaluator="reader")
 
@@ -59,38 +58,39 @@ def silent(done: int, total: int) -> None:
     """For who need not know."""
 
 
-def measured(file: LabelledSet, thresholds: Thresholds | None = None) -> GradingFileReport:
-    return run(Reader(), [file], silent, thresholds).files[0]
+def measured(file: LabelledSet, thresholds: Thresholds | None = None) -> GradingReport:
+    (report,) = run(Reader(), [file], silent, thresholds)
+    return report
 
 
 FILE = labelled("0.9_0.9+ 0.6_0.4- 0.1_0.1-", "0.3_0.4- 0.3_0.6+", "0.1_0.2-", "0.55_0.7-", unlabelled=3)
 
 
 @pytest.fixture(scope="module")
-def figures() -> GradingFileReport:
+def figures() -> GradingReport:
     """Four questions: right, unsure, rightly given up, and wrongly believed."""
     return measured(FILE)
 
 
-def test_pairs_are_ranked_by_score(figures: GradingFileReport) -> None:
+def test_pairs_are_ranked_by_score(figures: GradingReport) -> None:
     """Over all questions together: 0.9+ 0.6- 0.55- 0.3+ 0.3- 0.1- 0.1-."""
-    assert figures.metrics.roc_auc.value == pytest.approx((5 + 2.5) / 10)
-    assert figures.metrics.average_precision.value == pytest.approx((1 + 2 / 5) / 2)
-    assert figures.metrics.roc_auc.of == 7
+    assert figures.figures["ROC-AUC"].value == pytest.approx((5 + 2.5) / 10)
+    assert figures.figures["average precision"].value == pytest.approx((1 + 2 / 5) / 2)
+    assert figures.figures["ROC-AUC"].of == 7
 
 
-def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingFileReport) -> None:
+def test_accuracy_is_taken_at_the_threshold_and_at_one_half(figures: GradingReport) -> None:
     """A score of τ+ or more says relevant; so does a probability of one half or more."""
-    assert figures.metrics.accuracy_at_upper.value == pytest.approx(4 / 7)
-    assert figures.metrics.accuracy_at_half.value == pytest.approx(6 / 7)
+    assert figures.figures["accuracy at τ+"].value == pytest.approx(4 / 7)
+    assert figures.figures["at probability .5"].value == pytest.approx(6 / 7)
     on_it = measured(labelled("0.5_0.5+ 0.1_0.1-"))
-    assert (on_it.metrics.accuracy_at_upper.value, on_it.metrics.accuracy_at_half.value) == (1, 1)
+    assert (on_it.figures["accuracy at τ+"].value, on_it.figures["at probability .5"].value) == (1, 1)
 
 
-def test_a_question_counts_by_its_best_score(figures: GradingFileReport) -> None:
+def test_a_question_counts_by_its_best_score(figures: GradingReport) -> None:
     """Bests 0.9+ 0.3+ 0.1- 0.55-: three of four pairs of questions are in order."""
-    assert (figures.metrics.question_auc.value, figures.metrics.question_auc.of) == (0.75, 4)
-    every = measured(labelled("0.9+", "0.1+")).metrics.question_auc
+    assert (figures.figures["question AUC"].value, figures.figures["question AUC"].of) == (0.75, 4)
+    every = measured(labelled("0.9+", "0.1+")).figures["question AUC"]
     assert (every.value, every.undefined) == (None, "it takes both labels, and 2 of 2 are positive")
 
 
@@ -110,20 +110,18 @@ def answered(*texts: str, answers: tuple[str, ...] = ("Ada Veil", "the Bell"), l
 
 def test_the_words_that_a_grade_points_at_are_held_against_the_answers() -> None:
     """Whole, half, and not at all; articles do not count, and of several answers the best does."""
-    found = run(Pointer(), [answered("by Ada Veil", "it was Old ada veil", "the Bell", "ada veil")], silent)
-    assert found.files[0].metrics.evidence_f1.value == pytest.approx((1 + 4 / 5 + 1 + 0) / 4)
-    assert found.files[0].metrics.evidence_f1.of == 4
+    (found,) = run(Pointer(), [answered("by Ada Veil", "it was Old ada veil", "the Bell", "ada veil")], silent)
+    assert found.figures["evidence F1"].value == pytest.approx((1 + 4 / 5 + 1 + 0) / 4)
+    assert found.figures["evidence F1"].of == 4
 
 
-def test_decisions_are_counted_with_their_evidence(figures: GradingFileReport) -> None:
+def test_decisions_are_counted_with_their_evidence(figures: GradingReport) -> None:
     """CORRECT should hold some, INCORRECT none; AMBIGUOUS has its count too."""
     made = figures.decisions
-    assert [(s.count, s.of) for s in (made.correct, made.ambiguous, made.incorrect)] == [(2, 4), (1, 4), (1, 4)]
-    assert (made.correct_with_evidence.count, made.correct_with_evidence.of) == (1, 2)
-    assert (made.ambiguous_with_evidence.count, made.ambiguous_with_evidence.of) == (1, 1)
-    assert (made.incorrect_without_evidence.count, made.incorrect_without_evidence.of) == (1, 1)
-    assert made.correct_with_evidence.low == pytest.approx(0.0945, abs=1e-4)
-    wrong = measured(labelled("0.1+")).decisions.incorrect_without_evidence
+    counts = {action: [(share.count, share.of) for share in both] for action, both in made.items()}
+    assert counts == {"CORRECT": [(2, 4), (1, 2)], "AMBIGUOUS": [(1, 4), (1, 1)], "INCORRECT": [(1, 4), (1, 1)]}
+    assert made["CORRECT"][1].low == pytest.approx(0.0945, abs=1e-4)
+    wrong = measured(labelled("0.1+")).decisions["INCORRECT"][1]
     assert (wrong.count, wrong.of) == (0, 1)
 
 
@@ -137,17 +135,18 @@ def test_what_could_not_be_graded_is_in_no_ranking() -> None:
     """Not even last: it is counted, by reason, and keeps a question from INCORRECT."""
     part = measured(labelled("0.9+ ?+ nan-", "0.1- ?-", "?+"))
     assert (part.pairs, part.ungraded) == (6, 4)
-    assert part.ungraded_because == {"no words": 3, "the evaluator returned nan": 1}
-    assert (part.metrics.roc_auc.value, part.metrics.roc_auc.of) == (1, 2)
-    assert part.metrics.accuracy_at_upper.of == 2
-    assert (part.decisions.incorrect.count, part.decisions.ambiguous.count) == (0, 2)
+    assert part.notes[0] == "4 of 6 pairs could not be graded: no words (3); the evaluator returned nan (1)"
+    assert (part.figures["ROC-AUC"].value, part.figures["ROC-AUC"].of) == (1, 2)
+    assert part.figures["accuracy at τ+"].of == 2
+    assert (part.decisions["INCORRECT"][0].count, part.decisions["AMBIGUOUS"][0].count) == (0, 2)
 
 
 def test_a_call_that_fails_leaves_its_pairs_ungraded() -> None:
     """The next call goes on."""
     file = labelled(*["0.9+"] * CALL, "0.1- !-")
     part = measured(file)
-    assert (part.pairs, part.ungraded, part.ungraded_because) == (CALL + 2, 2, {"out of memory": 2})
+    assert (part.pairs, part.ungraded) == (CALL + 2, 2)
+    assert part.notes == (f"2 of {CALL + 2} pairs could not be graded: out of memory (2)", "asked twice")
 
 
 TITLED = labelled("0.9_0.9- 0.3_0.2- 0.6_0.6- 0.9_0.9+", "0.9_0.1-")
@@ -161,42 +160,34 @@ def test_the_title_rule_is_counted_over_the_first_ten_ranks() -> None:
     """There "relevant" is what the right article says; the labels do not matter, the majority is shown beside it."""
     marks = [(1, 1), (10, 0), (2, 0), (11, 0), (3, None)]
     file = replace(TITLED, pairs=tuple(titled(p, *mark) for p, mark in zip(TITLED.pairs, marks, strict=True)))
-    titles = measured(file).titles
-    assert titles is not None
-    assert (titles.pairs, titles.majority) == (3, pytest.approx(2 / 3))
-    assert (titles.accuracy_at_upper.value, titles.accuracy_at_half.value) == (
-        pytest.approx(2 / 3),
-        pytest.approx(2 / 3),
-    )
+    pairs, majority, upper, half = measured(file).titles or (0, 0.0, None, None)
+    assert (pairs, majority) == (3, pytest.approx(2 / 3))
+    assert upper is not None
+    assert half is not None
+    assert (upper.value, half.value) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
 
 
 def test_intervals_are_drawn_over_questions() -> None:
     """The same for the same file, whatever stands beside it; one question has none."""
     file = labelled(*["0.9+ 0.6- 0.1-", "0.3- 0.3+", "0.1- 0.2+"] * 10)
     alone = measured(file)
-    beside = run(Reader(), [FILE, file], silent).files[1]
-    assert alone.metrics == beside.metrics
-    low, high = alone.metrics.roc_auc.low, alone.metrics.roc_auc.high
-    assert low is not None and high is not None and low < (alone.metrics.roc_auc.value or 0) < high  # noqa: PT018
-    assert measured(replace(file, sha256="f" * 16)).metrics.roc_auc.low != low
-    assert measured(labelled("0.9+ 0.1-")).metrics.roc_auc.low is None
+    beside = run(Reader(), [FILE, file], silent)[1]
+    assert alone.figures == beside.figures
+    low, high = alone.figures["ROC-AUC"].low, alone.figures["ROC-AUC"].high
+    assert low is not None and high is not None and low < (alone.figures["ROC-AUC"].value or 0) < high  # noqa: PT018
+    assert measured(replace(file, sha256="f" * 16)).figures["ROC-AUC"].low != low
+    assert measured(labelled("0.9+ 0.1-")).figures["ROC-AUC"].low is None
 
 
-@pytest.fixture(scope="module")
-def both() -> GradingReport:
-    """Two files, in the first of which every question has evidence."""
-    return run(Reader(), [labelled("0.9+ 0.6- 0.1-", "0.3+ 0.9-"), labelled("0.9+ 0.1-", "0.6- 0.2-", "?-")], silent)
-
-
-def test_the_mean_weighs_files_alike(both: GradingReport) -> None:
+def test_the_mean_weighs_files_alike() -> None:
     """And leaves out those where a figure is undefined."""
-    first, second = (file.metrics for file in both.files)
-    assert both.mean.metrics.roc_auc.value == pytest.approx(
-        ((first.roc_auc.value or 0) + (second.roc_auc.value or 0)) / 2
-    )
-    assert (both.mean.metrics.roc_auc.of, both.mean.metrics.question_auc.of) == (2, 1)
-    assert both.mean.metrics.question_auc.value == second.question_auc.value
-    assert both.mean.metrics.brier.value is None
+    files = labelled("0.9+ 0.6- 0.1-", "0.3+ 0.9-"), labelled("0.9+ 0.1-", "0.6- 0.2-", "?-")
+    first, second, mean = (one.figures for one in run(Reader(), files, silent))
+    aucs = [one["ROC-AUC"].value or 0 for one in (first, second)]
+    assert mean["ROC-AUC"].value == pytest.approx(sum(aucs) / 2)
+    assert (mean["ROC-AUC"].of, mean["question AUC"].of) == (2, 1)
+    assert mean["question AUC"].value == second["question AUC"].value
+    assert mean["Brier"].value is None
 
 
 class Unfitted(Reader):
@@ -211,31 +202,26 @@ class Unfitted(Reader):
 def test_an_evaluator_without_thresholds_is_measured() -> None:
     """All but what takes thresholds, which says so; with some that are given it is whole."""
     marked = tuple(replace(pair, rank=1, label_title=1) for pair in FILE.pairs)
-    found = run(Unfitted(), [replace(FILE, pairs=marked)], silent)
-    (one,) = found.files
-    assert found.thresholds is None
-    assert one.metrics.roc_auc == measured(FILE).metrics.roc_auc
-    assert one.metrics.accuracy_at_upper == Figure(None, None, None, 0, "the evaluator has no thresholds")
+    (one,) = run(Unfitted(), [replace(FILE, pairs=marked)], silent)
+    assert one.figures["ROC-AUC"] == measured(FILE).figures["ROC-AUC"]
+    assert one.figures["accuracy at τ+"] == Figure(None, None, None, 0, "the evaluator has no thresholds")
     assert one.titles is not None
-    assert one.titles.accuracy_at_upper.value is None
-    assert one.titles.accuracy_at_half.value is not None
-    assert (one.decisions.correct.of, found.mean.decisions.correct.share) == (0, None)
-    assert json.loads(json.dumps(as_json([found], {}), allow_nan=False))["evaluators"][0]["thresholds"] is None
-    assert run(Unfitted(), [FILE], silent, OWN).files[0].decisions == measured(FILE).decisions
+    assert one.titles[2].value is None
+    assert one.titles[3].value is not None
+    assert one.decisions["CORRECT"][0].of == 0
+    assert run(Unfitted(), [FILE], silent, OWN)[0].decisions == measured(FILE).decisions
 
 
 def test_the_pooled_calibration_error_is_that_of_all_pairs() -> None:
     """One file's doubts and another's trust can be right together, and wrong in the mean."""
     shy, bold = labelled("0.5_0.5+ 0.5_0.5+"), labelled("0.5_0.5- 0.5_0.5-", sha256="f" * 16)
-    both = run(Reader(), [shy, bold], silent).mean
-    assert both.metrics.expected_calibration_error.value == 0.5
-    pooled = both.pooled_calibration_error
+    both = run(Reader(), [shy, bold], silent)[2].figures
+    assert both["ECE"].value == 0.5
+    pooled = both["of all pairs"]
     assert (pooled.value, pooled.of) == (0, 4)
     assert pooled.high == 0.5, "the questions of both files are drawn as two questions"
-    alone = run(Reader(), [FILE], silent)
-    assert alone.mean.pooled_calibration_error == alone.files[0].metrics.expected_calibration_error
-    bare = run(Reader(), [labelled("0.9+ 0.1-")] * 2, silent).mean.pooled_calibration_error
-    assert bare == Figure(None, None, None, 0, "no grade has a probability")
+    alone = measured(FILE).figures
+    assert alone["of all pairs"] == alone["ECE"]
 
 
 class Broken(Reader):

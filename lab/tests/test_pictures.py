@@ -17,7 +17,7 @@ from surefoot_lab.grading import decisions_of
 from surefoot_lab.qa import QAReport
 from surefoot_lab.risk_control import Aim, Choice, Fit, Point
 from surefoot_lab.samples import ActionSample
-from surefoot_lab.tuning import Data, TuningReport
+from surefoot_lab.tuning import TunedFile, TuningReport
 
 pytest.importorskip("matplotlib", reason="needs the extra pictures")
 HOSTILE = "</svg><script>$\\frac$\x1b\u202e"
@@ -42,9 +42,9 @@ def tuned(name: str) -> TuningReport:
         Point(1.25, 40, 1, 0.025, 0.001, 0.045),
         Point(-1, 100, 20, 0.2, 0.15, 0.26),
     )
-    data, missing = Data(name, "0123", 125, 500, 0, decisions_of([])), Choice(0.1, None, None, "none")
+    data, missing = TunedFile(name, "0123", 125, 500, 0, decisions_of([])), Choice(0.1, None, None, "none")
     fit = Fit(Choice(0.05, 1.25, points[1]), missing, missing, 0.95, 25, 100)
-    return TuningReport("lexical", "2026-01-01", Aim(), fit, None, decisions_of([]), points, (data,), {})
+    return TuningReport("lexical", Aim(), fit, None, decisions_of([]), points, (data,), {})
 
 
 def degraded(name: str) -> list[QAReport]:

@@ -10,7 +10,7 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.figures import counted
-from surefoot_lab.robustness import Flips, ProbeFileReport, ProbeFinding, run
+from surefoot_lab.robustness import Flips, ProbeFinding, ProbeReport, run
 
 OWN = Thresholds(upper=0.8, lower=0.3, strip=0.3, evaluator="told")
 Think = Callable[[str, str], tuple[float | None, float | None]]
@@ -54,11 +54,11 @@ def silent(done: int, total: int) -> None:
     """For who need not know."""
 
 
-def reported(think: Think, file: LabelledSet = FILE) -> ProbeFileReport:
-    return run(Told(think), [file], silent).files[0]
+def reported(think: Think, file: LabelledSet = FILE) -> ProbeReport:
+    return run(Told(think), [file], silent)[0]
 
 
-def finding(report: ProbeFileReport, name: str, screened: bool = False) -> ProbeFinding:
+def finding(report: ProbeReport, name: str, screened: bool = False) -> ProbeFinding:
     (found,) = [one for one in report.findings if (one.probe, one.screened) == (name, screened)]
     return found
 
@@ -75,7 +75,6 @@ def manners(question: str, text: str) -> tuple[float, float | None]:
 def test_the_change_is_after_less_before() -> None:
     """Its mean over the pairs, with an interval over questions; of probabilities where both are there."""
     one = finding(reported(manners), "polite question")
-    assert one.score_before == pytest.approx((0.9 + 0.8 + 0.1 + 0.5) / 4)
     assert one.score_change.value == pytest.approx((-0.7 - 0.1 + 0.7 - 0.1) / 4)
     assert one.probability_change.value == pytest.approx((-0.7 + 0.7 - 0.1) / 6)
     assert (one.pairs, one.score_change.of, one.probability_change.of) == (4, 4, 3)
@@ -135,11 +134,9 @@ def test_what_could_not_be_graded_is_counted_by_reason() -> None:
 
 
 def test_no_pair_is_graded_twice() -> None:
-    """But the first, off the clock; what was graded is counted."""
+    """But the first, off the clock."""
     results = Told(manners)
-    report = run(results, [FILE], silent).files[0]
+    (report,) = run(results, [FILE], silent)
     keys = [(question, passage) for question, passage in results.seen]
-    assert len(keys) == len(set(keys)) + 1 == report.graded + 1
-    assert (report.file, report.sha256, report.questions) == ("some/file.jsonl", "0123456789abcdef", 5)
-    assert (report.relevant, report.irrelevant, report.calls, report.tokens) == (4, 5, 0, 0)
-    assert (report.degraded, report.seconds > 0) == ((), True)
+    assert len(keys) == len(set(keys)) + 1
+    assert (report.file, report.relevant, report.irrelevant, report.notes) == ("some/file.jsonl", 4, 5, ())

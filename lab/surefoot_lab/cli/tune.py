@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.table import Table
-from rich.text import Text
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings
-from surefoot.cli._console import REASONS, counting, err, headed, out, plain, pulling, short, tabled, write_json
-from surefoot.cli._numbers import number
+from surefoot.cli._console import counting, err, out, pulling, short, write_json
 from surefoot.config.builder import Builder
-from surefoot.run.store import write_text
+from surefoot.run.store import to_json, write_text
 from surefoot.stats.text import NONE
 from surefoot.stats.text import percent as digits
 from surefoot_lab import pictures, tuning
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs
-from surefoot_lab.grading import Decisions
-from surefoot_lab.report import percent
-from surefoot_lab.risk_control import Aim, Point
+from surefoot_lab.grading import Decisions, because
+from surefoot_lab.report import Table, count, percent, show
+from surefoot_lab.risk_control import FOLDS, Aim, Choice
 from surefoot_lab.tuning import THIN, TuningReport
 
-_DECIDED = ["CORRECT", "lack evidence", "AMBIGUOUS", "INCORRECT", "have evidence"]
+_DECIDED = {
+    "file": str,
+    "tested": count,
+    "CORRECT": percent,
+    "lack evidence": percent,
+    "AMBIGUOUS": percent,
+    "INCORRECT": percent,
+    "have evidence": percent,
+}
 
 
 def tune(
@@ -71,11 +75,15 @@ def tune(
     with pulling():
         one = Builder(chosen).evaluator
     with counting(one.name) as on_progress:
-        report = replace(tuning.run(one, files, on_progress, aim), config=chosen)
-    write_json(json_file, tuning.as_json(report, recorded(limit)))
+        report = tuning.run(one, files, on_progress, aim)
+    split = {"by": "hash of the question's text", "proposing": FOLDS}
+    write_json(json_file, {**recorded(limit), "config": chosen, "split": split, **to_json(report)})
     if picture:
         pictures.risk_coverage(report, picture)
-    _show(report)
+    show(_tables(report))
+    out.print(_legend(report), style="dim", soft_wrap=True)
+    for note in _notes(report):
+        out.say(note, "yellow")
     if report.thresholds is None:
         raise typer.Exit(1)
     if preset:
@@ -83,49 +91,38 @@ def tune(
         err.say(f"to decide by them: --set thresholds.file={preset}", "dim")
 
 
-def _show(report: TuningReport) -> None:
-    """The thresholds with their risk; the decisions, file by file; and what is missing and why."""
-    rows = [(short(one.file), one.decisions) for one in report.files]
-    rows += [("all files", report.decisions)] if len(rows) > 1 else []
-    decided = tabled(["file"], ["tested", *_DECIDED], ((name, *_shares(made)) for name, made in rows))
-    for table in (_thresholds(report), decided):
-        out.print(table)
-        out.print()
-    out.print(_legend(report), style="dim", soft_wrap=True)
-    for note in _notes(report):
-        out.say(note, "yellow")
+def _choices(report: TuningReport) -> Iterator[tuple[str, str, Choice, str]]:
+    """Name, rule, threshold, and the word for what goes wrong."""
+    yield "τ+", "CORRECT ≥", report.fit.upper, "lack evidence"
+    yield "τ−", "INCORRECT <", report.fit.lower, "have evidence"
+    yield "strip", "kept ≥", report.fit.strip, "lost"
 
 
-def _thresholds(report: TuningReport) -> Table:
-    table = headed([plain(report.evaluator), ""], ["counted", "wrong", "risk", "bound", "target"])
-    for name, rule, choice, wrong in (
-        ("τ+", "CORRECT ≥", report.fit.upper, "lack evidence"),
-        ("τ−", "INCORRECT <", report.fit.lower, "have evidence"),
-        ("strip", "kept ≥", report.fit.strip, "lost"),
-    ):
-        found = choice.threshold
-        text = Text("none found", style="yellow") if found is None else Text(f"{rule} {found:.4g}")
-        table.add_row(name, text, *_figures(choice.shown, wrong), digits(choice.target))
-    return table
+def _tables(report: TuningReport) -> list[Table]:
+    """The thresholds with their risk; the decisions, file by file."""
+    headings = dict.fromkeys(["counted", "wrong", "risk", "bound", "target"], lambda cell: cell)
+    thresholds = [(name, *_threshold(rule, choice, wrong)) for name, rule, choice, wrong in _choices(report)]
+    rows = [(short(one.file), *_shares(one.decisions)) for one in report.files]
+    rows += [("all files", *_shares(report.decisions))] if len(rows) > 1 else []
+    return [
+        Table("thresholds", {report.evaluator: str, "": str, **headings}, thresholds),
+        Table("decisions", _DECIDED, rows),
+    ]
 
 
-def _figures(shown: Point | None, wrong: str) -> tuple[str, str, str, str]:
+def _threshold(rule: str, choice: Choice, wrong: str) -> tuple[str, ...]:
+    text = "none found" if choice.threshold is None else f"{rule} {choice.threshold:.4g}"
+    shown, target = choice.shown, digits(choice.target)
     if shown is None or shown.risk is None:
-        return "0", NONE, NONE, NONE
-    return number(shown.of), f"{shown.wrong:,} {wrong}", digits(shown.risk), digits(shown.high)
+        return text, "0", NONE, NONE, NONE, target
+    return text, f"{shown.of:,}", f"{shown.wrong:,} {wrong}", digits(shown.risk), digits(shown.high), target
 
 
-def _shares(made: Decisions) -> tuple[str, ...]:
-    """The cells of `_DECIDED`, and before them the number of questions."""
-    with_evidence, without = made.correct_with_evidence.share, made.incorrect_without_evidence.share
-    return (
-        number(made.correct.of),
-        percent(made.correct),
-        percent(None if with_evidence is None else 1 - with_evidence),
-        percent(made.ambiguous),
-        percent(made.incorrect),
-        percent(None if without is None else 1 - without),
-    )
+def _shares(made: Decisions) -> tuple[Any, ...]:
+    """The cells of `_DECIDED` but for the file."""
+    (correct, with_evidence), (incorrect, without) = made["CORRECT"], made["INCORRECT"]
+    lacking, having = (None if right.share is None else 1 - right.share for right in (with_evidence, without))
+    return correct.of, correct, lacking, made["AMBIGUOUS"][0], incorrect, having
 
 
 def _legend(report: TuningReport) -> str:
@@ -139,10 +136,7 @@ def _legend(report: TuningReport) -> str:
 
 
 def _notes(report: TuningReport) -> Iterator[str]:
-    for name, choice in (("τ+", report.fit.upper), ("τ−", report.fit.lower), ("strip", report.fit.strip)):
-        if choice.threshold is None:
-            yield f"no {name}: {choice.reason}"
+    yield from (f"no {name}: {one.reason}" for name, _, one, _ in _choices(report) if one.threshold is None)
     if ungraded := sum(file.ungraded for file in report.files):
-        because = [f"{reason} ({n:,})" for reason, n in [*report.ungraded_because.items()][:REASONS]]
         total = sum(file.pairs for file in report.files)
-        yield f"{ungraded:,} of {total:,} pairs could not be graded: {'; '.join(because)}"
+        yield f"{ungraded:,} of {total:,} pairs could not be graded: {because(report.ungraded_because)}"

@@ -91,7 +91,7 @@ def test_the_figures_of_each_file_are_shown(surefoot: Any, files: list[Path]) ->
     assert bridges[1][:7] == ["bridges", "1.000", "[1.000,", "1.000]", "1.000", "[1.000,", "1.000]"]
     assert bridges[2][:4] == ["bridges", "1.000", "[1.000,", "1.000]"]
     assert bridges[3] == "bridges 1.000 100 % of 3 0 100 % of 1".split()
-    assert bridges[4][:4] == ["bridges", "3", "pairs", "1.000"]
+    assert bridges[4][:3] == ["bridges", "3", "1.000"]
     assert one[1][:3] == ["one", "1.000", "1.000"]
     assert len(cells(done.out, "all files:")) == 1
     assert len(cells(done.out, "all files ")) == 3
@@ -105,14 +105,12 @@ def test_evaluators_are_measured_side_by_side(surefoot: Any, files: list[Path], 
     words = ("--evaluator", "lexical", "--evaluator", "cosine", "--set", "embedder.use=static", "--json", "report.json")
     done = surefoot("lab", "evaluator", *files, *words)
     assert done.code == 0
-    first = done.out.splitlines().index(next(line for line in done.out.splitlines() if "ROC-AUC" in line))
-    assert [line.split()[:2] for line in done.out.splitlines()[first + 1 : first + 3]] == [
-        ["bridges", "lexical"],
-        ["cosine", "1.000"],
+    rows = report(here)["pairs"]
+    assert [(row["file"], row["evaluator"], row["ROC-AUC"]["value"]) for row in rows][:2] == [
+        ("bridges", "lexical", 1.0),
+        ("bridges", "cosine", 1.0),
     ]
-    each = report(here)["evaluators"]
-    assert [one["evaluator"] for one in each] == ["lexical", "cosine:static-256-v1-65bd3593"]
-    assert each[0]["files"][0]["sha256"] == each[1]["files"][0]["sha256"]
+    assert report(here)["config"]["cosine"]["embedder"]["use"] == "static"
     assert all(cell_len(line.rstrip()) <= 100 for line in done.out.splitlines())
 
 
@@ -123,14 +121,14 @@ def test_options_can_stand_beside_a_name(surefoot: Any, files: list[Path], here:
     words = [word for name in names for word in ("--evaluator", name)]
     done = surefoot("lab", "evaluator", files[0], *words, "--json", "report.json")
     assert (done.code, done.err) == (0, "")
-    built = [one["config"]["evaluator"] for one in report(here)["evaluators"]]
-    assert built == [
-        {"use": UNFITTED, "model": "a b", "score": 0.25},
-        {"use": UNFITTED, "model": "c", "score": 0.5},
-        {"use": HALF, "score": 0.5},
-    ]
-    assert report(here)["evaluators"][2]["thresholds"]["upper"] == 0.6
-    assert [done.out.count(f" {name} ") for name in ("unfitted:a b", "unfitted:c")] == [4, 4]
+    built = {name: one["evaluator"] for name, one in report(here)["config"].items()}
+    assert built == {
+        "unfitted:a b": {"use": UNFITTED, "model": "a b", "score": 0.25},
+        "unfitted:c": {"use": UNFITTED, "model": "c", "score": 0.5},
+        HALF: {"use": HALF, "score": 0.5},
+    }
+    assert f"{HALF}: τ+ 0.6, τ− 0.4" in done.out
+    assert [row["evaluator"] for row in report(here)["pairs"]] == ["unfitted:a b", "unfitted:c", HALF]
 
 
 def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: list[Path], here: Path) -> None:
@@ -138,10 +136,9 @@ def test_an_evaluator_can_be_measured_before_it_is_fitted(surefoot: Any, files: 
     words = ("lab", "evaluator", files[0], "--evaluator", f"{UNFITTED} model=a score=0.5", "--json", "report.json")
     done = surefoot(*words)
     assert done.code == 0
-    (one,) = report(here)["evaluators"]
-    assert (one["thresholds"], one["files"][0]["metrics"]["roc_auc"]["value"]) == (None, 0.5)
+    assert report(here)["pairs"][0]["ROC-AUC"]["value"] == 0.5
     assert "– the evaluator has no thresholds: bridges" in done.out
-    assert "unfitted:a: no thresholds, which surefoot lab tune would fit" in done.out
+    assert f"{UNFITTED}: no thresholds, which surefoot lab tune would fit" in done.out
     assert cells(done.out, "bridges")[3][-3:] == ["–", "–", "–"]
     arguments = surefoot(*words, "--set", "thresholds.upper=0.5")
     assert (arguments.code, arguments.err) == (2, "surefoot: unfitted:a has no thresholds; fit them\n")
@@ -155,8 +152,7 @@ def test_a_part_can_be_blanked(surefoot: Any, files: list[Path], here: Path, par
     assert surefoot("lab", "evaluator", files[0], *words).code == 0
     data = report(here)
     assert data["blank"] == part
-    assert data["evaluators"][0]["files"][0]["metrics"]["roc_auc"]["value"] == 0.5
-    assert data["evaluators"][0]["files"][0]["ungraded"] == 0
+    assert (data["pairs"][0]["ROC-AUC"]["value"], data["pairs"][0]["ungraded"]) == (0.5, 0)
 
 
 def test_what_could_not_be_graded_is_shown(surefoot: Any, files: list[Path]) -> None:

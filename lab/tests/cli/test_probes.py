@@ -61,19 +61,15 @@ def test_the_findings_of_each_file_are_shown(surefoot: Any, files: list[Path]) -
     """Every probe with pairs, change, flips and what was expected; what was left out says why."""
     done = surefoot("lab", "evaluator", *files, "--probe", "--evaluator", "lexical")
     assert done.code == 0
-    assert "bridges · lexical (τ+ 0.75, τ− 0.4) · 3 relevant and 3 irrelevant pairs" in done.out
-    assert (
-        rows(done.out, "injected question")[0]
-        == "injected question 3 +1.00 [+1.00, +1.00] – ↓0 ↑3 ↓0 ↑3 0 % of 3".split()
-    )
-    assert rows(done.out, "entity in both")[0] == "entity in both 3 .000 [.000, .000] – ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
-    assert rows(done.out, "entity in question")[1] == "entity in question 0 – – ↓0 ↑0 ↓0 ↑0 –".split()
-    assert len(rows(done.out, "screened")) == 2 * sum(probe.screened for probe in PROBES)
-    assert [len(rows(done.out, group)) for group in ("must fall", "must hold", "must stay low", "only reported")] == [
-        2
-    ] * 4
+    assert "bridges · lexical · 3 relevant and 3 irrelevant pairs" in done.out
+    injected = "injected question low 3 +1.00 [+1.00, +1.00] – ↓0 ↑3 ↓0 ↑3 0 % of 3".split()
+    assert rows(done.out, "injected question")[0] == injected
+    both = "entity in both holds 3 .000 [.000, .000] – ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
+    assert rows(done.out, "entity in both")[0] == both
+    assert rows(done.out, "entity in question")[1] == "entity in question falls 0 – – ↓0 ↑0 ↓0 ↑0 –".split()
+    assert done.out.count("screened") == 2 * sum(probe.screened for probe in PROBES) + 1
     assert "left out, the title holds an answer" not in done.out
-    reason = "left out, the file names nothing else that the pair does not"
+    reason = "one: left out, the file names nothing else that the pair does not"
     assert f"{reason}: entity in question 1, entity in passage 1, entity in both 1" in done.out
 
 
