@@ -329,20 +329,6 @@ def test_no_process_outlives_the_one_that_asked(folder, how):
     _until(lambda: not any(b"index.cutting_worker" in _command(child) for child in children))
 
 
-@needs_proc
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # of Python 3.12 and later, in a process with threads
-def test_a_process_that_was_forked_off_has_readers_of_its_own(folder):
-    """Two that ask one would take each other's answers."""
-    request = file(folder / "a.txt")
-    read(request)
-    pid = os.fork()
-    if pid == 0:
-        signal.alarm(60)
-        os._exit(0 if said(read(request)[0][0]) == ["The glacier."] and len(readers()) == 1 else 1)
-    assert os.waitpid(pid, 0)[1] == 0
-    assert said(read(request)[0][0]) == ["The glacier."]
-
-
 def test_nothing_is_imported_from_the_folder_that_we_are_in(folder):
     """It may be a stranger's, and hold a docx.py."""
     (folder / "json.py").write_text("raise SystemExit(3)")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
+from base64 import b64decode
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -59,15 +60,14 @@ class ReaderProcess:
 
     def start(self) -> None:
         """Start the process, which takes a while, without waiting for it."""
-        if self._process is not None:
+        if self._process and not self._pending and self._process.poll() is not None:
+            self.end()  # it had ended for lack of requests
+        if self._process:
             return
-        try:
+        pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+        try:  # in a session of its own, since Ctrl-C is for us
             self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for us
+                self._command, stdin=pipe, stdout=pipe, stderr=nothing, start_new_session=True
             )
         except OSError as error:
             raise self._unstarted() from error
@@ -76,32 +76,20 @@ class ReaderProcess:
         for request in self._pending:
             self._send(request)
 
-    def revive(self) -> None:
-        """Forget a process that has ended for lack of requests."""
-        if self._process is not None and self._process.poll() is not None:
-            self.end()
-
     def ask(self, request: Request) -> Reading:
         """Request a file or page; answers come in the order of the requests."""
-        reading = Reading(self.answer, request)
         self.start()
         self._pending.append(request)
         self._send(request)
-        return reading
+        return Reading(self._answer, request)
 
     def _send(self, request: Request) -> None:
-        # A process that has ended is noticed where its answer is waited for.
-        with suppress(OSError):
-            stdin = self._alive().stdin
-            stdin.write(request.encoded())  # type: ignore[union-attr]
-            stdin.flush()  # type: ignore[union-attr]
+        with suppress(OSError):  # a process that has ended is noticed where its answer is waited for
+            if self._process and self._process.stdin:
+                self._process.stdin.write(request.encoded())
+                self._process.stdin.flush()
 
-    def _alive(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            raise RuntimeError("the reader was not started")
-        return self._process
-
-    def answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
+    def _answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
         """The items about the oldest request, of `size` bytes. Raises ProcessDied; UsageError where none starts."""
         ends = monotonic() + seconds
         for attempt in count(1):
@@ -142,7 +130,7 @@ class ReaderProcess:
 
     def end(self) -> None:
         """End the process, whatever it is doing."""
-        if self._process is not None:
+        if self._process:
             self._process.kill()
             while self._lines.get() is not None:
                 pass
@@ -150,7 +138,9 @@ class ReaderProcess:
 
     def _buried(self) -> int:
         """The exit status of the process, which has closed its output."""
-        process, self._process = self._alive(), None
+        process, self._process = self._process, None
+        if process is None:
+            return 0
         try:
             process.wait(1)
         except subprocess.TimeoutExpired:
@@ -168,12 +158,6 @@ class ReaderProcess:
         if process := self._process:
             process.kill()
             process.wait()
-
-    def forget(self) -> None:
-        """Let go of a process that belongs to our parent."""
-        if process := self._process:
-            process.returncode = 0  # else it complains that nobody waited for it
-        self._process = None
 
 
 class Readers:
@@ -212,12 +196,13 @@ class Readers:
     def article(self, request: Request, seconds: float) -> Article:
         """The page as an article, read within so many seconds. Raises Unreadable with the reason if it is not."""
         with self._requested(request, seconds) as (reading, left):
-            return reading.article(left)
+            extract, ambiguous, links = reading.value(left)
+        return Article(extract, ambiguous, tuple((address, line) for address, line in links))
 
     def picture(self, request: Request, seconds: float) -> bytes:
         """The drawn page, in PNG. Raises Unreadable with the reason if it is not drawn within so many seconds."""
         with self._requested(request, seconds) as (reading, left):
-            return reading.picture(left)
+            return b64decode(reading.value(left))
 
     @contextmanager
     def _requested(self, request: Request, seconds: float) -> Iterator[tuple[Reading, float]]:
@@ -225,13 +210,11 @@ class Readers:
         ends = monotonic() + seconds
         if seconds <= 0 or not self._turns.acquire(timeout=seconds):
             raise Unreadable("was not read in time")
+        reader = self._lend()
         try:
-            reader = self._lend()
-            try:
-                yield reader.ask(request), ends - monotonic()
-            finally:
-                self._take_back(reader)
+            yield reader.ask(request), ends - monotonic()
         finally:
+            self._take_back(reader)
             self._turns.release()
 
     def warm(self, count: int) -> None:
@@ -249,17 +232,10 @@ class Readers:
             for reader in self._lent:
                 reader.kill()
 
-    def forget(self) -> None:
-        """Start anew in a forked process, since two processes cannot share a reading process."""
-        for reader in (*self._idle, *self._lent):
-            reader.forget()
-        self.__init__(self._command)  # type: ignore[misc]
-
     def _lend(self) -> ReaderProcess:
         with self._lock:
             reader = self._idle.pop() if self._idle else ReaderProcess(self._command)
             self._lent.add(reader)
-        reader.revive()
         return reader
 
     def _take_back(self, reader: ReaderProcess) -> None:

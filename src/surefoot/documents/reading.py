@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import inf
 from time import time_ns
 from typing import Any
@@ -43,17 +41,12 @@ class Request:
 
     def encoded(self) -> bytes:
         """The bytes that are sent."""
-        fields: dict[str, Any] = {
-            "name": self.name,
-            "url": self.url,
-            "size": self.size,
+        fields = asdict(self) | {
+            "known": self.known and self.known.hex(),
             "seconds": limits.processor_seconds(self.size),
             "characters": limits.output_characters(self.size),
-            "article": self.article,
-            "picture": self.picture,
         }
-        if self.path is not None:
-            fields |= {"path": self.path, "space": self.space, "known": self.known and self.known.hex()}
+        del fields["body"]
         return json.dumps(fields).encode() + b"\n" + self.body
 
 
@@ -116,27 +109,15 @@ class Reading:
             self.passing = died.passing
             yield self._size, DocumentProblem(str(died))
 
-    def article(self, seconds: float) -> Article:
-        """The requested article. Raises Unreadable, with the reason, if it is not read within so many seconds."""
-        found: dict[str, list[Any]] = defaultdict(list)
-        try:
-            for kind, *values in self._answer(self._size, seconds):
-                found[kind].append(values)
-        except ProcessDied as died:
-            raise Unreadable(str(died)) from died
-        if problems := found["problem"]:
-            raise Unreadable("; ".join(reason for _, reason, _ in problems))
-        ((ambiguous,),) = found["article"]
-        lines = "\n".join(line for (line,) in found["line"])
-        return Article(lines, ambiguous, tuple((address, line) for address, line in found["link"]))
+    def value(self, seconds: float) -> Any:
+        """What was requested beside documents: the parts of an article, or a picture in base64.
 
-    def picture(self, seconds: float) -> bytes:
-        """The drawn page, in PNG. Raises Unreadable, with the reason, if it is not drawn within so many seconds."""
+        Raises Unreadable, with the reason, if it is not there within so many seconds.
+        """
         try:
-            found = [item for item in self._answer(self._size, seconds) if item[0] in ("picture", "problem")]
+            found = dict((kind, values) for kind, *values in self._answer(self._size, seconds))
         except ProcessDied as died:
             raise Unreadable(str(died)) from died
-        kind, *values = found[0]
-        if kind == "problem":
-            raise Unreadable(values[1])
-        return b64decode(values[0])
+        if "problem" in found:
+            raise Unreadable(found["problem"][1])
+        return found["value"][0]

@@ -16,7 +16,8 @@ import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
 from importlib import import_module
 from math import ceil
 from pathlib import PurePath
@@ -84,7 +85,7 @@ def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, cu
         _limit(resource.RLIMIT_CPU, ceil(process_time()) + request["seconds"])
     answer = _Answer(answers, request["characters"], cut)
     digest, same = None, False
-    if "path" in request:
+    if request["path"] is not None:
         digest, same = _file(request, answer)
     else:
         body = requests.read(request["size"])
@@ -99,27 +100,20 @@ def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, cu
 def _file(request: dict[str, Any], answer: _Answer) -> tuple[str | None, bool]:
     """Read a file, unless its hash is the known one; the hash, and whether it is that one.
 
-    The hash is of the bytes that were read, even where the file is written meanwhile.
+    The hash is of what is read, or was there before it: a file that is written meanwhile is read again next time.
     """
-    digest, same = None, False
-    with _telling(answer), _Hashed(request["path"]) as raw:
-        file = io.BufferedReader(raw)
-        whole = PurePath(request["name"]).suffix.lower() not in STREAMED
-        source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES))) if whole else file
-        same = request["known"] is not None and _digest(file, raw) == request["known"]
-        if not same:
-            source.seek(0)
-            with _telling(answer):
-                _give(source, request, answer)
-        digest = _digest(file, raw)
-    return digest, same
-
-
-def _digest(file: BinaryIO, raw: _Hashed) -> str:
-    """Of the whole file; reads the rest of it."""
-    while file.read(1 << 20):
-        pass
-    return raw.hash.hexdigest()
+    with _telling(answer), open(request["path"], "rb") as file:
+        source: BinaryIO = file
+        if PurePath(request["name"]).suffix.lower() not in STREAMED:
+            source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES)))
+        digest = file_digest(source, partial(blake2b, digest_size=16)).hexdigest()
+        if digest == request["known"]:
+            return digest, True
+        source.seek(0)
+        with _telling(answer):
+            _give(source, request, answer)
+        return digest, False
+    return None, False
 
 
 def _content(file: BinaryIO, most: int) -> bytes:
@@ -167,36 +161,13 @@ def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None
     article = import_module("surefoot.documents.article")  # as a loader is: most who read need none of it
     tree = article.parsed(body)
     ambiguous = article.tells_apart(tree)
-    for link in article.links(tree):
-        answer.piece("link", *link)
-    for line in article.lines(tree):
-        answer.piece("line", line)
-    answer.say("article", ambiguous)
+    links = [(clean(address), clean(line)) for address, line in article.links(tree)]
+    answer.value(("\n".join(map(clean, article.lines(tree))), ambiguous, links))
 
 
 def _give_picture(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
     drawn = import_module("surefoot.documents.page_picture").drawn
-    answer.piece("picture", b64encode(drawn(body, request["picture"])).decode())
-
-
-class _Hashed(io.FileIO):
-    """A file that hashes what is read, anew whenever it is put back to its start."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.hash = blake2b(digest_size=16)
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Read, and hash the bytes."""
-        count = super().readinto(buffer)
-        self.hash.update(memoryview(buffer)[:count])
-        return count
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
-        """Go there; at the start, begin another hash."""
-        if (offset, whence) == (0, os.SEEK_SET):
-            self.hash = blake2b(digest_size=16)
-        return super().seek(offset, whence)
+    answer.value(b64encode(drawn(body, request["picture"])).decode())
 
 
 class _Answer:
@@ -228,11 +199,10 @@ class _Answer:
         fields = document.title, size(document), dict(document.meta)
         self.say("document", self.at, document.key, document.id, digest(document), *fields)
 
-    def piece(self, kind: str, *texts: str) -> None:
-        """Say a part of an article. Raises Unreadable where the page yields too much text."""
-        words = [clean(text) for text in texts]
-        self._count(sum(map(len, words)))
-        self.say(kind, *words)
+    def value(self, value: Any) -> None:
+        """Say what is no document. Raises Unreadable where the page yields too much text."""
+        self._count(len(json.dumps(value)))
+        self.say("value", value)
 
     def _count(self, characters: int) -> None:
         self._given += characters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 
 from surefoot.documents.reader_pool import Readers
@@ -11,5 +10,3 @@ from surefoot.documents.reader_pool import Readers
 READERS = Readers((sys.executable, "-P", "-m", "surefoot.index.cutting_worker"))
 # -P: nothing is imported from the folder that we are in
 atexit.register(READERS.end)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=READERS.forget)
