@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import cssselect2
@@ -47,24 +49,21 @@ _UNSEEN = re.compile(
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 """Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write."""
 
-Declarations = tuple[tuple[bool, str, tuple[Any, ...]], ...]
-"""Whether it is important, name and value of each."""
-
 
 class _Style(NamedTuple):
-    """The visibility of an element, and the inherited properties that decide whether its text is seen."""
+    """What decides whether an element's text is seen; all but `gone` is inherited."""
 
     gone: bool = False
     visible: bool = True
     size: float = 16.0
-    ink: tuple[float, ...] = ()
-    """Red, green, blue and opacity of the letters, from 0 to 1; empty: not declared."""
+    ink: tuple[float, ...] = (0, 0, 0, 1)
+    """Red, green, blue and opacity of the letters."""
     painted: bool = False
     """A background was declared, so that light letters may stand on dark."""
 
     @property
     def readable(self) -> bool:
-        blank = bool(self.ink) and not self.painted and (self.ink[3] < _FAINTEST or min(self.ink) > _LIGHT)
+        blank = not self.painted and (self.ink[3] < _FAINTEST or min(self.ink) > _LIGHT)
         return self.visible and self.size >= _SMALLEST and not blank
 
 
@@ -83,22 +82,29 @@ def prune(page: HtmlElement) -> None:
     waiting = [(page, _styled(page, matched.get(page, ()), _Style(painted=linked), scripted))]
     while waiting:
         element, style = waiting.pop()
-        inside = [
-            (child, _styled(child, matched.get(child, ()), style, scripted)) for child in element.iterchildren("*")
-        ]
-        in_head = element.tag == "head"
-        gone = {child for child, below in inside if style.gone or below.gone or in_head != (child.tag == "title")}
-        waiting += [(child, below) for child, below in inside if child not in gone]
-        _write(element, gone, style.readable or element.tag == "title")
+        readable, in_head = style.readable or element.tag == "title", element.tag == "head"
+        element.text = _seen(element.text, readable)
+        for child in [*element]:
+            child.tail = _seen(child.tail, readable)
+            below = _styled(child, matched.get(child, ()), style, scripted) if isinstance(child.tag, str) else None
+            if below is None or style.gone or below.gone or in_head != (child.tag == "title"):
+                _drop(child)
+            else:
+                waiting.append((child, below))
+        stored = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
+        if stored != dict(element.attrib):
+            element.attrib.clear()
+            element.attrib.update(stored)
 
 
 def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:
     """By element, the matches of the rules that may decide whether it is seen."""
-    matcher, rules = cssselect2.Matcher(), 0
-    for sheet in page.iter("style"):
+    matcher, sheets = cssselect2.Matcher(), [*page.iter("style")]
+    for sheet in sheets:
         if not _ELSEWHERE.search(sheet.get("media", "")):
-            rules += sum(_add(matcher, rule) for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content())))
-    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if rules else ()
+            for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content())):
+                _add(matcher, rule)
+    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if sheets else ()
     return {each.etree_element: matcher.match(each) for each in wrapped}
 
 
@@ -106,30 +112,24 @@ def _rules(nodes: list[Any]) -> Iterator[Any]:
     for node in nodes:
         if node.type == "qualified-rule":
             yield node
-        elif (
-            node.type == "at-rule"
-            and node.content
-            and node.lower_at_keyword in ("media", "supports", "layer")
-            and not _ELSEWHERE.search(tinycss2.serialize(node.prelude))
-        ):
+        elif node.type != "at-rule" or not node.content or _ELSEWHERE.search(tinycss2.serialize(node.prelude)):
+            continue
+        elif node.lower_at_keyword in ("media", "supports", "layer"):
             yield from _rules(tinycss2.parse_rule_list(node.content))
 
 
-def _add(matcher: cssselect2.Matcher, rule: Any) -> int:
-    """Add a rule if it may decide whether text is seen; how many selectors it has."""
-    declarations = _parsed(tinycss2.serialize(rule.content))
-    try:
-        selectors = cssselect2.compile_selector_list(rule.prelude) if declarations else []
-    except cssselect2.SelectorError:  # no browser reads it either
-        return 0
-    for selector in selectors:
-        if selector.pseudo_element is None:
-            matcher.add_selector(selector, declarations)
-    return len(selectors)
+def _add(matcher: cssselect2.Matcher, rule: Any) -> None:
+    """Add a rule if it may decide whether text is seen."""
+    if declarations := _parsed(tinycss2.serialize(rule.content)):
+        with suppress(cssselect2.SelectorError):  # no browser reads it either
+            for selector in cssselect2.compile_selector_list(rule.prelude):
+                if selector.pseudo_element is None:
+                    matcher.add_selector(selector, declarations)
 
 
 @lru_cache(maxsize=4096)
-def _parsed(style: str) -> Declarations:
+def _parsed(style: str) -> tuple[tuple[bool, str, tuple[Any, ...]], ...]:
+    """Whether it is important, name and value of each declaration that is considered."""
     return tuple(
         (each.important, each.lower_name, tuple(t for t in each.value if t.type not in ("whitespace", "comment")))
         for each in tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)
@@ -149,7 +149,7 @@ def _styled(element: HtmlElement, matched: Sequence[Any], outer: _Style, scripte
     every += _parsed(attributes["style"]) if "style" in attributes else ()
     if not every:
         return outer._replace(gone=hidden) if hidden else outer
-    held = {name: value for _, name, value in sorted(every, key=lambda each: each[0])}
+    held = {name: value for _, name, value in sorted(every, key=itemgetter(0))}
     word = {name: getattr(value[0], "lower_value", "") for name, value in held.items() if value}
     pixels = {name: length for name, value in held.items() if value and (length := _pixels(value[0])) is not None}
     gone = word.get("display", "none" if hidden else "") == "none" or word.get("content-visibility") == "hidden"
@@ -178,32 +178,18 @@ def _pixels(token: Any) -> float | None:
     return float(token.value) * _UNITS.get(unit, 16.0)
 
 
-def _write(element: HtmlElement, gone: set[HtmlElement], readable: bool) -> None:
-    """Remove what is not seen, and join the text around it without joining two words."""
-    anchor, pieces = None, [element.text or ""]
-    for child in [*element]:
-        if isinstance(child.tag, str) and child not in gone:
-            _put(element, anchor, pieces, readable)
-            anchor, pieces = child, [child.tail or ""]
-            continue
-        parts = child in gone and "".join(pieces)[-1:].isalnum() and (child.tail or "")[:1].isalnum()
-        pieces.append(f"{' ' * parts}{child.tail or ''}")
-        element.remove(child)
-    _put(element, anchor, pieces, readable)
-    stored = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
-    if stored != dict(element.attrib):
-        element.attrib.clear()
-        element.attrib.update(stored)
+def _drop(element: HtmlElement) -> None:
+    """Remove an element without joining the words around it."""
+    before = element.getprevious()
+    text = element.getparent().text if before is None else before.tail
+    if isinstance(element.tag, str) and (text or "")[-1:].isalnum() and (element.tail or "")[:1].isalnum():
+        element.tail = f" {element.tail}"
+    element.drop_tree()
 
 
-def _put(element: HtmlElement, after: HtmlElement | None, pieces: list[str], readable: bool) -> None:
-    old = (element.text if after is None else after.tail) or ""
-    new = "".join(pieces) if readable or not old else " "
-    if not new.isascii() or not new.isprintable():
-        new = _NOT_XML.sub("", _UNSEEN.sub("", new.replace("\f", " ")))
-    if new == old:
-        return
-    if after is None:
-        element.text = new
-    else:
-        after.tail = new
+def _seen(text: str | None, readable: bool) -> str | None:
+    if not text or not readable:
+        return text and " "
+    if text.isascii() and text.isprintable():
+        return text
+    return _NOT_XML.sub("", _UNSEEN.sub("", text.replace("\f", " ")))

@@ -115,7 +115,7 @@ class Reading:
         Raises Unreadable, with the reason, if it is not there within so many seconds.
         """
         try:
-            found = dict((kind, values) for kind, *values in self._answer(self._size, seconds))
+            found = {kind: values for kind, *values in self._answer(self._size, seconds)}
         except ProcessDied as died:
             raise Unreadable(str(died)) from died
         if "problem" in found:

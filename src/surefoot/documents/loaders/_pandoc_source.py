@@ -16,8 +16,9 @@ _LINES = {
     ),
 }
 """By format, lines that name another file, at which pandoc stops, or that are no text."""
-_COMMENT = re.compile(r"^////+\n.*?^////+$", re.MULTILINE | re.DOTALL)
-_TWO_LINES = re.compile(r"^([^\s=\-~^+.|*/\[].{0,198})\n(?P<line>(?P<mark>[=\-~^+])(?P=mark){2,})[ \t]*$", re.MULTILINE)
+_FENCE = re.compile(r"([-.+/])\1{3,}[ \t]*\Z")
+_UNDERLINE = re.compile(r"([=\-~^+])\1{2,}[ \t]*\Z")
+_TITLE = re.compile(r"[^\s=\-~^+.|*/\[].{0,198}\Z")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
 _INDEX = re.compile(r"<indexterm\b[^>]{0,200}>.{0,2000}?</indexterm>", re.DOTALL)
 _WORD = re.compile(r"\w+")
@@ -27,20 +28,36 @@ _FAR, _NEAR = 2_000, 60
 
 def prepared(text: str, source: str) -> str:
     """The text without what pandoc stops at or does not know; its lines keep their number."""
+    text = _LINES[source].sub("", text) if source in _LINES else text
     if source == "asciidoc":
-        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text)
-        text = _TWO_LINES.sub(_on_one_line, text)
-        text = _MAN_PAGE.sub(r"\1(\2)", text)
-    if source == "docbook":
-        text = _INDEX.sub("", text)
-    return _LINES[source].sub("", text) if source in _LINES else text
+        return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text))
+    return _INDEX.sub("", text) if source == "docbook" else text
 
 
-def _on_one_line(found: re.Match[str]) -> str:
-    """A heading that is underlined, in the form that begins with its level."""
-    if abs(len(found[1].rstrip()) - len(found["line"])) > 2:
-        return found[0]
-    return f"{'=' * ('=-~^+'.index(found['mark']) + 1)} {found[1]}\n"
+def _asciidoc(text: str) -> str:
+    """With each heading on one line, only the first of the outermost level, and each block of code closed: pandoc reads
+    an open one without end, and an underlined heading not at all. Comments are empty."""
+    written, lines = text.split("\n"), list[str]()
+    first = next((n for n, line in enumerate(written) if line.strip() and line[0] not in ":["), 0)
+    fence, opened = "", 0
+    for line in written:
+        found, title = _FENCE.match(line), lines[-1] if lines else ""
+        if fence:
+            closes = found is not None and found[1] == fence[0]
+            line = "" if fence[0] == "/" else fence if closes else line
+            fence = "" if closes else fence
+        elif _UNDERLINE.match(line) and _TITLE.match(title) and abs(len(title.rstrip()) - len(line.rstrip())) <= 2:
+            level = max("=-~^+".index(line[0]) + 1, 1 if len(lines) - 1 == first else 2)
+            lines[-1], line = f"{'=' * level} {title}", ""
+        elif found:
+            fence, opened = found[1] * 4, len(lines)
+            line = "" if fence[0] == "/" else fence
+        elif line.startswith("= ") and len(lines) != first:
+            line = f"={line}"
+        lines.append(line)
+    if fence:
+        lines[opened] = ""
+    return "\n".join(lines)
 
 
 def located(found: Sequence[Block], text: str) -> tuple[Block, ...]:
