@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import PurePath
-from typing import BinaryIO
+from typing import Any, BinaryIO, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import normalizeReference
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem
 from surefoot.documents.loaders.text import decoded, placed
@@ -18,11 +20,7 @@ from surefoot.types.metadata import NO_META, Value, plain, usable
 _FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _FRONT_FIELD = re.compile(r"^([^\W\d][\w.-]{0,63})[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
-_HASHES = re.compile(r" {0,3}(#{1,6})(?:\s|\Z)")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-{2,})[ \t]*\Z")
-_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
-_NO_TITLE = re.compile(r"\s*(?:[|>#]|[-*+] |\d{1,3}[.)] )|\s*\Z")
-_DEFINED = re.compile(r" {0,3}\[([^\[\]\n]{1,200})\]:[ \t]*<?([^\s<>]{1,2000})>?(?:[ \t]+[\"'(].{0,300})?\Z")
+_PARSER = MarkdownIt("commonmark").disable("inline")
 _WRITTEN_CODE = re.compile(r"(`{1,3}[^`\n]{1,500}`{1,3})")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]{0,500})\]"
@@ -60,20 +58,13 @@ def _fields(front: str) -> dict[str, Value]:
     return {key: plain(words) for key, words in bare.items() if words[0] not in "[{|>&*!#"}
 
 
-@dataclass(slots=True)
-class _Section:
-    """A heading, and the lines below it up to the next one."""
+class _Heading(NamedTuple):
+    """A heading, and the indices of its first line and of the one behind its last."""
 
     level: int
     name: str
-    place: int
-    """The line of the heading."""
-    begin: int
-    """The first line below it."""
-    lines: list[str] = field(default_factory=list)
-
-    def text(self) -> str:
-        return "\n".join(self.lines)
+    first: int
+    behind: int
 
 
 def headed(text: str) -> Iterator[Block]:
@@ -83,80 +74,62 @@ def headed(text: str) -> Iterator[Block]:
         yield Block(code(front[2], "yaml" if front[1] == "---" else "toml"), "code", place="L1")
         line += text.count("\n", 0, front.end())
         text = text[front.end() :]
-    path: list[tuple[int, str]] = []
-    sections = list(_sections(text, line))
-    for section, following in pairwise([*sections, None]):
-        if section is None:
-            break
-        if section.level:
-            path = [(depth, name) for depth, name in path if depth < section.level] + [(section.level, section.name)]
-        names = tuple(name for _, name in path)
-        words = section.text()
+    lines, headings = _parsed(text)
+    path: list[_Heading] = []
+    for heading, following in pairwise([_Heading(0, "", 0, 0), *headings, _Heading(0, "", len(lines), 0)]):
+        if heading.level:
+            path = [*(above for above in path if above.level < heading.level), heading]
+        names = tuple(above.name for above in path)
+        words = "\n".join(lines[heading.behind : following.first])
         if words.strip():
-            yield from placed(words, names, section.begin)
-        elif section.level and (following is None or following.level <= section.level):
-            yield Block(section.name, "caption", names[:-1], f"L{section.place}")
+            yield from placed(words, names, line + heading.behind)
+        elif heading.level and following.level <= heading.level:
+            yield Block(heading.name, "caption", names[:-1], f"L{line + heading.first}")
 
 
-def _sections(text: str, line: int) -> Iterator[_Section]:
-    """The sections in turn; their lines are without comments, with links as they are read."""
-    lines = _uncommented(text)
-    targets = dict(_targets(lines))
-    section, fence = _Section(0, "", line, line), ""
-    for number, words in enumerate(lines, start=line):
-        if fence:
-            fence = "" if words.strip().startswith(fence) and not words.strip().strip(fence[0]) else fence
-        elif opened := _FENCE.match(words):
-            fence = opened[1]
-        elif hashes := _HASHES.match(words):
-            if name := _shown(words[hashes.end() :], targets).strip().rstrip("#").strip():
-                yield section
-                section = _Section(len(hashes[1]), name, number, number + 1)
-                continue
-            words = ""
-        elif _UNDERLINE.match(words) and section.lines and not _NO_TITLE.match(section.lines[-1]):
-            # Of a paragraph of several lines the last alone is the title; the others stay with the section before.
-            name = section.lines.pop().strip()
-            yield section
-            section = _Section(1 if words.strip()[0] == "=" else 2, name, number - 1, number + 1)
+def _parsed(text: str) -> tuple[list[str], list[_Heading]]:
+    """The lines as they are read, and the headings among them; comments and the targets of links are empty lines."""
+    env: dict[str, Any] = {}
+    tokens = _PARSER.parse(text, env)
+    lines, held = text.split("\n"), set[int]()
+    for token in tokens:
+        if token.type in ("fence", "code_block"):
+            held.update(range(*token.map or ()))
+    named = {label: each for label, each in env.get("references", {}).items() if label[:1] != "^"}
+    targets = {label: each["href"] for label, each in named.items()}
+    for each in named.values():
+        lines[slice(*each["map"])] = [""] * (each["map"][1] - each["map"][0])
+    for is_code, numbers in groupby(range(len(lines)), held.__contains__):
+        if not is_code:
+            run = [*numbers]
+            shown = (_shown(line, targets) for line in _uncommented("\n".join(lines[n] for n in run)).split("\n"))
+            lines[run[0] : run[-1] + 1] = shown
+    headings = []
+    for token, title in pairwise(tokens):
+        if token.type != "heading_open" or token.level or not token.map:
             continue
-        elif (defined := _DEFINED.match(words)) and not defined[1].startswith("^"):
-            words = ""
-        elif not words.startswith(("    ", "\t")):
-            words = _shown(words, targets)
-        section.lines.append(words)
-    yield section
+        # Of an underlined paragraph of several lines the last alone is the title; the others stand above it.
+        behind, last = token.map[1], title.content.rpartition("\n")[2]
+        first = behind - (1 if token.markup[0] == "#" else 2)
+        if name := _shown(_uncommented(last), targets).strip():
+            if token.markup[0] == "#" or name[0] != "|":  # a line below a table is a rule
+                headings.append(_Heading(int(token.tag[1]), name, first, behind))
+        else:
+            lines[first:behind] = [""] * (behind - first)
+    return lines, headings
 
 
-def _uncommented(text: str) -> list[str]:
-    """The lines, those in HTML comments empty; what stands in fences or backticks is no comment."""
-    lines, fence, inside, last = [], "", False, text.rfind("-->")
-    at = 0
-    for line in text.split("\n"):
-        stored, rest, here = "", line, at
-        at += len(line) + 1
-        if not inside and (opened := _FENCE.match(line)):
-            fence = ("" if line.strip().startswith(fence) else fence) if fence else opened[1]
-        while not fence and (inside or "<!--" in rest):
-            mark = "-->" if inside else "<!--"
-            before, found, after = rest.partition(mark)
-            if not inside and (before.count("`") % 2 or here + len(before) > last):
-                break
-            stored += "" if inside else before
-            here += len(before) + len(mark)
-            rest = after if found else ""
-            if not found:
-                break
-            inside = not inside
-        lines.append(stored + rest)
-    return lines
-
-
-def _targets(lines: list[str]) -> Iterator[tuple[str, str]]:
-    """The targets of named links: `[name]: address`."""
-    for line in lines:
-        if defined := _DEFINED.match(line):
-            yield defined[1].lower(), defined[2]
+def _uncommented(text: str) -> str:
+    """The text without HTML comments, but for their line ends; what stands in backticks is no comment."""
+    pieces, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin) + 3) > 2:
+        if text.count("`", text.rfind("\n", 0, begin) + 1, begin) % 2:
+            end = begin + 4
+            pieces.append(text[at:end])
+        else:
+            pieces += text[at:begin], "\n" * text.count("\n", begin, end)
+        at = end
+    return "".join((*pieces, text[at:]))
 
 
 def _shown(line: str, targets: dict[str, str]) -> str:
@@ -165,7 +138,7 @@ def _shown(line: str, targets: dict[str, str]) -> str:
     def link(found: re.Match[str]) -> str:
         words, address, name = found.groups()
         if address is None:
-            address = targets.get((name or words).lower())
+            address = targets.get(normalizeReference(name or words))
             if address is None:
                 return found[0]
         return words if found[0][0] == "!" or "://" not in address or words == address else f"[{words}]({address})"
