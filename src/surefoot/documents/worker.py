@@ -103,7 +103,7 @@ def _file(request: dict[str, Any], answer: _Answer) -> tuple[str | None, bool]:
     The hash is of what is read, or was there before it: a file that is written meanwhile is read again next time.
     """
     with _telling(answer), open(request["path"], "rb") as file:
-        source: BinaryIO = file
+        source: io.BufferedReader | io.BytesIO = file
         if PurePath(request["name"]).suffix.lower() not in STREAMED:
             source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES)))
         digest = file_digest(source, partial(blake2b, digest_size=16)).hexdigest()

@@ -49,6 +49,12 @@ LANGUAGES = {
 }
 """By each suffix of source code its language, as one writes it behind a fence."""
 
+SETTINGS = {suffix: suffix[1:] for suffix in ".toml .ini .conf .cfg .cnf .properties".split()} | {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+"""By each suffix of settings their language."""
+
 PANDOC = {
     suffix: source
     for source, suffixes in {
@@ -79,13 +85,12 @@ OLD = {".doc": ".docx", ".dot": ".docx", ".xls": ".xlsx", ".ppt": ".pptx", ".pps
 
 _OTHERS = {
     "csv": ".csv .tsv",
-    "config": ".toml .ini .conf .cfg .cnf .properties .yaml .yml",
     "html": ".html .htm .xhtml",
-    "jsonl": ".jsonl .ndjson",
+    "json": ".json .jsonl .ndjson",
     "markdown": ".md .markdown",
     "pandoc": " ".join(PANDOC),
     "text": ".txt .text .debian",
 }
 
-BY_LOADER = {name: suffixes.split() for name, suffixes in _OTHERS.items()} | {"code": [*LANGUAGES]}
+BY_LOADER = {name: suffixes.split() for name, suffixes in _OTHERS.items()} | {"code": [*LANGUAGES, *SETTINGS]}
 """The suffixes of each built-in loader that reads others than the one it is named as."""

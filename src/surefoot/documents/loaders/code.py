@@ -1,7 +1,8 @@
-"""Source code: a block of code for each class, function or other symbol, under its name.
+"""Source code and settings: a block of code for each class, function or other symbol, or for each run of settings.
 
 Python is read by its own parser, other languages by the lines on which their symbols begin. Parsers for all of them
 (tree-sitter's) would place a few symbols better and add a native library for each language; no line is lost without.
+Settings are not parsed: comments are half of what they say, and YAML's aliases can unfold to any size.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import PurePath
 from typing import BinaryIO
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem
-from surefoot.documents.loaders._suffixes import LANGUAGES
+from surefoot.documents.loaders._suffixes import LANGUAGES, SETTINGS
 from surefoot.documents.loaders.text import decoded
 from surefoot.text.blocks import code
 
@@ -49,6 +50,10 @@ _LISP = re.compile(r"\((?:def\w{0,30}|ns)\s+(?P<name>[^\s()]{1,200})")
 _HASKELL = re.compile(
     r"(?P<name>[a-z_][\w']{0,200})\s*::|(?:data|newtype|class|instance|type)\s+(?P<other>[A-Z]\w{0,200})"
 )
+_SECTION = re.compile(r"\s*\[{1,2}([^\[\]\n]{1,300})\]{1,2}\s*(?:[#;].*)?\Z")
+_KEY = re.compile(r"( *)(?:- )?[\"']?([^\s\"'#:&*!{}\[\]|>,-][^\"'#:\n]{0,200})[\"']?:\s*(?:#.*|[&!]\S+\s*)?\Z")
+_DEEPEST = 2
+"""Levels of keys of YAML that are headings; deeper ones would part what belongs together."""
 _RULE = re.compile(r"(?P<name>[^\s{}@/][^{}\n]{0,200}?)\s*\{")
 
 _BY_LANGUAGE = {
@@ -68,17 +73,19 @@ _ABOVE = ("#", "//", "/*", "*", " *", "--", ";", '"""', "@", "[", "%")
 
 
 class CodeLoader:
-    """Reads source code, with the names of its symbols as paths and the numbers of lines as places."""
+    """Reads source code and settings, with the names of symbols or sections as paths, and lines as places."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The whole file as one document, titled by its whole name."""
         text, problem = decoded(stream)
         if problem:
             yield problem
-        language = LANGUAGES.get(PurePath(name).suffix.lower(), "")
-        lines = text.split("\n")
+        suffix, lines = PurePath(name).suffix.lower(), text.split("\n")
+        language = LANGUAGES.get(suffix) or SETTINGS[suffix]
         starts = _of_python(text) if language == "python" else None
-        if starts is None:
+        if suffix in SETTINGS:
+            starts = dict(_of_settings(lines, _keys(lines) if language == "yaml" else _sections(lines)))
+        elif starts is None:
             starts = dict(_of_lines(lines, language))
         yield Document("", PurePath(name).name, tuple(_blocks(lines, starts, language)))
 
@@ -159,3 +166,37 @@ def _name(found: re.Match[str]) -> str:
     groups = found.groupdict()
     name = (groups.get("name") or groups.get("other") or "").strip('"`[]').rstrip(":.")
     return "" if name in _NO_NAME else name
+
+
+def _of_settings(lines: list[str], paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(index of a line, path) of each run of settings: an empty line ends one, as does another section."""
+    before: tuple[str, ...] | None = None
+    for n, (line, path) in enumerate(zip(lines, paths, strict=True)):
+        if not line.strip():
+            before = None
+        elif path != before and not line.lstrip().startswith(("#", ";")):
+            yield n, path
+            before = path
+
+
+def _sections(lines: list[str]) -> Iterator[tuple[str, ...]]:
+    """For each line the section that it stands in."""
+    path: tuple[str, ...] = ()
+    for line in lines:
+        if found := _SECTION.match(line):
+            path = (found[1].strip(),)
+        yield path
+
+
+def _keys(lines: list[str]) -> Iterator[tuple[str, ...]]:
+    """For each line the keys of YAML above it that hold no value of their own, the outermost first."""
+    open_keys: list[tuple[int, str]] = []
+    for line in lines:
+        if line.strip() and not line.lstrip().startswith("#"):
+            indent = len(line) - len(line.lstrip())
+            listed = line.lstrip().startswith("- ")
+            while open_keys and (open_keys[-1][0] > indent or (open_keys[-1][0] == indent and not listed)):
+                open_keys.pop()
+            if len(open_keys) < _DEEPEST and not listed and (found := _KEY.match(line)):
+                open_keys.append((indent, found[2].strip()))
+        yield tuple(key for _, key in open_keys)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
 from surefoot.documents.loaders import Document, DocumentProblem, Unreadable
-from surefoot.documents.loaders._rows import FIELDS, MAX_LINE, NAMING, TEXT, document, lines, opened, reservations
+from surefoot.documents.loaders._rows import FIELDS, MAX_LINE, NAMING, Pairs, items, lines, opened, text_column
 from surefoot.text.json_values import parsed
-
-_Row = tuple[int, list[str] | str]
-"""The number of a row's last line, and its cells or its fault."""
 
 
 class CsvLoader:
@@ -24,46 +20,40 @@ class CsvLoader:
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """A row says the text in the column called so, and below it each other column as "column: value"; without such
         a column it says all of them so, under the file's name. A bad row is a problem."""
-        with opened(stream) as (text, problem):
-            if problem:
-                yield problem
+        with opened(stream) as (text, problems):
+            yield from problems
             rows = _rows(lines(text))
             header = next(rows, (0, ""))[1]
             if isinstance(header, str):
                 raise Unreadable("has no header line that names its columns")
-            names = [cell.strip().lower() for cell in header]
             for number, cells in rows:
                 where = f"the row that ends in line {number}"
-                row = {} if isinstance(cells, str) else _row(names, cells)
-                found = cells if isinstance(cells, str) else _document(header, names, cells, row, PurePath(name).stem)
-                yield DocumentProblem(f"{where} {found}") if isinstance(found, str) else found
-                yield from reservations(row, where)
-
-
-def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, Any]:
-    """The cells by column; fields as the table that their cell spells."""
-    row: dict[str, Any] = dict(zip(names, cells, strict=False))
-    with suppress(ValueError):
-        if isinstance(table := parsed(row.get(FIELDS, "")), dict):
-            row[FIELDS] = table
-    return row
+                if isinstance(cells, str):
+                    yield DocumentProblem(f"{where} {cells}")
+                else:
+                    yield from _document(header, cells, where, PurePath(name).stem)
 
 
 def _document(
-    header: Sequence[str], names: Sequence[str], cells: Sequence[str], row: dict[str, Any], stem: str
-) -> Document | str:
-    taken = next((name for name in TEXT if row.get(name, "").strip()), None)
-    labelled = {
-        n: (header[n].strip() if n < len(header) and header[n].strip() else f"column {n + 1}", cell)
-        for n, cell in enumerate(cells)
-        if n >= len(names) or not (names[n].startswith(f"{FIELDS}.") or isinstance(row[names[n]], dict))
-    }
-    beside = [pair for n, pair in labelled.items() if n >= len(names) or (names[n] not in NAMING and names[n] != taken)]
-    found = document(row, beside, labelled.values())
-    return found if isinstance(found, str) or found.title or taken else replace(found, title=stem)
+    header: Sequence[str], cells: Sequence[str], where: str, stem: str
+) -> Iterator[Document | DocumentProblem]:
+    names = [cell.strip().lower() for cell in header]
+    row: dict[str, Any] = dict(zip(names, cells, strict=False))
+    with suppress(ValueError):  # fields as the table that their cell spells
+        if isinstance(table := parsed(row.get(FIELDS, "")), dict):
+            row[FIELDS] = table
+    taken = text_column(row)
+    whole: dict[int, tuple[str, str]] = {}
+    for n, cell in enumerate(cells):
+        label = header[n].strip() if n < len(header) else ""
+        if n >= len(names) or not (names[n].startswith(f"{FIELDS}.") or isinstance(row[names[n]], dict)):
+            whole[n] = label or f"column {n + 1}", cell
+    beside: Pairs = (pair for n, pair in whole.items() if n >= len(names) or names[n] not in (*NAMING, taken))
+    yield from items(row, where, "" if taken else stem, beside, whole.values())
 
 
-def _rows(lines: Iterator[str | None]) -> Iterator[_Row]:
+def _rows(lines: Iterator[str | None]) -> Iterator[tuple[int, list[str] | str]]:
+    """The number of each row's last line, and its cells or its fault."""
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than a long article
     top = next(lines, "") or ""
     delimiter = max(",;\t|", key=top.count)
