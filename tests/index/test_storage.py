@@ -9,7 +9,7 @@ import pytest
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
-from surefoot.index.storage import reader, writer
+from surefoot.index.storage import reader, writing
 from surefoot.types.errors import IndexFault
 
 
@@ -20,10 +20,10 @@ def place(tmp_path):
     return tmp_path / "index.db"
 
 
-@pytest.mark.parametrize("opened", [reader, lambda path: writer(path, Hashing())], ids=["reader", "writer"])
+@pytest.mark.parametrize("opened", [lambda path: closing(reader(path)), lambda path: writing(path, Hashing())])
 def test_nothing_in_the_file_is_trusted(place, opened):
     """No function of its own, no cell that ends beyond its page, no row that fills the memory."""
-    with closing(opened(place)) as db:
+    with opened(place) as db:
         assert db.execute("PRAGMA trusted_schema").fetchone() == (0,)
         assert db.execute("PRAGMA cell_size_check").fetchone() == (1,)
         assert db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 100_000_000

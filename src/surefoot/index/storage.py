@@ -214,9 +214,29 @@ def others(path: Path, collection: str) -> list[str]:
 
 
 @contextmanager
-def writing(path: Path, embedder: Embedder | None, collection: str) -> Iterator[Connection]:
-    """`writer`, closed at the end; what was not committed is lost."""
-    with closing(writer(path, embedder, collection)) as db:
+def writing(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Iterator[Connection]:
+    """A connection to a collection that can write; makes the index and the collection where they are not there, but
+    without an embedder, which can only take out. What is not committed is lost at the end.
+
+    Unless it is of this version and this embedder, raises IndexFault and leaves the file as it is.
+    """
+    with closing(_connected(path)) as db:
+        if is_new := not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            found = False
+        else:
+            meta = read_meta(db, path)
+            if embedder:
+                check_embedder(path, meta, embedder)
+            found = confine(db, collection)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA cache_size = -65536")
+        if is_new and embedder:
+            _create(db, embedder)
+        if not found and embedder:
+            _begin(db, checked_name(collection))
+        elif not found:
+            raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
         yield db
 
 
@@ -226,28 +246,6 @@ def check_file(db: Connection, quick: bool = False) -> None:
     (fault,) = db.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(1)").fetchone()
     if fault != "ok":
         raise sqlite3.DatabaseError(str(fault))
-
-
-def writer(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Connection:
-    """A connection to a collection that can write; makes the index and the collection where they are not there, but
-    without an embedder, which can only take out.
-
-    Unless it is of this version and this embedder, raises IndexFault and leaves the file as it is.
-    """
-    with closed_on_failure(_connected(path)) as db:
-        is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if not is_new:
-            _check_writable(db, path, embedder, collection)
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.execute("PRAGMA cache_size = -65536")
-        if is_new and embedder:
-            _create(db, embedder)
-        if not db.number and embedder:
-            _begin(db, checked_name(collection))
-        if not db.number:
-            raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
-    return db
 
 
 def _connected(place: str | Path, **options: Any) -> Connection:
@@ -261,13 +259,6 @@ def _connected(place: str | Path, **options: Any) -> Connection:
     db.execute("PRAGMA cell_size_check = ON")
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
     return db
-
-
-def _check_writable(db: Connection, path: Path, embedder: Embedder | None, collection: str) -> None:
-    meta = read_meta(db, path)
-    if embedder:
-        check_embedder(path, meta, embedder)
-    confine(db, collection)
 
 
 def now() -> str:
