@@ -58,7 +58,7 @@ HOSTILE = (
     "a" * 4000,
     "ünïcödé 桥",
     "'; DROP TABLE passages; --",
-    "\x00\x01",
+    "\0\1",
     "\ud800",
     "NOT AND OR *",
 )
@@ -129,14 +129,10 @@ def policy(component: protocols.Policy) -> None:
         decision = component.decide(grades)
         _holds(isinstance(decision, Decision) and bool(decision.because), "decides, and says why", decision)
         _holds(component.decide(grades) == decision, "is deterministic", decision)
-        _holds(
-            (decision.policy, decision.upper, decision.lower) == (component.name, own.upper, own.lower),
-            "records what it decided by",
-            decision,
-        )
-    _holds(
-        component.decide((low, high)) == component.decide((high, low)), "does not mind the order", "another decision"
-    )
+        by = decision.policy, decision.upper, decision.lower
+        _holds(by == (component.name, own.upper, own.lower), "records what it decided by", decision)
+    same = component.decide((low, high)) == component.decide((high, low))
+    _holds(same, "does not mind the order", "another decision")
     _holds(component.decide(()).action is Action.INCORRECT, "nothing retrieved is INCORRECT", component.decide(()))
     ambiguous = [Grade(str(n), (own.upper + own.lower) / 2, label=Action.AMBIGUOUS) for n in range(3)]
     _holds(not component.decide(ambiguous, rewrites=99).again, "does not rewrite for ever", "again after 99 rewrites")
@@ -163,9 +159,8 @@ def rewriter(component: protocols.Rewriter) -> None:
     for question in (QUESTION, "What is Henry Feilden's occupation?", "why", "a" * 4000, "桥是谁建的？"):
         result = component.rewrite(question, PASSAGES)
         _holds(isinstance(result, tuple) and len(result) >= 1, "returns at least one query", result)
-        _holds(
-            all(isinstance(one, str | RewrittenQuery) for one in result), "returns texts, or rewritten queries", result
-        )
+        of_kind = all(isinstance(one, str | RewrittenQuery) for one in result)
+        _holds(of_kind, "returns texts, or rewritten queries", result)
         queries = [one if isinstance(one, str) else one.query for one in result]
         _holds(all(query.strip() for query in queries), "returns no empty query", queries)
         _holds(len(set(queries)) == len(queries), "returns each query once", queries)
@@ -219,24 +214,15 @@ def embedder(component: protocols.Embedder) -> None:
     rows = component.embed(texts)
     _holds(rows.shape == (len(texts), component.dimensions), "one row a text", rows.shape)
     _holds(abs((rows**2).sum(axis=1) - 1).max() < 1e-3, "rows have length 1", rows)
-    _holds(
-        all((component.embed([text])[0] == row).all() for text, row in zip(texts, rows, strict=True)),
-        "a row depends on its text only",
-        "other numbers alone",
-    )
+    alone = all((component.embed([text])[0] == row).all() for text, row in zip(texts, rows, strict=True))
+    _holds(alone, "a row depends on its text only", "other numbers alone")
     _holds(component.embed([]).shape == (0, component.dimensions), "no texts, no rows", component.embed([]).shape)
     for text in HOSTILE:
         _holds(component.embed([text]).shape == (1, component.dimensions), "embeds any text", repr(text[:20]))
 
 
-RECORD = Record(
-    "bridge",
-    QUESTION,
-    PASSAGES,
-    "Tomas Aldwin built the Ruvel Bridge in 1911.",
-    ("Tomas Aldwin", "T. Aldwin"),
-    "The response should be a name.",
-)
+ANSWER = "Tomas Aldwin built the Ruvel Bridge in 1911."
+RECORD = Record("bridge", QUESTION, PASSAGES, ANSWER, ("Tomas Aldwin", "T. Aldwin"), "The response should be a name.")
 BARE = (
     Record("nothing known", QUESTION),
     replace(RECORD, id="no truth", truths=()),
@@ -246,8 +232,6 @@ BARE = (
     replace(RECORD, id="nothing answered", answer=""),
     replace(RECORD, id="no note", note=""),
 )
-
-
 CORNERS = ("question", "context", "answer", "truth")
 """Of the diamond, whose edges metrics are."""
 
@@ -297,9 +281,8 @@ def verifier(component: protocols.Verifier) -> None:
         Assertion("", bridge),
     ]
     result = component.support(assertions)
-    _holds(
-        _tuple_of(Support, result) and len(result) == len(assertions), "gives one verdict for each assertion", result
-    )
+    whole = _tuple_of(Support, result) and len(result) == len(assertions)
+    _holds(whole, "gives one verdict for each assertion", result)
     _holds(all(one.name == component.name for one in result), "signs its verdicts", result)
     _holds(all(one.supported is not None or one.reason for one in result), "says why it cannot tell", result)
     sure = [one.probability for one in result if one.probability is not None]
@@ -331,24 +314,8 @@ def loader(component: protocols.Loader) -> None:
         _holds(not empty, "gives no document without a text", empty)
 
 
-CONTRACTS: dict[str, Callable[[Any], None]] = {
-    check.__name__: check
-    for check in (
-        retriever,
-        evaluator,
-        policy,
-        refiner,
-        rewriter,
-        searcher,
-        llm,
-        generator,
-        embedder,
-        judge,
-        verifier,
-        loader,
-    )
-}
-"""The check of each role."""
+CONTRACTS: dict[str, Callable[[Any], None]] = {role: globals()[role] for role in ROLES}
+"""The check of each role, which is named as it is."""
 
 
 def verify(role: str, component: Any) -> None:

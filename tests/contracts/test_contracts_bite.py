@@ -389,7 +389,7 @@ def test_a_searcher_may_fail_with_a_search_error_only() -> None:
 
 def test_a_wrong_role_is_named() -> None:
     """With the right ones."""
-    with pytest.raises(ConfigError, match="no role called 'umpire'; there are: retriever, evaluator, policy"):
+    with pytest.raises(ConfigError, match="no role called 'umpire'; there are: retriever, evaluator, refiner"):
         verify("umpire", object())
 
 

@@ -33,13 +33,13 @@ class Static:
     dimensions = 256
 
     def __init__(self) -> None:
-        self._data = _shipped("static.npz")
+        self._data = files("surefoot.embedders").joinpath("static.npz").read_bytes()
         self.name = f"static-{self.dimensions}-v1-{hashlib.sha256(self._data).hexdigest()[:8]}"
 
     @cached_property
     def _table(self) -> Matrix:  # unpacked for the first text: an index that has not changed asks for the name alone
-        rows, scales = _weights(self._data)
-        table: Matrix = rows * scales
+        with np.load(BytesIO(self._data), allow_pickle=False) as arrays:
+            table: Matrix = arrays["rows"] * arrays["scales"]
         return table
 
     @cached_property
@@ -70,12 +70,3 @@ def unit(rows: Matrix) -> Matrix:
     """The rows at length 1; a row of zeros stays."""
     lengths = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-
-
-def _shipped(name: str) -> bytes:
-    return files("surefoot.embedders").joinpath(name).read_bytes()
-
-
-def _weights(data: bytes) -> tuple[np.ndarray, np.ndarray]:
-    with np.load(BytesIO(data), allow_pickle=False) as arrays:
-        return arrays["rows"], arrays["scales"]

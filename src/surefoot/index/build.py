@@ -19,7 +19,8 @@ from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
 from surefoot.documents.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.documents.reading import Reading, Request
 from surefoot.index.connection import DEFAULT, Connection, checked_name
-from surefoot.index.intake import Intake, StoredFile, loaded, stored_files
+from surefoot.index.contents import loaded
+from surefoot.index.intake import Intake, StoredFile, stored_files
 from surefoot.index.readers import READERS
 from surefoot.index.storage import check_file, faults, locked, others, replacement, settle, writing
 from surefoot.types.errors import IndexFault

@@ -1,14 +1,19 @@
-"""The contents of an index as others see them: figures, documents and collections."""
+"""The contents of an index as others see them. Damage raises sqlite3.DatabaseError, which `storage.faults` explains."""
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from surefoot.index.connection import DEFAULT, Connection
-from surefoot.index.intake import loaded
-from surefoot.index.rows import fields_of
-from surefoot.types.metadata import Meta
+from surefoot.text.json_values import parsed
+from surefoot.types import DocumentProblem, Passage
+from surefoot.types.errors import FieldFault
+from surefoot.types.metadata import NO_META, Meta, Value
+
+State = Literal["ready", "unfinished", "unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,7 @@ class StoredDocument:
     added: str
     """UTC, ISO 8601: when this version of it came in; empty: its file gave no document."""
     meta: Meta
-    state: Literal["ready", "unfinished", "unread"]
+    state: State
     """"unfinished": a run that reads its file was cut off, and the next one completes it. "unread": its file gave no
     document."""
     because: str = ""
@@ -57,7 +62,56 @@ def stored_document(row: tuple[Any, ...], db: Connection) -> StoredDocument:
     """A row of a document and its file."""
     id, file, title, passages, bytes, added, complete, problems, rowid = row
     because = "; ".join(problem.reason for problem in loaded(problems))
-    state: Literal["ready", "unfinished", "unread"] = "unfinished"
-    if complete:
-        state = "unread" if rowid is None else "ready"
+    state: State = "unfinished" if not complete else "unread" if rowid is None else "ready"
     return StoredDocument(id, db.collection, file, title, passages, bytes, added, fields_of(db, rowid), state, because)
+
+
+def loaded(problems: str) -> list[DocumentProblem]:
+    """The problems with a file as the index keeps them."""
+    try:
+        return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
+
+
+COLUMNS = "passages.id, text, passages.title, url, start, path, document, places"
+"""The columns that `passage` reads."""
+
+
+def passage(row: Sequence[Any], db: Connection) -> Passage:
+    """A row of COLUMNS, and perhaps a score, as a passage."""
+    id, text, title, url, start, file, document, places, *score = row
+    if not (isinstance(text, str) and isinstance(file, str) and start >= 0):
+        raise sqlite3.DatabaseError("a passage is missing, or has no file")
+    meta = fields_of(db, document)
+    return Passage(
+        id, text, title, "corpus", url, start, score[0] if score else None, file=file, meta=meta, places=_places(places)
+    )
+
+
+def _places(stored: str) -> tuple[tuple[int, str], ...]:
+    try:
+        found = tuple((at, place) for at, place in parsed(stored or "[]"))
+    except (ValueError, TypeError) as error:
+        raise sqlite3.DatabaseError("the places of a passage are damaged") from error
+    if not all(type(at) is int and isinstance(place, str) for at, place in found):
+        raise sqlite3.DatabaseError("the places of a passage are damaged")
+    return found
+
+
+def fields_of(db: Connection, document: int) -> Meta:
+    """The fields of a document."""
+    rows = db.execute("SELECT key, value FROM fields WHERE document = ?", (document,)).fetchall()
+    try:
+        return Meta({key: _unpacked(value) for key, value in rows}) if rows else NO_META
+    except FieldFault as error:
+        raise sqlite3.DatabaseError(f"the fields of a document are damaged: {error}") from error
+
+
+def packed(value: Value) -> Value | bytes:
+    """A field's value as the index stores and compares it: a truth value is no number there."""
+    return (b"\0", b"\1")[value] if isinstance(value, bool) else value
+
+
+def _unpacked(stored: Any) -> Any:
+    return {b"\0": False, b"\1": True}.get(stored, stored) if isinstance(stored, bytes) else stored

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surefoot.documents.loaders import DocumentProblem
 from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
 from surefoot.index.connection import DEFAULT, Connection
-from surefoot.index.rows import packed
+from surefoot.index.contents import packed
 from surefoot.index.splitter import cut
 from surefoot.index.storage import commit, faults, locked, making, now, writing
 from surefoot.text import ids
@@ -192,14 +191,6 @@ def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) ->
     columns = "location, rowid, path, space, stamp, hash, complete, problems, meta"
     rows = db.execute(f"SELECT {columns} FROM files {where}", (*values,))  # nosec B608 # of constants
     return {location: StoredFile(*known)._replace(meta=_fields(meta)) for location, *known, meta in rows}
-
-
-def loaded(problems: str) -> list[DocumentProblem]:
-    """The problems with a file as the index keeps them."""
-    try:
-        return [DocumentProblem(str(reason), bool(skipped)) for reason, skipped in parsed(problems)]
-    except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
 
 
 def _fields(stored: str) -> Meta:

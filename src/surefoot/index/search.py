@@ -31,8 +31,7 @@ import numpy.typing as npt
 
 from surefoot.index import intake
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
-from surefoot.index.contents import Info, StoredDocument, stored_document
-from surefoot.index.rows import COLUMNS, passage
+from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.storage import (
     beside,
     check_embedder,

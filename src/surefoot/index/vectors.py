@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.index.connection import Connection
-from surefoot.index.rows import packed
+from surefoot.index.contents import packed
 from surefoot.types.metadata import FieldCondition
 
 if TYPE_CHECKING:

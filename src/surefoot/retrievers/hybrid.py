@@ -11,7 +11,7 @@ from types import MappingProxyType
 from surefoot.evidence.merge import covered
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
-from surefoot.types.metadata import NO_FILTER, Filter, Find, filtered
+from surefoot.types.metadata import NO_FILTER, Filter, filtered
 from surefoot.types.protocols import Retriever
 
 WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
@@ -45,14 +45,15 @@ class Hybrid:
     ) -> None:
         if depth < 1:
             raise ConfigError(f"depth must be 1 or more, not {depth}")
-        self._retrievers = tuple((each, weights.get(getattr(each, "name", ""), 1.0)) for each in retrievers)
+        named = ((getattr(each, "name", type(each).__name__), each.retrieve) for each in retrievers)
+        self._retrievers = tuple((name, retrieve, weights.get(name, 1.0)) for name, retrieve in named)
         self._depth = depth
         self._constant = constant
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers
         cannot filter."""
-        finds = [(self._filtered(each, filter), weight) for each, weight in self._retrievers]
+        finds = [(filtered(find, filter, f"retriever '{name}'"), weight) for name, find, weight in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
         for find, weight in finds:
@@ -61,11 +62,6 @@ class Hybrid:
                 scores[passage.id] += weight / (self._constant + rank)
         best = (found[id] for id in sorted(scores, key=lambda id: (-scores[id], id)))
         return tuple(replace(one, score=scores[one.id]) for one in islice(_new(best), k))
-
-    @staticmethod
-    def _filtered(retriever: Retriever, filter: Filter) -> Find[tuple[Passage, ...]]:
-        name = getattr(retriever, "name", type(retriever).__name__)
-        return filtered(retriever.retrieve, filter, f"retriever '{name}'")
 
 
 def _new(passages: Iterable[Passage]) -> Iterator[Passage]:
