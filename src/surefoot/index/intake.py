@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,11 +94,9 @@ class Intake:
         prefix = "" if self._db.collection == DEFAULT else f"{self._db.collection}\0"
         taken = "SELECT 1 FROM files WHERE space = ?"
         space = ids.space(prefix + path, lambda space: self._db.execute(taken, (space,)).fetchone() is not None)
-        row = self._db.execute(
-            "INSERT INTO main.files (collection, location, path, space, complete, meta) VALUES (?, ?, ?, ?, ?, ?)",
-            (self._db.number, location, path, space, complete, json.dumps(dict(meta))),
-        )
-        return StoredFile(row.lastrowid or 0, path, space, complete=complete, meta=meta)
+        fields = {"location": location, "path": path, "space": space, "complete": complete}
+        row = self._insert("files", **fields, meta=json.dumps(dict(meta)))
+        return StoredFile(row, path, space, complete=complete, meta=meta)
 
     def held(self, file: int) -> dict[str, Held]:
         """The documents of a file by key."""
@@ -118,19 +116,10 @@ class Intake:
             self.remove(old.rowid)
             self.documents["removed"] -= 1
         self.documents["updated" if old else "added"] += 1
-        added = self._db.execute(
-            "INSERT INTO main.documents (collection, file, key, id, title, bytes, added, hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(self._db.number, file.rowid, document.key, id),
-                *(document.title[:LONGEST_TITLE], document.bytes, now(), digest),
-            ),
-        )
-        rowid = added.lastrowid or 0
-        self._db.executemany(
-            "INSERT INTO main.fields (document, key, value, collection) VALUES (?, ?, ?, ?)",
-            [(rowid, key, packed(value), self._db.number) for key, value in meta.items()],
-        )
+        fields = {"file": file.rowid, "key": document.key, "id": id, "title": document.title[:LONGEST_TITLE]}
+        rowid = self._insert("documents", **fields, bytes=document.bytes, added=now(), hash=digest)
+        for key, value in meta.items():
+            self._insert("fields", document=rowid, key=key, value=packed(value))
         for piece in document.passages:
             self._add(piece, rowid)
         if self._uncommitted >= self._together:
@@ -161,20 +150,22 @@ class Intake:
         self._on_commit()
 
     def _add(self, passage: Passage, document: int) -> None:
-        parts = passage.id, passage.text, passage.title, passage.url, passage.start
+        fields = {name: getattr(passage, name) for name in ("id", "text", "title", "url", "start")}
         places = json.dumps(passage.places) if passage.places else ""
-        added = self._db.execute(
-            "INSERT INTO main.passages (collection, document, id, text, title, url, start, places) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (self._db.number, document, *parts, places),
-        )
-        words = added.lastrowid, passage.title, passage.text
+        rowid = self._insert("passages", document=document, **fields, places=places)
+        words = rowid, passage.title, passage.text
         self._db.execute(f"INSERT INTO main.{self._db.lexicon} (rowid, title, text) VALUES (?, ?, ?)", words)  # nosec B608 # a word of ours
         self.passages["added"] += 1
         self._uncommitted += 1
-        self._waiting.append((added.lastrowid or 0, passage))
+        self._waiting.append((rowid, passage))
         if len(self._waiting) == BATCH:
             self._embed()
+
+    def _insert(self, table: str, **fields: Any) -> int:
+        """Add a row to the collection's part of a table; its number."""
+        names, places = ", ".join(fields), ", ?" * len(fields)
+        statement = f"INSERT INTO main.{table} (collection, {names}) VALUES (?{places})"  # nosec B608 # words of ours
+        return self._db.execute(statement, (self._db.number, *fields.values())).lastrowid or 0
 
     def _embed(self) -> None:
         if not (self._waiting and self._embedder):
