@@ -15,8 +15,6 @@ from surefoot.documents.loaders import formats
 from surefoot.documents.loaders.csv import CsvLoader
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Count
-from surefoot.llms.scripted import Scripted
-from surefoot.retrievers.bm25 import Bm25
 from surefoot.types.errors import ConfigError, MissingExtra
 
 
@@ -40,12 +38,6 @@ def without(library: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
 # Names
 
 
-def test_a_built_in_is_found_by_the_name_of_its_file() -> None:
-    """The class has the same name, in any case."""
-    assert find("evaluator", "lexical") is Lexical
-    assert find("retriever", "bm25") is Bm25
-
-
 @pytest.mark.parametrize(("role", "name"), [(role, name) for role in components.ROOMS for name in names(role)])
 def test_every_built_in_of_every_role_can_be_found(role: str, name: str) -> None:
     """A file in a role's package is a component, with nothing to register."""
@@ -59,17 +51,8 @@ def test_an_unknown_name_lists_the_choices() -> None:
     """So that a typing error is mended in one look."""
     with pytest.raises(ConfigError, match=r"no evaluator called 'lexicla'; there are: .*lexical"):
         find("evaluator", "lexicla")
-
-
-def test_an_unknown_role_lists_the_roles() -> None:
-    """Likewise."""
     with pytest.raises(ConfigError, match="no role called 'jury'; there are: retriever, "):
         find("jury", "x")
-
-
-def test_any_class_can_be_named_by_its_path() -> None:
-    """Without being plugged in."""
-    assert find("llm", "surefoot.llms.scripted:Scripted") is Scripted
 
 
 def test_a_class_of_the_working_directory_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,15 +279,6 @@ def test_a_missing_extra_gives_the_line_that_installs_it(monkeypatch: pytest.Mon
         find("retriever", "pgvector")
     shown = next(component for component in components.components() if component.name == "pgvector")
     assert "pip install 'surefoot[pgvector]'" in (shown.missing or "")
-
-
-@pytest.mark.parametrize("name", ["t5", "cross_encoder"])
-def test_an_extra_can_have_another_name_than_its_built_in(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Several share one."""
-    monkeypatch.delitem(sys.modules, "surefoot.models.checkpoint", raising=False)
-    without("torch", f"surefoot.evaluators.{name}", monkeypatch)
-    with pytest.raises(MissingExtra, match=rf"evaluator '{name}' needs .* pip install 'surefoot\[transformers\]'$"):
-        find("evaluator", name)
 
 
 def test_a_missing_library_without_an_extra_does_not_send_one_to_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from surefoot import components
 from surefoot.config.options import build as built
-from surefoot.contracts import CONTRACTS, verify
+from surefoot.contracts import verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators import llm as llm_evaluator
 from surefoot.evaluators.cascade import Cascade
@@ -209,8 +209,3 @@ def test_what_is_checked_elsewhere_is_there() -> None:
     tests = Path(__file__).parent.parent
     for reason in ELSEWHERE.values():
         assert (tests / reason.rpartition(" tests/")[2]).is_file(), reason
-
-
-def test_every_role_has_a_contract() -> None:
-    """All that can be plugged in, and the policies."""
-    assert set(CONTRACTS) == {*components.GROUPS}

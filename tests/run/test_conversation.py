@@ -86,12 +86,6 @@ def test_the_completed_question_is_searched_and_both_are_on_record(pipeline: Pip
     assert not trace.answer.refused
 
 
-def test_a_question_without_history_has_no_such_step(pipeline: Pipeline) -> None:
-    """It is asked as it is."""
-    trace = pipeline.run(THEN)
-    assert (trace.standalone_question, trace.steps[0].name) == (THEN, "retrieve")
-
-
 def test_rules_complete_it_where_the_model_fails(pipeline: Pipeline) -> None:
     """It has no replies left; the step has the error, and says what was done instead."""
     trace = pipeline.but(conversation=Conversation(Scripted([]))).run(THEN, history=HISTORY)
