@@ -1,18 +1,9 @@
-"""Writes a ZIM file as Kiwix's Wikipedia is one, out of pages of plain text.
-
-    python tests/services/zim.py PAGES.jsonl FILE.zim
-
-A line of PAGES.jsonl is {"title": ..., "paragraphs": [...]}. A page that says "may refer to" becomes a disambiguation
-page, with Wikipedia's markup for one, that lists all pages whose title is its own with something behind it.
-"""
+"""Writes a ZIM file as Kiwix's Wikipedia is one."""
 
 from __future__ import annotations
 
 import html
-import json
-import sys
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -73,33 +64,7 @@ def path(title: str) -> str:
     return title.replace(" ", "_")
 
 
-def bodies(pages: Iterable[Mapping[str, object]]) -> Iterator[tuple[str, str]]:
-    """Title and HTML of pages of plain text."""
-    texts = {str(page["title"]): [str(part) for part in page["paragraphs"]] for page in pages}  # type: ignore[attr-defined]
-    titles = sorted(texts)
-    for title, paragraphs in texts.items():
-        if any("may refer to" in part or "may also refer" in part for part in paragraphs[:2]):
-            yield title, listing(title, under(title, titles))
-        else:
-            yield title, "".join(f"<p>{html.escape(part)}</p>\n" for part in paragraphs)
-
-
 def listing(title: str, others: Iterable[str]) -> str:
     """The HTML of a disambiguation page."""
     items = "".join(f'<li><a href="./{quote(path(other))}">{html.escape(other)}</a></li>\n' for other in others)
     return f"<p><b>{html.escape(title)}</b> may refer to:</p>\n<ul>{items}</ul>{MARK}"
-
-
-def under(title: str, titles: Sequence[str]) -> Iterator[str]:
-    """The titles that are this one with a space, a comma or a bracket behind it; `titles` are in order."""
-    for other in titles[bisect_left(titles, title) :]:
-        if not other.startswith(title):
-            return
-        if other != title and other[len(title)] in " ,(":
-            yield other
-
-
-if __name__ == "__main__":
-    source, file = map(Path, sys.argv[1:])
-    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
-    write(file, dict(bodies(rows)))
