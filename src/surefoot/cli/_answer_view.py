@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
-from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -21,7 +21,7 @@ from surefoot.evidence.sources import ALONE
 from surefoot.index.search import Index
 from surefoot.text.blocks import fragment
 from surefoot.text.places import located
-from surefoot.types import Action, Answer, Citation, Factor, Grade, Passage, Trace
+from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 SHORT = 3
@@ -31,7 +31,6 @@ QUOTED = 100
 MARKED = "bold underline"
 UNCITED = "•"
 """Stands before a passage that the answer beside it does not cite."""
-UNSUPPORTED = "not supported by any source"
 
 Open = Callable[[Passage], str]
 """The address that opens a passage, or ""."""
@@ -48,24 +47,20 @@ def unopened(passage: Passage) -> str:
 
 def opening(index: Index) -> Open:
     """Opens the files of this index that are still there, at the passage's place; and addresses of the web."""
-    known: dict[str, Path | None] = {}
+
+    @cache
+    def found(file: str) -> str:
+        path = index.place(file)
+        return path.as_uri() if path else ""
 
     def opened(passage: Passage) -> str:
         if passage.source != "corpus" or not passage.file or unopened(passage):
             return unopened(passage)
-        if passage.file not in known:
-            known[passage.file] = index.place(passage.file)
-        found = known[passage.file]
-        return found.as_uri() + _fragment(passage) if found else ""
+        address, before, url = found(passage.file), f"{passage.file}#", passage.url or ""
+        place = fragment(url.removeprefix(before)) if url.startswith(before) else ""
+        return f"{address}#{place}" if address and place else address
 
     return opened
-
-
-def _fragment(passage: Passage) -> str:
-    """The end of its address behind its file, such as "#page=12"."""
-    begins = f"{passage.file}#"
-    end = passage.url.removeprefix(begins) if passage.url and passage.url.startswith(begins) else ""
-    return f"#{fragment(end)}" if end else ""
 
 
 def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> RenderableType:
@@ -77,29 +72,24 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
     if answer is None:
         why = trace.error or "the question did not run to its end"
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
-    if answer.hedged and not answer.refused:
-        return Group(
-            *passages("These passages may answer", trace, opens, shown),
-            _nearest(answer, by_id(trace), opens),
-            *confidence(answer),
-            *troubles(trace, "generate"),
-        )
-    drawn: list[RenderableType] = [
-        line("Answer", _text(answer)),
-        *_because(answer),
-        *confidence(answer),
-        *troubles(trace, "generate"),
-        *_withheld(answer),
-    ]
     origin = by_id(trace)
+    because = _note(answer.because, "yellow")
+    ending = [*confidence(answer), *troubles(trace, "generate")]
+    if answer.hedged and not answer.refused:
+        before = passages("These passages may answer", trace, opens, shown)
+        return Group(*before, *_nearest(answer, origin, opens), *because, *ending)
+    withheld = _note(f"withheld: {answer.withheld}" if answer.withheld else "", "dim")
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
-    for _, same in groupby(answer.citations, _together):
-        cited = [*same]
-        passage = _cited(cited[0], origin)
-        drawn.append(_citation(cited, passage, opens, passage is not None and passage.id in alone))
-    unsupported = (f"{UNSUPPORTED}: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
-    drawn += [_indented(Text(content, style="red")) for content in unsupported]
-    return Group(*drawn, *passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown))
+    cited = [[*same] for _, same in groupby(answer.citations, _together)]
+    citations = [_citation(same, _cited(same[0], origin), opens, alone) for same in cited]
+    unsupported = (f"not supported by any source: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
+    uncited = [note for content in unsupported for note in _note(content, "red")]
+    after = passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown)
+    return Group(line("Answer", _text(answer)), *because, *ending, *withheld, *citations, *uncited, *after)
+
+
+def _note(content: str, style: str) -> list[RenderableType]:
+    return [_indented(Text(plain(content), style=style))] if content else []
 
 
 def _text(answer: Answer) -> RenderableType:
@@ -109,26 +99,20 @@ def _text(answer: Answer) -> RenderableType:
     return readable(answer.text, [(at, at + len(sentence), "red") for at, sentence in starts if at >= 0])
 
 
-def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> RenderableType:
+def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> Iterator[RenderableType]:
     """The quotations, each marker with its place: no tick, and no "quoted", since it may not answer."""
-    markers = dict.fromkeys(citation.marker for citation in answer.citations)
-    content: list[RenderableType] = [readable(answer.text, style="dim")]
-    for marker in markers:
-        cited = next(citation for citation in answer.citations if citation.marker == marker)
-        if source := _cited(cited, origin):
-            content.append(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
-    heading = "Nearest sentences" if len(markers) > 1 else "Nearest sentence"
-    return Group(Text(heading, style="cyan"), *map(_indented, content), *_because(answer))
+    cited = {citation.marker: citation for citation in reversed(answer.citations)}
+    yield Text("Nearest sentences" if len(cited) > 1 else "Nearest sentence", style="cyan")
+    yield _indented(readable(answer.text, style="dim"))
+    for marker, citation in sorted(cited.items()):
+        if source := _cited(citation, origin):
+            yield _indented(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
 
 
 def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
     """The passage that is cited, its address leading to the quoted words; None: no such passage is in the trace."""
     passage = origin.get(citation.strip.passage_id) if citation.strip else None
     return replace(passage, url=citation.url or passage.url) if passage else None
-
-
-def _because(answer: Answer) -> list[RenderableType]:
-    return [_indented(Text(plain(answer.because), style="yellow"))] if answer.because else []
 
 
 def confidence(answer: Answer) -> list[RenderableType]:
@@ -141,17 +125,11 @@ def confidence(answer: Answer) -> list[RenderableType]:
     unsure = answer.hedged or answer.refused
     text = Text("unsure" if unsure else "sure", style="yellow" if unsure else "green")
     text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
-    text.append("".join(f"; {content}" for content in _telling(answer.factors)), style="dim")
+    if most := max((one for one in answer.factors if one.adds > 0), key=lambda one: one.adds, default=None):
+        text.append(f"; most for it: {plain(most.name)}", style="dim")
+    if least := min((one for one in answer.factors if one.adds < 0), key=lambda one: one.adds, default=None):
+        text.append(f"; most against it: {plain(least.name)}", style="dim")
     return [line("Confidence", text)]
-
-
-def _telling(factors: Sequence[Factor]) -> Iterator[str]:
-    """The strongest fact on each side."""
-    ranked = sorted(factors, key=lambda factor: factor.adds)
-    if ranked and ranked[-1].adds > 0:
-        yield f"most for it: {plain(ranked[-1].name)}"
-    if ranked and ranked[0].adds < 0:
-        yield f"most against it: {plain(ranked[0].name)}"
 
 
 def factors(answer: Answer) -> list[RenderableType]:
@@ -164,18 +142,14 @@ def factors(answer: Answer) -> list[RenderableType]:
     return [Padding(table, (1, 0, 0, 2))]
 
 
-def _withheld(answer: Answer) -> list[RenderableType]:
-    return [_indented(Text(plain(f"withheld: {answer.withheld}"), style="dim"))] if answer.withheld else []
-
-
 def _together(citation: Citation) -> tuple[int, str | None, bool, str, bool | None]:
     """Citations that are alike in this share a line: a list and the sentence that leads to it, say."""
     strip = citation.strip
     return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason, citation.supported
 
 
-def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: bool) -> RenderableType:
-    """The quotation and its source; or why it is not."""
+def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: set[str]) -> RenderableType:
+    """The quotation and its source; or why it is none."""
     first = cited[0]
     text = Text()
     if first.quoted:
@@ -189,8 +163,7 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
     if passage:
         text.append(" · ", style="dim")
         text.append_text(_whence(passage, opens))
-    if alone:
-        text.append(f" · {ALONE}", style="yellow")
+        text.append(f" · {ALONE}" if passage.id in alone else "", style="yellow")
     return _indented(_beside(Text(f"[{first.marker}]"), text))
 
 
@@ -300,7 +273,7 @@ def troubles(trace: Trace, *names: str) -> list[RenderableType]:
 
     lines = [line for step in trace.steps if step.name in names for line in (step.error, step.degraded) if line]
     notes = dict.fromkeys(_IDS.sub(named, line) for line in lines)
-    return [_indented(Text(plain(f"! {line}"), style="yellow")) for line in notes]
+    return [note for line in notes for note in _note(f"! {line}", "yellow")]
 
 
 def by_id(trace: Trace) -> dict[str, Passage]:

@@ -59,9 +59,8 @@ err = _Console(stderr=True)
 _STEERING = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-
-
-_BREAK = re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_ENDS = str.maketrans(dict.fromkeys("\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029", "\n") | {"\x1f": " "})
+"""Other ends of lines than the usual one."""
 
 
 def plain(text: str) -> str:
@@ -70,8 +69,8 @@ def plain(text: str) -> str:
 
 
 def tamed(text: str) -> str:
-    """The text with its lines and its indentation, what would steer a terminal shown as \ufffd."""
-    return _STEERING.sub("\ufffd", _BREAK.sub("\n", text).replace("\t", "    ").replace("\x1f", " "))
+    """The text with its lines, as many characters long, what would steer a terminal shown as \ufffd."""
+    return _STEERING.sub("\ufffd", text.replace("\r\n", " \n").translate(_ENDS))
 
 
 def cut(text: str, most: int) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.styled import Styled
 from rich.text import Text
 
 from surefoot.cli._console import tamed
@@ -57,34 +55,18 @@ def _window(text: str, unit: Span, words: Span) -> Span:
 def readable(text: str, marks: Sequence[Mark] = (), part: Span | None = None, style: str = "") -> RenderableType:
     """A text with its lines, or a `part` of it with ellipses; control characters are shown, no markup is read."""
     begin, end = part or (0, len(text))
-    return Styled(
-        Group(*(_line(text, start, stop, begin, end, marks) for start, stop in _lines(text, begin, end))), style
-    )
+    whole = Text(tamed(text), style, tab_size=4)
+    for start, stop, mark in marks:
+        whole.stylize(mark, start, stop)
+    lines = [*whole[begin:end].split("\n")]
+    if begin > 0 and text[begin - 1] != "\n":
+        lines[0] = Text("… ", style) + lines[0]
+    if end < len(text) and text[end] != "\n":
+        lines[-1].append(" …")
+    return Group(*map(_indented, lines))
 
 
-def _lines(text: str, start: int, end: int) -> Iterator[Span]:
-    while start < end:
-        stop = text.find("\n", start, end)
-        stop = end if stop < 0 else stop
-        yield start, stop
-        start = stop + 1
-
-
-def _line(text: str, start: int, stop: int, begin: int, end: int, marks: Sequence[Mark]) -> RenderableType:
-    bare = start + len(text[start:stop]) - len(text[start:stop].lstrip())
-    line = _inked(text, bare, max(bare, stop), marks)
-    if start == begin > 0 and text[begin - 1] != "\n":
-        line = Text("… ") + line
-    if stop == end < len(text) and text[end] != "\n":
-        line += Text(" …")
-    return Padding(line, (0, 0, 0, min(bare - start, 20)))
-
-
-def _inked(text: str, start: int, end: int, marks: Sequence[Mark]) -> Text:
-    """The characters from `start` to `end`, the marked ones in their style."""
-    inside = [(max(start, a), min(end, b), style) for a, b, style in marks if a < end and start < b]
-    edges = sorted({start, end, *(edge for a, b, _ in inside for edge in (a, b))})
-    line = Text()
-    for a, b in pairwise(edges):
-        line.append(tamed(text[a:b]), " ".join(style for first, last, style in inside if first <= a and b <= last))
-    return line
+def _indented(line: Text) -> RenderableType:
+    """The line behind its indentation, which also those that it folds into have."""
+    bare = len(line.plain) - len(line.plain.lstrip())
+    return Padding(line[bare:], (0, 0, 0, min(bare, 20)))

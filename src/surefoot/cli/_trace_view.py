@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from typing import Annotated
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from typer import Option
 
 from surefoot.cli._answer_view import (
     COLOUR,
@@ -29,6 +31,9 @@ from surefoot.cli._hints import once
 from surefoot.searchers.nowhere import NEEDED
 from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Trace
 
+Whole = Annotated[
+    int | None, Option("--passages", metavar="N", min=0, help="Show the N best passages whole, not three in short.")
+]
 BAR = 12
 """Width of a full bar, in characters."""
 

@@ -12,15 +12,11 @@ from typer import Argument, Option
 from surefoot.cli._answer_view import opening
 from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, IndexFile, Settings, configured, filtering
 from surefoot.cli._console import err, out, pulling, tamed
-from surefoot.cli._trace_view import Screen
+from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
 from surefoot.run.store import dumps, write_trace
 from surefoot.text.questions import LONGEST_QUESTION
-from surefoot.types import Trace
 from surefoot.types.errors import UsageError
-
-PIPED = "-"
-"""In place of a question: it stands on standard input."""
 
 
 def ask(
@@ -32,9 +28,7 @@ def ask(
     filters: Filters = None,
     config: ConfigFile = None,
     settings: Settings = None,
-    passages: Annotated[
-        int | None, Option("--passages", metavar="N", min=0, help="Show the N best passages whole, not three in short.")
-    ] = None,
+    passages: Whole = None,
     quiet: Annotated[bool, Option("--quiet", help="Print the answer's text, and nothing else.")] = False,
     json: Annotated[bool, Option("--json", help="Print the trace as one line of JSON, and nothing else.")] = False,
     trace: Annotated[Path | None, Option("--trace", metavar="FILE", help="Keep the trace in this file.")] = None,
@@ -48,26 +42,17 @@ def ask(
         pipeline = builder.pipeline()
     if not builder.index.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
-    text = piped() if question[0] == PIPED else question[0]
+    # Of a longer text no more is read than shows that it is too long.
+    text = sys.stdin.read(LONGEST_QUESTION * 2) if question[0] == "-" else question[0]
     with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
         done = pipeline.run(text, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)
     if json:
         typer.echo(dumps(done).encode())  # JSON is UTF-8, whatever the terminal is
-    elif quiet:
-        _say(done)
+    elif quiet and done.answer:
+        out.print(tamed(done.answer.text), soft_wrap=True)
     if trace:
         write_trace(done, trace)
     if any(step.error for step in done.steps):
         raise typer.Exit(3)
-
-
-def piped() -> str:
-    """The question on standard input; of a longer text no more than shows that it is too long."""
-    return sys.stdin.read(LONGEST_QUESTION * 2)
-
-
-def _say(done: Trace) -> None:
-    if done.answer:
-        out.print(tamed(done.answer.text), soft_wrap=True)

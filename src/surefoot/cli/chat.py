@@ -5,26 +5,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any
 
 from rich.text import Text
-from typer import Option
 
 from surefoot.cli._answer_view import opening
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import err, out, plain, pulling
-from surefoot.cli._trace_view import Screen
+from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
 from surefoot.pipeline import Pipeline
-from surefoot.run.conversation import Turn
 from surefoot.run.store import write_trace
 from surefoot.text.follow_up import follows
 from surefoot.text.questions import LONGEST_QUESTION
 from surefoot.types import Trace
-from surefoot.types.errors import QuestionError, UsageError
+from surefoot.types.errors import QuestionError
 
 PROMPT = "? "
 HELP = "/trace FILE writes the last trace, /quit ends, as Ctrl-D does"
@@ -35,9 +31,7 @@ def chat(
     collection: CollectionName = None,
     config: ConfigFile = None,
     settings: Settings = None,
-    passages: Annotated[
-        int | None, Option("--passages", metavar="N", min=0, help="Show the N best passages whole, not three in short.")
-    ] = None,
+    passages: Whole = None,
 ) -> None:
     """Ask one question after the other; one that goes on from the last is completed.
 
@@ -47,71 +41,46 @@ def chat(
     builder = Builder(configured(config, settings, index, collection))
     with pulling():
         pipeline = builder.pipeline()
-    talk = Talk(builder, pipeline, passages)
+    last: Trace | None = None
     for typed in _lines():
-        if not talk.take(typed):
-            return
-
-
-@dataclass(slots=True)
-class Talk:
-    """One conversation with one index."""
-
-    builder: Builder
-    pipeline: Pipeline
-    passages: int | None = None
-    turns: list[Turn] = field(default_factory=list)
-    """The last one: its question was asked whole, and the next can go on from nothing else."""
-    last: Trace | None = field(default=None)
-
-    def take(self, typed: str) -> bool:
-        """Answer a question, or obey a command; False: the conversation is over."""
         word, _, rest = typed.strip().partition(" ")
         if word == "/quit":
-            return False
+            return
         try:
-            if word in _COMMANDS:
-                _COMMANDS[word](self, rest.strip())
+            if word == "/help":
+                out.say(HELP)
+            elif word == "/trace":
+                _write(last, rest.strip())
             elif typed.strip():
-                self.ask(typed.strip())
-        except UsageError as error:
-            if not isinstance(error, QuestionError | _Misused):
-                raise
+                with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
+                    last = _answered(pipeline, screen, typed.strip(), last)
+        except QuestionError as error:
             err.say(f"surefoot: {error}")
         except KeyboardInterrupt:
             err.say("stopped")
-        return True
 
-    def ask(self, question: str) -> None:
-        """Answer one question on the screen."""
-        if not self.turns and follows(question[: LONGEST_QUESTION + 1]):
-            out.print("This goes on from an earlier question, and there is none. What is it about?", style="yellow")
-            return
-        with pulling(), Screen(out, opens=opening(self.builder.index), passages=self.passages) as screen:
-            self.last = self.pipeline.run(question, on_event=screen, history=self.turns)
-            self.turns = [(self.last.standalone_question, self.last.answer.text if self.last.answer else "")]
-            screen.finish(self.last)
 
-    def write(self, file: str) -> None:
-        """Write the last trace into a file."""
-        if not file or self.last is None:
-            raise _Misused("ask something, then name a file, as in: /trace answer.json")
-        try:
-            write_trace(self.last, file)
-        except OSError as error:
-            raise _Misused(f"{file} cannot be written: {error.strerror}") from error
+def _answered(pipeline: Pipeline, screen: Screen, question: str, last: Trace | None) -> Trace | None:
+    """The trace of a question that may go on from the last one, which was asked whole; it is drawn."""
+    if last is None and follows(question[: LONGEST_QUESTION + 1]):
+        out.print("This goes on from an earlier question, and there is none. What is it about?", style="yellow")
+        return None
+    history = [(last.standalone_question, last.answer.text if last.answer else "")] if last else []
+    done = pipeline.run(question, on_event=screen, history=history)
+    screen.finish(done)
+    return done
+
+
+def _write(last: Trace | None, file: str) -> None:
+    if not file or last is None:
+        err.say("surefoot: ask something, then name a file, as in: /trace answer.json")
+        return
+    try:
+        write_trace(last, file)
+    except OSError as error:
+        err.say(f"surefoot: {file} cannot be written: {error.strerror}")
+    else:
         out.say(f"written to {file}", "dim")
-
-    def help(self, _: str) -> None:
-        """Print the commands."""
-        out.say(HELP)
-
-
-class _Misused(UsageError):
-    """A command of the conversation that makes no sense."""
-
-
-_COMMANDS: dict[str, Any] = {"/trace": Talk.write, "/help": Talk.help}
 
 
 def _lines() -> Iterator[str]:

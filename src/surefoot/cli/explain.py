@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -64,9 +65,9 @@ def explain(
         return
     if records:
         raise ConfigError("--record is of an evaluation: --run FOLDER")
+    if trace and (question or passage):
+        raise ConfigError("give either a question and a passage, or --trace FILE")
     if trace:
-        if question or passage:
-            raise ConfigError("give either a question and a passage, or --trace FILE")
         found = _of_trace(trace, words, answer, config, settings)
     elif question and passage:
         found = _of_words(Explanation(), question, _passage(passage), Builder(configured(config, settings, None)))
@@ -80,15 +81,11 @@ def explain(
 def _passage(text_or_file: str) -> Passage:
     """A file's text, or the words themselves."""
     try:
-        is_file = Path(text_or_file).is_file()
-    except OSError:  # too long for a name
-        is_file = False
-    if not is_file:
-        return Passage("given", text_or_file)
-    try:
-        return Passage(text_or_file, Path(text_or_file).read_text(encoding="utf-8"))
+        if os.path.isfile(text_or_file):  # False for a text that is too long for a name
+            return Passage(text_or_file, Path(text_or_file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{text_or_file} cannot be read as UTF-8 text: {error}") from error
+    return Passage("given", text_or_file)
 
 
 def _of_words(before: Explanation, question: str, passage: Passage, builder: Builder) -> Explanation:
