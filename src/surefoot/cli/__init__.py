@@ -22,53 +22,30 @@ INTERRUPTED = 130
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 """Set by --trust: code that a configuration file names is imported."""
 
-_MODELS: Listing = {
-    "list": ("models:list_models", "List the models: size, licence, source, and whether each is on this machine."),
-    "pull": ("models:pull", "Fetch model files, check them, and keep them; an interrupted fetch goes on."),
-}
-_SERVE: Listing = {
-    "start": (
-        "serve:serve",
-        "Answer questions over HTTP: for the page that it opens, for programs, and for chat clients.",
-    ),
-    "keys": ("serve:keys", "List who may come in; with a name, make a key and print it, or remove one."),
-}
 COMMANDS: Listing = {
-    "demo": ("demo:demo", "Ask a small library three questions, and watch Surefoot accept, complete and correct."),
-    "index": (
-        "index:index",
-        "Index documents, tables, notebooks, mails, man pages and source code; only what changed is read.",
+    "demo": "demo:demo",
+    "index": "index:index",
+    "ask": "ask:ask",
+    "search": "search:search",
+    "chat": "chat:chat",
+    "serve": ("The server and its page; alone it starts them.", {"start": "serve:serve", "keys": "serve:keys"}),
+    "mcp": "mcp:mcp",
+    "trace": "trace:trace",
+    "explain": "explain:explain",
+    "evaluate": "evaluate:evaluate",
+    "view": "view:view",
+    "improve": "improve:improve",
+    "compare": "compare:compare",
+    "gate": "gate:gated",
+    "agree": "agree:agree",
+    "recipe": "recipe:recipe",
+    "doctor": "inspect:doctor",
+    "models": (
+        "The model files that Surefoot uses: list, pull.",
+        {"list": "models:list_models", "pull": "models:pull"},
     ),
-    "ask": (
-        "ask:ask",
-        "Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it.",
-    ),
-    "search": (
-        "search:search",
-        "Find passages in your documents and grade them, without an answer; nothing is asked outside.",
-    ),
-    "chat": ("chat:chat", "Ask one question after the other; one that goes on from the last is completed."),
-    "serve": (_SERVE, "The server and its page; alone it starts them."),
-    "mcp": ("mcp:mcp", "Offer the tools ask, retrieve and grade to a client of a language model."),
-    "trace": (
-        "trace:trace",
-        "Draw a recorded trace: grades, decision, strips, answer, and the cost of each step.",
-    ),
-    "explain": ("explain:explain", "Explain a grade by its words, a trace's action, or grades of an evaluation."),
-    "evaluate": ("evaluate:evaluate", "Score answered questions by several metrics, each score with its reason."),
-    "view": ("view:view", "Show an evaluation, from the dashboard down to each record, as one HTML page."),
-    "improve": ("improve:improve", "Diagnose, try each proposed change, and show on held-out questions which helps."),
-    "compare": ("compare:compare", "Compare two evaluations on the records that both have: differences, with tests."),
-    "gate": ("gate:gated", "Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked."),
-    "agree": ("agree:agree", "Hold a judge against people: rank correlation, error or AUC, and corrected means."),
-    "recipe": (
-        "recipe:recipe",
-        "Write the configuration of a paper or an agentic variant, and print what to fetch and to run.",
-    ),
-    "doctor": ("inspect:doctor", "Check models, index, endpoint and disk, and say what to do; code 1: a fault."),
-    "models": (_MODELS, "The model files that Surefoot uses: list, pull."),
 }
-"""Each command: where it is, and the first line of its help."""
+"""Each command, in the order of the help, and where it is."""
 
 
 class _Commands(PluginGroup):

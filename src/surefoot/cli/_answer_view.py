@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import cut, headed, plain
+from surefoot.cli._console import cut, plain, tabled
 from surefoot.cli._text_view import excerpt, readable
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
@@ -136,10 +136,9 @@ def factors(answer: Answer) -> list[RenderableType]:
     """Why so sure: what each fact adds to the log-odds that the answer is right, the strongest first."""
     if not answer.factors:
         return []
-    table = headed(["Why so sure"], ["value", "adds"])
-    for one in sorted(answer.factors, key=lambda one: -abs(one.adds)):
-        table.add_row(plain(one.name), f"{one.value:.2f}", f"{one.adds:+.2f}")
-    return [Padding(table, (1, 0, 0, 2))]
+    ranked = sorted(answer.factors, key=lambda one: -abs(one.adds))
+    rows = ((plain(one.name), f"{one.value:.2f}", f"{one.adds:+.2f}") for one in ranked)
+    return [Padding(tabled(["Why so sure"], ["value", "adds"], rows), (1, 0, 0, 2))]
 
 
 def _together(citation: Citation) -> tuple[int, str | None, bool, str, bool | None]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 from collections.abc import Mapping
 from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
 import typer
@@ -21,9 +23,9 @@ json_wanted: ContextVar[bool] = ContextVar("json_wanted", default=False)
 _BadUsage: Any = typer.BadParameter.__base__
 """Click's UsageError; newer versions of Typer bring a Click of their own, under a private name."""
 
-Listing = Mapping[str, "tuple[str | Listing, str]"]
-"""By name: where a command is, as "module:function", or the commands of a group; then the first line of its help. A
-module without a dot is one of `surefoot.cli`."""
+Listing = Mapping[str, "str | tuple[str, Listing]"]
+"""By name: where a command is, as "module:function", or the first line of a group's help and its commands. A module
+without a dot is one of `surefoot.cli`."""
 
 PLUGINS = "surefoot.commands"
 """Entry points of packages that add a group of commands: each names a Listing, whose module's docstring is its help."""
@@ -42,16 +44,22 @@ _CONFIGURATION = frozenset(("--config", "--set", "--index"))
 class LateCommand(TyperCommand):
     """A command as its group lists it, not yet imported."""
 
-    def __init__(self, name: str, line: str, where: str) -> None:
-        super().__init__(name, help=line)
-        self.where = where
+    def __init__(self, name: str, where: str) -> None:
+        super().__init__(name)
+        module, _, self.function = where.partition(":")
+        self.module = module if "." in module else f"surefoot.cli.{module}"
+
+    def read_help(self) -> None:
+        """Set the help, for a list of commands: the first paragraph of the docstring, out of the source."""
+        spec: Any = find_spec(self.module)
+        nodes = ast.parse(spec.loader.get_source(self.module)).body
+        function = next(one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == self.function)
+        self.help = (ast.get_docstring(function) or "").partition("\n\n")[0]
 
     def imported(self) -> Any:
         """The command itself, with its options."""
-        module, _, function = self.where.partition(":")
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-        named = import_module(module if "." in module else f"surefoot.cli.{module}")
-        app.command(self.name, cls=CalledCommand)(getattr(named, function))
+        app.command(self.name, cls=CalledCommand)(getattr(import_module(self.module), self.function))
         gc.enable()
         command: Any = get_command(app)
         for parameter in command.params:
@@ -81,12 +89,20 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, *, listing: Listing | None = None, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, (inner, line) in (listing or self.listing).items():
-            self.commands[name] = (
-                LateCommand(name, line, inner)
-                if isinstance(inner, str)
-                else CommandGroup(name=name, help=line, listing=inner, no_args_is_help=START not in inner)
-            )
+        for name, one in (listing or self.listing).items():
+            if isinstance(one, str):
+                self.commands[name] = LateCommand(name, one)
+            else:
+                line, inner = one
+                silent = START not in inner
+                self.commands[name] = CommandGroup(name=name, help=line, listing=inner, no_args_is_help=silent)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of its commands, in the order of the help, which is known from now on."""
+        for command in self.commands.values():
+            if isinstance(command, LateCommand):
+                command.read_help()
+        return super().list_commands(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The words that are left for the command; `START` is called where no command is named."""

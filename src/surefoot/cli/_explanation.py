@@ -11,7 +11,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import headed, plain
+from surefoot.cli._console import plain, tabled
 from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import Explanation, degree, flips_action, margins, number, signs, strongest, trust
@@ -79,11 +79,11 @@ def answer(found: Needs) -> RenderableType:
     lines = [Text(plain(f"Answer: {found.text or 'a refusal'}"), style="bold")]
     if not found.as_recorded:
         lines.append(Text("! It is not what the trace recorded.", style="yellow"))
-    table = headed(["[n]", "needed", "without it", "strip"], [])
+    rows = []
     for place, one in enumerate(found.strips, start=1):
         outcome = "a refusal" if one.refused else one.text if one.changed else "the same"
-        table.add_row(str(place), "yes" if one.changed else "no", plain(outcome), plain(one.strip.text))
-    return Group(*lines, table)
+        rows.append((str(place), "yes" if one.changed else "no", plain(outcome), plain(one.strip.text)))
+    return Group(*lines, tabled(["[n]", "needed", "without it", "strip"], [], rows))
 
 
 def _side(found: Attribution, side: str) -> Text:
@@ -99,20 +99,20 @@ def _side(found: Attribution, side: str) -> Text:
 
 
 def _strongest(found: Attribution, count: int) -> Table:
-    table = headed(["word", "of"], ["value", "± standard error"])
+    rows = []
     for n in strongest(found, count):
         unit, value = found.units[n], found.values[n]
         colour = RAISES if value > 0 else LOWERS
-        table.add_row(plain(unit.words), unit.side, Text(number(value), style=colour), f"{found.errors[n]:.2g}")
-    return table
+        rows.append((plain(unit.words), unit.side, Text(number(value), style=colour), f"{found.errors[n]:.2g}"))
+    return tabled(["word", "of"], ["value", "± standard error"], rows)
 
 
 def _passages(found: ActionExplanation, trace: Trace) -> Table:
-    table = headed(["passage", "title", "without it"], ["score", "carried"])
+    rows = []
     values = found.carried.values if found.carried else [None] * len(found.without)
     for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
         score = "–" if alone.score is None else f"{alone.score:.3g}"
         carried = "–" if value is None else number(value)
         after = Text(alone.action.value, style="" if alone.action is found.action else "bold")
-        table.add_row(plain(passage.id), plain(passage.title), after, score, carried)
-    return table
+        rows.append((plain(passage.id), plain(passage.title), after, score, carried))
+    return tabled(["passage", "title", "without it"], ["score", "carried"], rows)

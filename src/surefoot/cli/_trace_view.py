@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 from typing import Annotated
 
 from rich.console import Console, Group, RenderableType
@@ -26,7 +26,7 @@ from surefoot.cli._answer_view import (
     troubles,
     unopened,
 )
-from surefoot.cli._console import headed, plain
+from surefoot.cli._console import plain, tabled
 from surefoot.cli._hints import once
 from surefoot.searchers.nowhere import NEEDED
 from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Trace
@@ -118,11 +118,12 @@ def whole(trace: Trace, shown: int = 10) -> RenderableType:
 
 def steps(trace: Trace) -> RenderableType:
     """The table of what each step cost."""
-    table = headed(["Step"], ["ms", "graded", "escalated", "calls", "tokens", "cached"])
-    for step in trace.steps:
-        numbers = (step.graded, step.escalated, step.calls, step.tokens, step.cached)
-        table.add_row(plain(step.name), f"{step.seconds * 1000:.0f}", *(str(number or "·") for number in numbers))
-    return Padding(table, (1, 0, 0, 2))
+    counts = ("graded", "escalated", "calls", "tokens", "cached")
+    rows = (
+        (plain(step.name), f"{step.seconds * 1000:.0f}", *(str(getattr(step, name) or "·") for name in counts))
+        for step in trace.steps
+    )
+    return Padding(tabled(["Step"], ["ms", *counts], rows), (1, 0, 0, 2))
 
 
 def retrieved(trace: Trace, shown: int) -> RenderableType:
@@ -149,11 +150,7 @@ def _graded(trace: Trace, shown: int) -> list[RenderableType]:
 
 
 def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> RenderableType:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
-    table.add_column(width=BAR)
-    table.add_column(width=5, justify="right")
-    table.add_column(ratio=3, no_wrap=True, overflow="ellipsis")
-    table.add_column(ratio=4, no_wrap=True, overflow="ellipsis", style="dim")
+    table = _columns(BAR, 5, 3, 4)
     ranked = sorted(zip(passages, grades, strict=True), key=lambda pair: -_height(pair[1]))
     for passage, grade in ranked[:shown]:
         colour = COLOUR[grade.label]
@@ -161,11 +158,21 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
             _bar(_height(grade), colour),
             Text(chance(grade), style=colour),
             _title(passage),
-            Text(plain(" · ".join(filter(None, (passage.via, grade.reason))))),
+            Text(plain(" · ".join(filter(None, (passage.via, grade.reason)))), style="dim"),
         )
     if len(ranked) > shown:
         table.add_row("", "", Text(f"and {len(ranked) - shown} more", style="dim"), "")
     return Padding(table, (0, 0, 0, 2))
+
+
+def _columns(first: int, number: int, *shares: int) -> Table:
+    """Columns of these widths, and others that are cut and share what is left."""
+    table = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    table.add_column(width=first)
+    table.add_column(width=number, justify="right")
+    for share in shares:
+        table.add_column(ratio=share, no_wrap=True, overflow="ellipsis")
+    return table
 
 
 def _decision(decision: Decision) -> RenderableType:
@@ -199,10 +206,7 @@ def _refined(trace: Trace, shown: int) -> RenderableType:
     used = [strip for strip in trace.strips if strip.kept]
     dropped = [strip for strip in trace.strips if not strip.kept]
     origin = by_id(trace)
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False, expand=True)
-    table.add_column(width=4)
-    table.add_column(width=5, justify="right")
-    table.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    table = _columns(4, 5, 1)
     for marker, strip in enumerate(used, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
@@ -233,11 +237,12 @@ def _drafts(answer: Answer) -> list[RenderableType]:
     """The answers among which the generator chose, and what its own critique made of each."""
     if not answer.drafts:
         return []
-    table = headed(["Chosen", "from these answers"], ["worth", *(name.name for name in fields(Critique))])
-    for one in answer.drafts:
-        numbers = (number(getattr(one.critique, name.name)) for name in fields(Critique))
-        table.add_row("✓" if one.chosen else "", Text(plain(one.text)), number(one.worth), *numbers)
-    return [Padding(table, (1, 0, 0, 2))]
+    names = [field.name for field in fields(Critique)]
+    rows = (
+        ("✓" if one.chosen else "", Text(plain(one.text)), *map(number, (one.worth, *astuple(one.critique))))
+        for one in answer.drafts
+    )
+    return [Padding(tabled(["Chosen", "from these answers"], ["worth", *names], rows), (1, 0, 0, 2))]
 
 
 def _footer(trace: Trace) -> RenderableType:

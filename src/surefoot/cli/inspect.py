@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 from typer import Option
 
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import out, plain
+from surefoot.cli._console import out, plain, tabled
 from surefoot.components import components as all_components
 from surefoot.config.doctor import examine
 
 
 def _list_components() -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Role", "use =", "From", "What it is"):
-        table.add_column(heading)
-    role = ""
+    rows, role = [], ""
     for component in all_components():
         about = Text(plain(component.missing or component.about), style="yellow" if component.missing else "")
-        table.add_row("" if component.role == role else component.role, component.name, component.origin, about)
+        rows.append(("" if component.role == role else component.role, component.name, component.origin, about))
         role = component.role
-    out.print(table)
+    out.print(tabled(["Role", "use =", "From", "What it is"], [], rows))
 
 
 def doctor(

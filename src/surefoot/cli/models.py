@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from typer import Argument, Option
 
 from surefoot.cli._configuration import agreed
-from surefoot.cli._console import out, pulling
+from surefoot.cli._console import out, pulling, tabled
 from surefoot.config.builder import Builder
 from surefoot.models import registry
 
@@ -27,19 +26,17 @@ def list_models(
     """
     read = names or ([*registry.REGISTRY] if verify else [])
     states = [registry.verify(name) for name in read] or registry.status()
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("Name", "State", "MB", "Licence", "What it is", "From"):
-        table.add_column(heading, justify="right" if heading == "MB" else "left")
-    for status in states:
-        model = status.model
-        size = f"{model.size / 1e6:.1f}"
-        table.add_row(model.name, status.state, size, model.licence, model.what, str(model.sources[0]))
-    out.print(table)
+    rows = [
+        (model.name, one.state, model.licence, model.what, str(model.sources[0]), f"{model.size / 1e6:.1f}")
+        for one in states
+        for model in (one.model,)
+    ]
+    out.print(tabled(["Name", "State", "Licence", "What it is", "From"], ["MB"], rows))
     out.say(f"kept in {registry.cache_dir()}", "dim")
-    for status in states:
-        if status.state == "damaged":
-            out.say(f"{status.model.name}: {status.reason}")
-    if any(status.state == "damaged" for status in states):
+    damaged = [one for one in states if one.state == "damaged"]
+    for one in damaged:
+        out.say(f"{one.model.name}: {one.reason}")
+    if damaged:
         raise typer.Exit(3)
 
 

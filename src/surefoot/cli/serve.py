@@ -7,11 +7,10 @@ from dataclasses import replace
 from threading import Timer
 from typing import Annotated, Any
 
-from rich.markup import escape
 from typer import Argument, Option
 
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured, with_extra
-from surefoot.cli._console import headed, out, plain
+from surefoot.cli._console import out, plain, tabled
 from surefoot.config.options import assemble
 
 
@@ -29,8 +28,7 @@ def serve(
     On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys NAME.
     """
     chosen, whole = _settings(config, settings, index, collection)
-    options = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
-    chosen = replace(chosen, **options)
+    chosen = replace(chosen, host=host or chosen.host, port=port or chosen.port)
     server = _server()
     server.check(chosen)
     url = f"http://{'localhost' if server.is_local(chosen) else chosen.host}:{chosen.port}"
@@ -58,10 +56,8 @@ def keys(
     """
     stored = _server().keys_of(_settings(config, settings)[0])
     if name is None:
-        table = headed(["key", "collections", "created"], [])
-        for key in stored.all():
-            table.add_row(escape(plain(key.name)), ", ".join(key.collections), key.created)
-        out.print(table)
+        rows = ((plain(key.name), ", ".join(key.collections), key.created) for key in stored.all())
+        out.print(tabled(["key", "collections", "created"], [], rows))
     elif remove:
         stored.remove(name)
     else:
