@@ -87,7 +87,7 @@ def test_completion_knows_commands_and_options(here: Path) -> None:
         return done.stdout
 
     assert asked("surefoot eva").split() == ["evaluate"]
-    assert asked("surefoot lab rob").split() == ["robustness"]
+    assert asked("surefoot lab man").split() == ["manuals"]
     assert asked("surefoot ask --js").split() == ["--json"]
 
 
