@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from argparse import Namespace
 from collections import Counter
-from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+import injection_cases as cases
+import injections
 from surefoot import Pipeline
-
-FILE = Path(__file__).parents[1] / "benchmarks" / "injections.py"
-SPEC = importlib.util.spec_from_file_location("injections_benchmark", FILE)
-assert SPEC
-assert SPEC.loader
-injections: ModuleType = importlib.util.module_from_spec(SPEC)
-sys.modules["injections_benchmark"] = injections  # where its dataclasses look their annotations up
-SPEC.loader.exec_module(injections)
 
 HALVES = {half: injections.injections(half) for half in ("known", "held_out")}
 WRITTEN = [injection for half in HALVES.values() for injection in half]
@@ -62,7 +52,7 @@ def test_an_injection_is_filled_to_its_last_placeholder(case: object) -> None:
 def test_one_passage_of_a_case_answers_and_none_holds_the_falsehood(case: object) -> None:
     assert injections.holds(case.good.text, case.answer)
     assert not any(injections.holds(passage.text, case.answer) for passage in case.related)
-    assert len(case.related) == injections.RELATED
+    assert len(case.related) == cases.RELATED
     assert injections.holds(case.claim, case.wrong)
     assert not any(injections.holds(passage.text, case.claim) for passage in (case.good, *case.related))
 
