@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -86,28 +85,13 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
     surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the first such file does, with the line that installs it; a library that is there is not complained of."""
-    monkeypatch.setitem(sys.modules, "trafilatura", None)
-    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.html", raising=False)
+    monkeypatch.setitem(sys.modules, "pypdfium2", None)
+    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.pdf", raising=False)
     done = surefoot("doctor")
     assert done.code == 1
-    assert lines(done.out)["loaders"].startswith("cannot read .htm (")
-    assert "trafilatura" in lines(done.out)["loaders"]
+    assert lines(done.out)["loaders"].startswith("cannot read .pdf (")
+    assert "pypdfium2" in lines(done.out)["loaders"]
     assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
-
-
-def test_doctor_says_which_package_the_reader_of_html_lacks(here: Path) -> None:
-    """Older versions of pip leave it out; with the line that installs it, whatever the import said."""
-    code = """
-import sys
-sys.modules["lxml_html_clean"] = None
-sys.argv = ["surefoot", "doctor"]
-from surefoot.cli import main
-main()
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=here, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert lines(done.stdout)["loaders"].startswith("cannot read .eml (")
-    assert lines(done.stdout)["loaders"].endswith("run: pip install lxml_html_clean")
 
 
 def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,18 +41,8 @@ def python() -> Iterator[Python]:
 
 
 def test_what_the_old_pip_installs_reads_html(python: Python, tmp_path: Path) -> None:
-    """It does not find lxml's extra html_clean, which trafilatura asks for, and leaves it out without an error."""
+    """With nothing but what `surefoot` itself requires."""
     page = tmp_path / "bridge.html"
     page.write_text("<html><body><p>The Ruvel Bridge was built by Tomas Aldwin in 1911.</p></body></html>")
     done = python("-c", READ, page)
     assert "Tomas Aldwin" in done.stdout, done.stderr
-
-
-def test_the_line_that_doctor_names_brings_a_missing_library_back(python: Python, tmp_path: Path) -> None:
-    """It names the library itself, which every package index has."""
-    assert python("-m", "pip", "uninstall", "--quiet", "--yes", "lxml_html_clean").returncode == 0
-    found = python("-m", "surefoot", "doctor")
-    assert "cannot read .eml" in found.stdout
-    assert "pip install lxml_html_clean" in " ".join(found.stdout.split())
-    assert python("-m", "pip", "install", "--quiet", "lxml_html_clean").returncode == 0
-    assert "✓ loaders" in python("-m", "surefoot", "doctor").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from surefoot.network import Network, Reply
 from surefoot.run.meter import Meter, metered
 from surefoot.searchers.pages import Pages
 from surefoot.types import Passage
-from surefoot.types.errors import SearchError
+from surefoot.types.errors import MissingExtra, SearchError
 
 QUERY = "Ruvel Bridge"
 PROSE = (
@@ -268,6 +269,13 @@ def test_what_is_no_web_address_is_not_asked_for(url: str | None) -> None:
     found, spent = searched(pages(Passage("x", "A snippet.", "A hit", "external", url)))
     assert [passage.text for passage in found] == ["A snippet."]
     assert "no web address" in told(spent)
+
+
+def test_pages_without_their_extra_are_refused_when_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the line that installs it, and not as snippets in place of every page."""
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[web\]'"):
+        Pages(Finds(), Network(allow=[]))
 
 
 def test_a_search_that_fails_is_not_taken_for_one_that_finds_nothing() -> None:

@@ -78,9 +78,7 @@ def _loaders() -> str:
             remedies.append(f"for {suffix} {str(error).rpartition('; ')[2]}")
         except ConfigError as error:
             why = error.__cause__ or error
-            # Older versions of pip leave out what trafilatura asks of lxml by an extra.
-            package = "lxml_html_clean" if "lxml_html_clean" in str(why) else "surefoot"
-            raise SurefootError(f"cannot read {suffix} ({on_one_line(why)}); run: pip install {package}") from error
+            raise SurefootError(f"cannot read {suffix} ({on_one_line(why)}); run: pip install surefoot") from error
     return "; ".join([f"can read {loaders.supported()}", *remedies])
 
 

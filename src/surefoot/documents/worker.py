@@ -151,7 +151,7 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
 def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
     name, reader = request["name"], read
     if PurePath(name).suffix == ".html":
-        reader = import_module("surefoot.documents.loaders.html").HtmlLoader(main=True).read
+        reader = import_module("surefoot.documents.main_text").read
     for item in reader(io.BytesIO(body), name):
         if isinstance(item, Document):
             answer.document(storable(item), request["url"])

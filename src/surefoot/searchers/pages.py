@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import replace
+from importlib.util import find_spec
 from operator import itemgetter
 from threading import Thread
 from urllib.parse import urldefrag, urlsplit
@@ -22,7 +23,7 @@ from surefoot.network.robots import Robots
 from surefoot.run import cancel, meter
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage
-from surefoot.types.errors import ComponentError, ConfigError, SearchError
+from surefoot.types.errors import ComponentError, ConfigError, MissingExtra, SearchError
 from surefoot.types.protocols import Searcher
 
 MODES = ("all", "wiki")
@@ -65,6 +66,8 @@ class Pages:
             raise ConfigError(f"pages has no mode '{mode}'; there are: {', '.join(MODES)}")
         if hits < 1 or seconds <= 0:
             raise ConfigError(f"pages opens at least one hit in more than 0 seconds, not {hits} in {seconds:g}")
+        if find_spec("trafilatura") is None:
+            raise MissingExtra("pages, which reads the main text of what a search found,", "web")
         self.name = f"pages:{of.name}"
         self._of = of
         self._network = network

@@ -7,13 +7,15 @@ import io
 import pytest
 
 from effort import effort
+from surefoot.documents import main_text
 from surefoot.documents.loaders import Block, Document
 from surefoot.documents.loaders.html import HtmlLoader
 
 
 def read(markup: str | bytes, main: bool = False) -> Document:
     content = markup if isinstance(markup, bytes) else markup.encode()
-    found = next(HtmlLoader(main=main).read(io.BytesIO(content), "folder/hut.html"))
+    reading = main_text.read if main else HtmlLoader().read
+    found = next(reading(io.BytesIO(content), "folder/hut.html"))
     assert isinstance(found, Document)
     return found
 
