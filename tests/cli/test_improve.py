@@ -46,8 +46,8 @@ def question(number: int) -> dict[str, Any]:
 def improve(surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """`surefoot improve` over forty questions with a configuration that reads one passage; the random lever is drawn
     from settings that do nothing here."""
-    monkeypatch.setattr(controls, "CHOICES", {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)})
-    monkeypatch.setattr(controls, "_shifted", lambda own: {})
+    idle = {("refiner", "size"): (1, 4), ("refiner", "best"): (3, 8)}
+    monkeypatch.setattr(controls, "_fitting", lambda config: idle)
     (here / "qa.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(40)))
     (here / "few.jsonl").write_text("".join(json.dumps(question(number)) + "\n" for number in range(9)))
     (here / "surefoot.toml").write_text(WEAK)

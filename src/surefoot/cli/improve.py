@@ -78,17 +78,7 @@ def improve(
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
     chosen = questions.question_run("improve", data, None, None, None, run, configured(config, settings, None))
-    plan = ImprovementPlan(
-        chosen.loaded.examples,
-        chosen.config,
-        chosen.folder,
-        _scoring(chosen.loaded.examples, chosen.config, metric),
-        partial(questions.spread, workers=WORKERS),
-        counting,
-        own={path.stem: _settings(path) for path in own or []},
-        about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
-        outside=outside,
-    )
+    plan = _plan(chosen, file, metric, own or [], outside)
     if dry_run:
         _offered(loop.proposals(plan), _text(file))
     else:
@@ -96,6 +86,22 @@ def improve(
         _show(done)
         _applied(done, file, chosen.folder, apply)
     questions.kept_in(chosen.folder)
+
+
+def _plan(
+    chosen: questions.QuestionRun, file: Path, metric: str | None, own: Sequence[Path], outside: bool
+) -> ImprovementPlan:
+    return ImprovementPlan(
+        chosen.loaded.examples,
+        chosen.config,
+        chosen.folder,
+        _scoring(chosen.loaded.examples, chosen.config, metric),
+        partial(questions.spread, workers=WORKERS),
+        counting,
+        own={path.stem: _settings(path) for path in own},
+        about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
+        outside=outside,
+    )
 
 
 def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -111,20 +112,19 @@ def written(text: str, patch: Patch) -> str:
     """
     try:
         before = toml_values.parsed(text)
-        wanted = read(read(before), patch)
-        lines = text.splitlines(keepends=True)
-        for section, values in patch.items():
-            own = before.get(section, {})
-            if not isinstance(own, dict):  # `evaluator = "lexical"`
-                lines = [line for line in lines if not re.match(rf"{section}\s*=", line)]
-                values, own = {"use": own, **values}, {}
-            lines = _set(lines, section, values, [key for key in own if key not in wanted[section]])
-        after = "".join(lines)
+    except ValueError as error:
+        raise ConfigError(f"the configuration file is not TOML: {error}") from error
+    wanted, lines = read(read(before), patch), text.splitlines(keepends=True)
+    for section, values in patch.items():
+        own = before.get(section, {})
+        if not isinstance(own, dict):  # `evaluator = "lexical"`
+            lines = [line for line in lines if not re.match(rf"{section}\s*=", line)]
+            values, own = {"use": own, **values}, {}
+        lines = _set(lines, section, values, [key for key in own if key not in wanted[section]])
+    after = "".join(lines)
+    with suppress(ValueError):
         if read(toml_values.parsed(after)) == wanted:
             return after
-    except ValueError as error:
-        if not _is_toml(text):
-            raise ConfigError(f"the configuration file is not TOML: {error}") from error
     raise ConfigError(f"the configuration file has a shape that is left alone; write by hand: {shown(patch)}")
 
 
@@ -174,9 +174,8 @@ def _fixed(section: str, values: Mapping[str, Any], settings: SystemSettings) ->
     use = settings.use(section) if section in ("retriever", "searcher") else ""
     if use == _given.USE:
         return "its texts come with the questions"
-    if section == "retriever" and "use" in values and use not in INSIDE[section]:
-        return f"what '{use}' finds need not be in the index"
-    return ""
+    alien = section == "retriever" and "use" in values and use not in INSIDE[section]
+    return f"what '{use}' finds need not be in the index" if alien else ""
 
 
 def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:
@@ -233,14 +232,6 @@ def _key(line: str) -> str:
     """The key that a line sets; empty: none."""
     match = re.match(r"\s*([\w-]+)\s*=", line)
     return match[1] if match else ""
-
-
-def _is_toml(text: str) -> bool:
-    try:
-        toml_values.parsed(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _hash(data: bytes | None) -> str | None:

@@ -10,8 +10,8 @@ from surefoot.evidence.merge import by_id
 from surefoot.types import Passage, Source
 
 # As CRAG's released files write the title before a text; a text may stand there without one.
-_INTERNAL = re.compile(r"([^.]{1,80}?)(?:  | // )(\S.*)", re.DOTALL)
-_EXTERNAL = re.compile(r"([^:]{1,80}): (.*)", re.DOTALL)
+_INTERNAL = r"([^.]{1,80}?)(?:  | // )(\S.*)"
+_EXTERNAL = r"([^:]{1,80}): (.*)"
 
 
 def inside(example: Example) -> tuple[Passage, ...]:
@@ -26,10 +26,10 @@ def outside(example: Example) -> tuple[Passage, ...]:
     return _parts(example.external, _EXTERNAL, "external")
 
 
-def _parts(text: str, titled: re.Pattern[str], source: Source) -> tuple[Passage, ...]:
+def _parts(text: str, titled: str, source: Source) -> tuple[Passage, ...]:
     """CRAG joins the parts of a text with " ; ", each behind its title, if it has one."""
     found = []
     for number, part in enumerate(part.strip() for part in text.split(" ; ") if part.strip()):
-        match = titled.match(part)
+        match = re.match(titled, part, re.DOTALL)
         found.append(Passage(f"{source}-{number}", match[2] if match else part, match[1] if match else "", source))
     return tuple(found)

@@ -7,19 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot.evaluate.diagnose.evidence import (
-    Corpus,
-    Pool,
-    bears,
-    declines,
-    ended,
-    holds,
-    locatable,
-    seen_by,
-    tiny,
-    together,
-    torn,
-)
+from surefoot.evaluate.diagnose import evidence as texts
+from surefoot.evaluate.diagnose.evidence import Corpus, Pool, holds, locatable, seen_by
 from surefoot.evaluate.diagnose.record_context import (
     STRONG,
     WEAK,
@@ -33,6 +22,7 @@ from surefoot.evaluate.diagnose.record_context import (
     right,
     withheld,
 )
+from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc
 from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
@@ -110,7 +100,7 @@ def graded(records: Iterable[Record]) -> list[tuple[float, bool]]:
             for passage in seen_by(record):
                 score = grades.get(passage.id)
                 if score is not None:
-                    pairs.append((score, bears(record.question, passage, record.truths)))
+                    pairs.append((score, texts.bears(record.question, passage, record.truths)))
     return pairs
 
 
@@ -147,14 +137,14 @@ def _was_read(case: RecordContext) -> bool | None:
         return True
     if sources is None or not locatable(case.record.truths):
         return None
-    bearing = any(bears(case.record.question, passage, case.record.truths) for passage in sources)
-    return bearing or together(sources, case.record.truths)
+    bearing = any(texts.bears(case.record.question, passage, case.record.truths) for passage in sources)
+    return bearing or texts.together(sources, case.record.truths)
 
 
 def _good(case: RecordContext, trace: Trace) -> list[Passage]:
     """The passages found, at home or outside, that bear a reference answer."""
     found = trace.passages + trace.external
-    return [passage for passage in found if bears(case.record.question, passage, case.record.truths)]
+    return [passage for passage in found if texts.bears(case.record.question, passage, case.record.truths)]
 
 
 def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Failure:
@@ -183,19 +173,18 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
 
 def _misgraded(case: RecordContext, trace: Trace, good: Sequence[Passage], grades: Mapping[str, Grade]) -> Failure:
     scored = [grade.score for p in good if (grade := grades.get(p.id)) and grade.score is not None]
+    passage = f"the passage that holds {_truth(case)}"
     if not scored:
-        return _fault(case, "grading", "ungraded", f"the passage that holds {_truth(case)} could not be graded")
+        return _fault(case, "grading", "ungraded", f"{passage} could not be graded")
     lower = f", below τ− at {trace.decision.lower:.3g}" if trace.decision else ""
-    return _fault(
-        case, "grading", "strict", f"the passage that holds {_truth(case)} was graded {max(scored):.3g}{lower}"
-    )
+    return _fault(case, "grading", "strict", f"{passage} was graded {max(scored):.3g}{lower}")
 
 
 def _not_retrieved(case: RecordContext) -> Failure:
     """Nothing that was found holds the evidence: which stage should have brought it?"""
     found, trace = seen_by(case.record), case.record.trace
     missing = f"{_truth(case)} stands in {_none_of(len(found))}"
-    if torn(found, case.record.truths) or tiny(found):
+    if texts.torn(found, case.record.truths) or texts.tiny(found):
         return _fault(case, "chunking", "split", f"{missing}, and passages end in the middle of a sentence")
     if trace is None or case.held or (case.held is None and len(trace.passages) < FEW):
         known = {True: ", though the corpus holds it", False: ", nor in the corpus", None: ""}[case.held]
@@ -207,15 +196,14 @@ def _not_searched(case: RecordContext, trace: Trace, missing: str) -> Failure:
     """The corpus seems to lack the evidence: was it looked for elsewhere?"""
     if any(step.error for step in trace.steps if step.name == "search"):
         return _fault(case, "search", "failed", f"{missing}, and the search outside failed")
-    if case.config.get("searcher", {}).get("use", "nowhere") == "nowhere":
+    if _alone(case):
         return _fault(case, "search", "off", f"{missing}, and no searcher is configured")
     if trace.decision is None:
         return _fault(case, "retrieval", "miss", missing)
     if trace.decision.action is Action.CORRECT:
         best = "" if trace.decision.best is None else f" at {trace.decision.best:.3g}"
-        return _fault(
-            case, "grading", "lax", f"{missing}, and yet the best was graded CORRECT{best} and nothing searched"
-        )
+        what = f"{missing}, and yet the best was graded CORRECT{best} and nothing searched"
+        return _fault(case, "grading", "lax", what)
     return _fault(case, "search", "nothing", f"{missing}, {len(trace.external)} of them from the search outside")
 
 
@@ -225,7 +213,7 @@ def _generation(case: RecordContext) -> Failure:
     there = f"{_truth(case)} was in what was read" if record.truths else "what was read holds the evidence"
     if text.strip() and _truncated(case, text):
         return _fault(case, "truncation", "answer", f"{there}, and the answer breaks off")
-    if refused(record) and (not text.strip() or declines(text) or not withheld(record)):
+    if refused(record) and (not text.strip() or texts.declines(text) or not withheld(record)):
         return _fault(case, "refusal", "silent", there)
     if right(case):
         return _form(case, there)
@@ -275,14 +263,18 @@ def _by_metric(case: RecordContext, names: Iterable[str]) -> Failure | None:
     return _fault(case, *case.metrics[weak].remedy, _scored(case, [weak])) if weak else None
 
 
+def _alone(case: RecordContext) -> bool:
+    """True if no searcher is configured."""
+    return SystemSettings(case.config).use("searcher") == "nowhere"
+
+
 def _empty_handed(case: RecordContext) -> Failure:
     """Refused, with nothing to answer from: the answer that it would have been is unknown."""
     trace = case.record.trace
     if trace is None or not trace.passages:
         return _fault(case, "retrieval", "miss", "there was nothing to answer from")
     what = f"{_none_of(len(seen_by(case.record)))} was graded good enough"
-    off = case.config.get("searcher", {}).get("use", "nowhere") == "nowhere"
-    return _fault(case, "search", "off" if off else "nothing", what)
+    return _fault(case, "search", "off" if _alone(case) else "nothing", what)
 
 
 # What it goes by
@@ -298,7 +290,7 @@ def _truncated(case: RecordContext, text: str) -> bool:
     """True if an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
     whole, though it ends in a command or a row of a table."""
     generator = case.config.get("generator", {})
-    if ended(text) or not words(text) or generator.get("use") == "extractive":
+    if texts.ended(text) or not words(text) or generator.get("use") == "extractive":
         return False
     if words(text)[-1] in STOP_WORDS or _begins_the_answer(case.record, text):
         return True
@@ -328,7 +320,7 @@ def _made_up(case: RecordContext, text: str) -> bool:
 def _far_down(case: RecordContext) -> bool:
     if case.record.trace:
         return False  # what was read is in order of its grades, and short
-    first = [bears(case.record.question, passage, case.record.truths) for passage in case.record.contexts or ()]
+    first = [texts.bears(case.record.question, passage, case.record.truths) for passage in case.record.contexts or ()]
     return True in first and first.index(True) >= DEEP
 
 
@@ -355,9 +347,8 @@ def _truth(case: RecordContext) -> str:
 
 
 def _scored(case: RecordContext, metrics: Iterable[str]) -> str:
-    return " and ".join(
-        f"{case.metrics[metric].title} is {case.value(metric):.2g}" for metric in metrics if metric in case.scores
-    )
+    there = (metric for metric in metrics if metric in case.scores)
+    return " and ".join(f"{case.metrics[metric].title} is {case.value(metric):.2g}" for metric in there)
 
 
 def _none_of(passages: int) -> str:

@@ -54,6 +54,10 @@ class Remedy:
     """Parts of names that other systems give such settings."""
 
 
+_GRADE_BETTER: Patch = {"evaluator": {"use": "minilm"}}
+_EXTRACT: Patch = {"generator": {"use": "extractive"}}
+
+
 # Patches
 
 
@@ -77,10 +81,6 @@ def _read_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return patch
 
 
-def _grade_better(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    return {"evaluator": {"use": "minilm"}}
-
-
 def _fit_thresholds(settings: SystemSettings, records: Sequence[Record]) -> Patch:
     """τ− below nearly all passages with evidence, τ+ above nearly all without, where that leaves room for evidence."""
     pairs = graded(records)
@@ -90,10 +90,6 @@ def _fit_thresholds(settings: SystemSettings, records: Sequence[Record]) -> Patc
     lower = _down(float(np.quantile(good, SPARED)))
     upper = min(_up(float(np.quantile(bad, 1 - SPARED))), _down(float(np.median(good)))) if bad else lower
     return {"thresholds": {"upper": upper, "lower": min(lower, upper)}}
-
-
-def _search_outside(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    return {"searcher": {"use": "wikipedia"}} if settings.use("searcher") == "nowhere" else {}
 
 
 def _search_wider(settings: SystemSettings, _: Sequence[Record]) -> Patch:
@@ -122,20 +118,16 @@ def _longer_strips(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return {"refiner": {"mode": "selection"}}
 
 
-def _extract(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    return {} if settings.use("generator") == "extractive" else {"generator": {"use": "extractive"}}
-
-
 def _dare(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.use("generator") != "extractive":
-        return {"generator": {"use": "extractive"}}
+        return _EXTRACT
     least = settings.now("generator.least")
     return {"generator": {"least": min(least / 2, 0.2)}} if least > 0.05 else {}
 
 
 def _fewer_distractions(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     if settings.use("generator") != "extractive":
-        return {"generator": {"use": "extractive"}}
+        return _EXTRACT
     if settings.use("refiner") != "strips":
         return {"refiner": {"use": "strips"}}
     if settings.now("refiner.mode") == "selection":
@@ -158,37 +150,37 @@ def _up(value: float) -> float:
     return math.floor(100 * value + 1) / 100
 
 
-_PATCHES: dict[tuple[str, str], Callable[[SystemSettings, Sequence[Record]], Patch]] = {
+_PATCHES: dict[tuple[str, str], Patch | Callable[[SystemSettings, Sequence[Record]], Patch]] = {
     ("retrieval", "miss"): _retrieve_more,
     ("chunking", "split"): lambda settings, _: _doubled(settings, "pipeline.k", MOST_PASSAGES),
     ("ranking", "late"): _read_more,
-    ("grading", "strict"): _grade_better,
-    ("grading", "lax"): _grade_better,
-    ("grading", "ungraded"): _grade_better,
+    ("grading", "strict"): _GRADE_BETTER,
+    ("grading", "lax"): _GRADE_BETTER,
+    ("grading", "ungraded"): _GRADE_BETTER,
     ("thresholds", "strict"): _fit_thresholds,
     ("thresholds", "lax"): _fit_thresholds,
-    ("search", "off"): _search_outside,
+    ("search", "off"): {"searcher": {"use": "wikipedia"}},
     ("search", "nothing"): _search_wider,
     ("refinement", "dropped"): _keep_strips,
     ("refinement", "cut"): _longer_strips,
     ("truncation", "answer"): lambda settings, _: _doubled(settings, "generator.max_tokens", MOST_TOKENS, 100),
     ("truncation", "sources"): lambda settings, _: _doubled(settings, "generator.max_characters", MOST_CHARACTERS),
-    ("grounding", "invented"): _extract,
+    ("grounding", "invented"): _EXTRACT,
     ("refusal", "silent"): _dare,
     ("reading", "wrong"): _fewer_distractions,
     ("format", "form"): _whole_sentences,
 }
-"""A fault that no setting mends has none."""
+"""A patch, or what makes one of the system's settings and records; a fault that no setting mends has none."""
 
 
 def _read() -> dict[tuple[str, str], Remedy]:
     text = (files("surefoot.evaluate.diagnose") / "remedies.toml").read_text(encoding="utf-8")
-    every = ((stage, kind, of) for stage, kinds in tomllib.loads(text).items() for kind, of in kinds.items())
-    return {(stage, kind): Remedy(**dict(map(_value, of, of.values()))) for stage, kind, of in every}
-
-
-def _value(key: str, value: Any) -> tuple[str, Any]:
-    return key, tuple(value) if isinstance(value, list) else value
+    found = {}
+    for stage, kinds in tomllib.loads(text).items():
+        for kind, of in kinds.items():
+            values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in of.items()}
+            found[stage, kind] = Remedy(**values)
+    return found
 
 
 REMEDIES = _read()
@@ -201,6 +193,7 @@ def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records:
     settings, fitting = SystemSettings(config), _PATCHES.get((stage, kind))
     if fitting is None or not settings.ours:
         return {}
-    meant = {s: of for s, of in fitting(settings, records).items() if not refused({s: of}, config, outside=True)}
+    patch = fitting(settings, records) if callable(fitting) else fitting
+    meant = {s: of for s, of in patch.items() if not refused({s: of}, config, outside=True)}
     new = {s: {key: v for key, v in of.items() if settings.now(f"{s}.{key}") != v} for s, of in meant.items()}
     return {section: of for section, of in new.items() if of}

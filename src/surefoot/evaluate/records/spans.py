@@ -64,7 +64,7 @@ def recognised(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     described = any(str(name) == "attributes" or str(name).startswith("attributes.") for name in value)
-    return _batches(value) is not None or (bool(_trace_of(value)) and described)
+    return isinstance(value.get("resourceSpans"), list) or (described and bool(_trace_of(_flat(value))))
 
 
 def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Record]:
@@ -195,13 +195,13 @@ def _raw(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Each span as it stands, with the name of its service."""
     if not recognised(value):
         raise UsageError(f"{place} is no span; a file is either of spans or of records: take it out, and read again")
-    batches = _batches(value)
-    if batches is None:
-        yield value, str(_pairs(_inner(value, "resource", "attributes")).get("service.name", ""))
+    alone = [{"resource": value.get("resource"), "scopeSpans": [{"spans": [value]}]}]
+    batches = value["resourceSpans"] if isinstance(value.get("resourceSpans"), list) else alone
     for batch in _objects(batches):
-        service = str(_pairs(_inner(batch, "resource", "attributes")).get("service.name", ""))
-        scopes = _objects(batch.get("scopeSpans"))
-        yield from ((span, service) for scope in scopes for span in _objects(scope.get("spans")))
+        resource = batch.get("resource")
+        service = _pairs(resource.get("attributes")).get("service.name", "") if isinstance(resource, Mapping) else ""
+        for scope in _objects(batch.get("scopeSpans")):
+            yield from ((span, str(service)) for span in _objects(scope.get("spans")))
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
@@ -209,37 +209,30 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 
 def _span(raw: Mapping[str, Any], service: str) -> _Span:
-    attributes = {"service.name": service} | _attributes(raw)
-    status = raw.get("status") or {}
-    code = status.get("code", status.get("status_code")) if isinstance(status, Mapping) else status
+    flat = _flat({**raw, "attributes": _pairs(raw.get("attributes"))})
+    named = {name.removeprefix("attributes."): cell for name, cell in flat.items() if name.startswith("attributes.")}
+    attributes = {"service.name": service} | named
     return _Span(
-        trace=_trace_of(raw),
-        id=str(_look(raw, "spanId", "context.span_id") or id(raw)),
-        parent=str(_look(raw, "parentSpanId", "parent_id") or ""),
-        start=_when(_look(raw, "startTimeUnixNano", "start_time")),
+        trace=_trace_of(flat),
+        id=str(_look(flat, "spanId", "context.span_id") or id(raw)),
+        parent=str(_look(flat, "parentSpanId", "parent_id") or ""),
+        start=_when(_look(flat, "startTimeUnixNano", "start_time")),
         kind=_kind(attributes, raw),
         attributes=attributes,
-        failed=str(code or raw.get("status_code") or "").upper() in _FAILED,
+        failed=str(_look(flat, "status.code", "status.status_code", "status", "status_code")).upper() in _FAILED,
     )
 
 
 def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
     """The kind in the words of OpenInference; empty: none that matters here."""
-    said_so = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
-    if said_so and said_so != "UNKNOWN" and not said_so.startswith("SPAN_KIND"):
-        return said_so
+    named = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
+    if named and named != "UNKNOWN" and not named.startswith("SPAN_KIND"):
+        return named
     return _OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
 
 
-def _attributes(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes by dotted name, from an object or from columns of dotted names."""
-    dotted = {str(name): cell for name, cell in raw.items() if str(name).startswith("attributes.")}
-    found = {name.removeprefix("attributes."): cell for name, cell in _flat(dotted).items()}
-    return found | _pairs(raw.get("attributes"))
-
-
 def _pairs(attributes: Any) -> dict[str, Any]:
-    """Attributes as OTLP lists them, or as an object."""
+    """Attributes by dotted name, as OTLP lists them, or of an object."""
     if isinstance(attributes, list):
         pairs = (pair for pair in attributes if isinstance(pair, Mapping) and "key" in pair)
         return _flat({str(pair["key"]): _any(pair.get("value")) for pair in pairs})
@@ -251,16 +244,10 @@ def _any(value: Any) -> Any:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     name, inner = next(iter(value.items()))
+    several = _objects(inner.get("values")) if isinstance(inner, Mapping) else []
     if name == "arrayValue":
-        return [_any(each) for each in _objects(_inner(value, name, "values"))]
-    if name == "kvlistValue":
-        return {str(pair.get("key")): _any(pair.get("value")) for pair in _objects(_inner(value, name, "values"))}
-    return inner
-
-
-def _inner(value: Mapping[str, Any], outer: str, name: str) -> Any:
-    within = value.get(outer)
-    return within.get(name) if isinstance(within, Mapping) else None
+        return [_any(each) for each in several]
+    return {str(pair.get("key")): _any(pair.get("value")) for pair in several} if name == "kvlistValue" else inner
 
 
 def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -278,23 +265,13 @@ def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _batches(value: Mapping[str, Any]) -> list[Any] | None:
-    batches = value.get("resourceSpans")
-    return batches if isinstance(batches, list) else None
+def _trace_of(flat: Mapping[str, Any]) -> str:
+    return str(_look(flat, "traceId", "context.trace_id") or "").removeprefix("0x")
 
 
-def _trace_of(value: Mapping[str, Any]) -> str:
-    return str(_look(value, "traceId", "context.trace_id") or "").removeprefix("0x")
-
-
-def _look(value: Mapping[str, Any], *names: str) -> Any:
-    """The first that is there of these; "context.span_id" also where one stands in the other."""
-    for name in names:
-        outer, _, inner = name.partition(".")
-        within = value.get(outer)
-        if (found := value.get(name, within.get(inner) if inner and isinstance(within, Mapping) else None)) is not None:
-            return found
-    return None
+def _look(flat: Mapping[str, Any], *names: str) -> Any:
+    """The first that is there of these."""
+    return next((flat[name] for name in names if flat.get(name) is not None), None)
 
 
 def _when(value: Any) -> float:

@@ -68,7 +68,7 @@ def read(folder: Path) -> Contents:
     scores: dict[str, list[Json]] = {}
     for score in _lines(folder / "scores.jsonl", Score).values():
         scores.setdefault(score["record_id"], []).append(score)
-    about = _whole(folder / "run.json")
+    about = _checked(folder / "run.json", Any)
     return Contents(
         name=folder.resolve().name,
         about=about if isinstance(about, dict) else {},
@@ -127,12 +127,10 @@ def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, A
         known = settings.get(section)
         known = known if isinstance(known, Mapping) else {}
         for key, value in keys.items():
-            if key in known and known[key] == value:
-                yield " ", f"{key} = {toml_values.spelled(value)}"
-                continue
-            if key in known:
+            same = key in known and known[key] == value
+            if key in known and not same:
                 yield "-", f"{key} = {toml_values.spelled(known[key])}"
-            yield "+", f"{key} = {toml_values.spelled(value)}"
+            yield " " if same else "+", f"{key} = {toml_values.spelled(value)}"
 
 
 def _head(contents: Contents) -> Json:
@@ -178,27 +176,17 @@ def _settings(contents: Contents) -> Json:
 def _index(contents: Contents) -> Json:
     """A row of the list for each record: the named columns, then a value a metric."""
     metrics = list(dict.fromkeys(score["metric"] for scores in contents.scores.values() for score in scores))
-    return {
-        "metrics": metrics,
-        "part": PART,
-        "rows": [_row(contents, one, metrics) for one in contents.records.values()],
-    }
+    rows = [_row(contents, one, metrics) for one in contents.records.values()]
+    return {"metrics": metrics, "part": PART, "rows": rows}
 
 
 def _row(contents: Contents, record: Json, metrics: Sequence[str]) -> list[Any]:
     """Id, question, answer and truths, tags, action; then what it scores: a number, "unscored", "n/a", or nothing."""
     by_metric = {score["metric"]: _shown(score) for score in contents.scores.get(record["id"], ())}
     texts = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
-    decision = (record.get("trace") or {}).get("decision") or {}
+    action = ((record.get("trace") or {}).get("decision") or {}).get("action", "")
     values = [by_metric.get(metric, "") for metric in metrics]
-    return [
-        record["id"],
-        record["question"][:SEARCHED],
-        texts,
-        record.get("tags", {}),
-        decision.get("action", ""),
-        values,
-    ]
+    return [record["id"], record["question"][:SEARCHED], texts, record.get("tags", {}), action, values]
 
 
 def _shown(score: Json) -> float | str:
@@ -207,12 +195,9 @@ def _shown(score: Json) -> float | str:
 
 
 def _parts(contents: Contents) -> Iterator[list[Json]]:
+    scores, attributions = contents.scores, contents.attributions
     whole = [
-        {
-            "record": record,
-            "scores": contents.scores.get(name, ()),
-            "attribution": contents.attributions.get(name),
-        }
+        {"record": record, "scores": scores.get(name, ()), "attribution": attributions.get(name)}
         for name, record in contents.records.items()
     ]
     return (whole[start : start + PART] for start in range(0, len(whole), PART))
@@ -236,18 +221,11 @@ def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
 
 
 def _checked(path: Path, kind: Any) -> Any:
-    data = _whole(path)
+    """The contents of a JSON file, which have to be of this kind; None: there is no such file."""
     try:
-        if data is not None:
+        data = parsed(path.read_bytes()) if path.exists() else None
+        if data is not None and kind is not Any:
             from_json(kind, data)
-    except TraceFault as error:
+    except (ValueError, TraceFault) as error:
         raise TraceFault(f"{path} is damaged: {error}") from error
     return data
-
-
-def _whole(path: Path) -> Any:
-    """None: there is no such file."""
-    try:
-        return parsed(path.read_bytes()) if path.exists() else None
-    except ValueError as error:
-        raise TraceFault(f"{path} is damaged: {error}") from error

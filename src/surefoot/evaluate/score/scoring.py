@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -172,7 +172,7 @@ def run(
         done = scored.values(Score)
         work = _Work(_missing(judges, noted, done), done, kept, scored, on_progress)
         work.run(in_flight, model)
-        if work.total:
+        if work.progress.total:
             ended.add(work.started, work.summary(model, limits or {}))
     return work.scores
 
@@ -193,20 +193,19 @@ class _Work:
         kept: Run,
         on_progress: OnProgress,
     ) -> None:
-        self.total = len(missing)
         self.scores = done
+        self.progress = ScoringProgress(0, len(missing), 0, 0, 0)
         self.started = datetime.now(UTC).isoformat()
         self._missing = missing
         self._records, self._kept, self._on_progress = records, kept, on_progress
         self._begun = time.monotonic()
         self._made: list[tuple[Score, float]] = []
-        self._unscored = self._calls = self._tokens = 0
         self._lock = Lock()
 
     def run(self, in_flight: int, model: RateLimitedLLM | None) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
-        self._on_progress(self._progress())
-        with ThreadPoolExecutor(max(1, min(in_flight, self.total))) as pool:
+        self._on_progress(self.progress)
+        with ThreadPoolExecutor(max(1, min(in_flight, len(self._missing)))) as pool:
             try:
                 for job in as_completed([pool.submit(self._make, *one) for one in self._missing]):
                     job.result()
@@ -219,34 +218,27 @@ class _Work:
     def summary(self, model: RateLimitedLLM | None, limits: Mapping[str, Any]) -> Pass:
         """The calls, tokens, time and money that they took."""
         money = model.spending.spent.money if model and model.prices else None
-        stages: dict[str, Stage] = {}
+        by_metric: defaultdict[str, list[tuple[Score, float]]] = defaultdict(list)
         for score, seconds in self._made:
-            own = stages.get(score.metric, Stage(score.metric, 0, 0, 0, 0.0, None))
-            sums = own.judged + 1, own.calls + score.calls, own.tokens + score.tokens, own.seconds + seconds
-            share = None if money is None else money * sums[2] / max(1, self._tokens)
-            stages[score.metric] = Stage(score.metric, *sums, share)
+            by_metric[score.metric].append((score, seconds))
         return Pass(
             self.started,
             time.monotonic() - self._begun,
-            len(self._made),
-            self._unscored,
-            self._calls,
-            self._tokens,
+            self.progress.done,
+            self.progress.unscored,
+            self.progress.calls,
+            self.progress.tokens,
             money,
             model.tally.refused if model else 0,
             model.tally.repeated if model else 0,
-            tuple(stages.values()),
+            tuple(_stage(metric, made, money, self.progress.tokens) for metric, made in by_metric.items()),
             dict(limits),
         )
 
     def _make(self, judge: Judge, record: Record) -> None:
+        """Judge, and keep the score; where the judge makes grading notes, the note is kept first, so that none is paid
+        for twice."""
         begun = time.monotonic()
-        score = self._judged(judge, record)
-        with self._lock:
-            self._keep(score, time.monotonic() - begun)
-
-    def _judged(self, judge: Judge, record: Record) -> Score:
-        """The judge's score; where it makes grading notes, the note is kept first, so that none is paid for twice."""
         try:
             with meter.metered() as spent:
                 whole = judge.with_note(record) if isinstance(judge, NoteWriter) else record
@@ -256,20 +248,23 @@ class _Work:
             score = judge.judge(whole)
         except ComponentError as error:
             score = failed(judge, record, error)
-        return replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
+        score = replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
+        with self._lock:
+            if self.scores.get(name := key(score.record_id, score.metric)) != score:
+                self._kept.add(name, score)
+            self.scores[name] = score
+            self._made.append((score, time.monotonic() - begun))
+            now, missed = self.progress, score.value is None and score.applies
+            sums = now.unscored + missed, now.calls + score.calls, now.tokens + score.tokens
+            self.progress = ScoringProgress(now.done + 1, now.total, *sums)
+            self._on_progress(self.progress)
 
-    def _keep(self, score: Score, seconds: float) -> None:
-        if self.scores.get(name := key(score.record_id, score.metric)) != score:
-            self._kept.add(name, score)
-        self.scores[name] = score
-        self._made.append((score, seconds))
-        self._unscored += score.value is None and score.applies
-        self._calls += score.calls
-        self._tokens += score.tokens
-        self._on_progress(self._progress())
 
-    def _progress(self) -> ScoringProgress:
-        return ScoringProgress(len(self._made), self.total, self._unscored, self._calls, self._tokens)
+def _stage(metric: str, made: Sequence[tuple[Score, float]], money: float | None, of: int) -> Stage:
+    """The pass's `money` is shared out by tokens, of which it took `of`."""
+    calls, tokens = sum(score.calls for score, _ in made), sum(score.tokens for score, _ in made)
+    share = None if money is None else money * tokens / max(1, of)
+    return Stage(metric, len(made), calls, tokens, sum(seconds for _, seconds in made), share)
 
 
 def _missing(
