@@ -14,8 +14,9 @@ from surefoot.pipeline import Pipeline
 from surefoot.refiners.strips import Strips
 from surefoot.rewriters.verbatim import Verbatim
 from surefoot.searchers.nowhere import Nowhere
-from surefoot.types import Message, Passage, Trace
+from surefoot.types import Message, Passage, Strip, Trace
 from surefoot.types.errors import ModelError
+from surefoot.types.protocols import Knowledge
 
 
 class Shelf:
@@ -59,3 +60,9 @@ def pipeline() -> Pipeline:
         LLMGenerator(Scripted(says)),
         config={"k": {"v": 1}},
     )
+
+
+def known(*texts: str, title: str = "") -> Knowledge:
+    """Whole passages as a generator gets them, under one title."""
+    passages = [Passage(str(n), text, title) for n, text in enumerate(texts)]
+    return [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]

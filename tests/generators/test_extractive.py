@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.contracts import verify
-from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import GAP, Extractive, layout
 from surefoot.refiners.strips import CUTS, StripSizes
@@ -144,11 +142,10 @@ def test_it_refuses_where_the_reader_finds_nothing(reader: Pointing, texts: Sequ
     assert Extractive(reader).generate(QUESTION, whole(*texts)).refused is refused
 
 
-@pytest.mark.parametrize(("chance", "refused"), [(0.09, True), (0.1, False)])
-def test_it_refuses_where_no_strip_is_likely_enough(chance: float, refused: bool) -> None:
+def test_it_refuses_where_no_strip_is_likely_enough() -> None:
     """Many unlikely ones do not make a likely one."""
-    found = whole(*["Aldwin."] * 9, chances=[chance] * 9)
-    assert Extractive(Pointing()).generate(QUESTION, found).refused is refused
+    found = [whole(*["Aldwin."] * 9, chances=[chance] * 9) for chance in (0.09, 0.1)]
+    assert [Extractive(Pointing()).generate(QUESTION, known).refused for known in found] == [True, False]
 
 
 @pytest.mark.parametrize("score", [None, float("nan")])
@@ -197,8 +194,3 @@ def test_the_answer_is_passed_on() -> None:
     Extractive(Pointing(), whole=False).generate(QUESTION, whole("Aldwin."), pieces.append)
     Extractive(Pointing()).generate(QUESTION, whole("nothing", chances=[0.0]), pieces.append)
     assert pieces == ["Aldwin [1]"]
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every generator has to keep, also with an evaluator that points at nothing."""
-    verify("generator", Extractive(Lexical()))

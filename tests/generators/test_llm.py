@@ -9,21 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.contracts import verify
+from shelf import known
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.llm import LLMGenerator, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
-from surefoot.types import Answer, Message, Passage, Strip
+from surefoot.types import Answer, Message
 from surefoot.types.errors import ConfigError
+from surefoot.types.protocols import Knowledge
 
 QUESTION = "Who built the Ruvel Bridge?"
-Knowledge = list[tuple[Strip, Passage]]
-
-
-def known(*texts: str, title: str = "") -> Knowledge:
-    passages = [Passage(str(n), text, title) for n, text in enumerate(texts)]
-    return [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]
 
 
 def asked(knowledge: Knowledge, **limits: int) -> str:
@@ -39,7 +34,8 @@ def answered(reply: str, **options: int) -> Answer:
 
 
 def test_the_prompt_is_one_turn_with_the_question_last() -> None:
-    """Sources first, quoted, a line each with its title, then the question."""
+    """Sources first, quoted, a line each with its title, then the question; without sources the question alone."""
+    assert prompt(QUESTION, []) == [Message("user", f"{QUESTION} Answer briefly.")]
     assert prompt(QUESTION, known("Tomas Aldwin built it.", "It is of iron.", title="Bridge")) == [
         Message(
             "user",
@@ -108,11 +104,6 @@ def test_sources_that_do_not_fit_are_left_out_from_the_end() -> None:
     assert QUESTION in text
 
 
-def test_without_knowledge_the_model_is_asked_from_memory() -> None:
-    """The question alone: no sources are spoken of."""
-    assert prompt(QUESTION, []) == [Message("user", f"{QUESTION} Answer briefly.")]
-
-
 @pytest.mark.parametrize("token", ["<|im_start|>", "<|im_end|>", "<|eot_id|>", "<|endoftext|>", "<|user|>"])
 def test_a_passage_cannot_open_a_turn_of_the_conversation(token: str) -> None:
     """The tokens that separate turns are taken out of texts and titles, also when one hides in another."""
@@ -148,18 +139,7 @@ def test_nothing_in_a_source_ends_its_line(texts: list[str]) -> None:
 # The answer
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "[No Retrieval]",
-        "[Continue to Use Evidence]",
-        "[Relevant]",
-        "[Utility:5]",
-        "<paragraph>",
-        "</paragraph>",
-        "</s>",
-    ],
-)
+@pytest.mark.parametrize("token", ["[No Retrieval]", "[Continue to Use Evidence]", "[Relevant]", "<paragraph>", "</s>"])
 def test_the_reflection_tokens_of_self_rag_are_no_part_of_the_answer(token: str) -> None:
     """What the model says to itself is not said to the user; citations stay."""
     assert answered(f"{token}Tomas Aldwin [1].{token}").text == "Tomas Aldwin [1]."
@@ -178,9 +158,4 @@ def test_the_pieces_of_the_answer_are_passed_on_as_they_come() -> None:
     """For those who stream."""
     pieces: list[str] = []
     LLMGenerator(Scripted(["one two"])).generate(QUESTION, known("text"), pieces.append)
-    assert "".join(pieces) == "one two"
-
-
-def test_it_keeps_the_contract() -> None:
-    """The one that every generator has to keep."""
-    verify("generator", LLMGenerator(Scripted(lambda _: "Tomas Aldwin [1].")))
+    assert pieces == ["one", " two"]

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from shelf import known
 from surefoot.evidence.citations import grounded
 from surefoot.generators.reader import NOT_THERE, TASK, Reader, prompt
 from surefoot.llms.scripted import Scripted
-from surefoot.types import Answer, Message, Passage, Strip
+from surefoot.types import Answer, Message
 
 QUESTION = "Who built the Ruvel Bridge?"
-Knowledge = list[tuple[Strip, Passage]]
-
-
-def known(*texts: str, title: str = "") -> Knowledge:
-    passages = [Passage(str(n), text, title) for n, text in enumerate(texts)]
-    return [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]
 
 
 def reader(reply: str) -> Reader:
@@ -54,9 +49,7 @@ def test_a_reader_that_finds_nothing_refuses(reply: str) -> None:
     """With or without its full stop; nobody hears it as an answer."""
     heard: list[str] = []
     answer = reader(reply).generate(QUESTION, known("It is of iron."), heard.append)
-    assert answer.refused
-    assert not answer.text
-    assert not heard
+    assert (answer.refused, answer.text, heard) == (True, "", [])
 
 
 def test_without_sources_no_model_is_asked() -> None:
@@ -67,12 +60,6 @@ def test_without_sources_no_model_is_asked() -> None:
 def test_sources_that_do_not_fit_are_left_out() -> None:
     """The last ones first, and the first one never."""
     asked: list[str] = []
-
-    def heard(messages: object) -> str:
-        asked.append(messages[1].content)  # type: ignore[index]
-        return NOT_THERE
-
-    Reader(Scripted(heard), max_characters=30).generate(
-        QUESTION, known("It has one arch.", "Tomas Aldwin built it in 1911.")
-    )
+    model = Scripted(lambda messages: asked.append(messages[1].content) or NOT_THERE)
+    Reader(model, max_characters=30).generate(QUESTION, known("It has one arch.", "Tomas Aldwin built it in 1911."))
     assert asked == ["[1] It has one arch."]
