@@ -103,6 +103,11 @@ def test_a_paragraph_is_a_passage_or_a_side_or_all() -> None:
         assert [" ".join(line for line in lines if "Title" not in line) for lines in read] == texts
 
 
+def test_what_does_not_fit_into_a_paragraph_is_left_out() -> None:
+    """Of a paragraph, not of the whole."""
+    assert paragraph(known("a" * 9, "b" * 9), 10) == "Title 0\naaaaaaaaa"
+
+
 # The critique
 
 

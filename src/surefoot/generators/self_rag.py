@@ -142,7 +142,6 @@ class SelfRAG:
         )
 
     def _worth(self, one: Critique) -> float:
-        """The weighted sum; what the model did not judge counts nothing, as in Self-RAG's script."""
         weights = (self.relevance, self.support, self.utility, 1.0)
         parts = (one.relevance, one.support, one.utility, one.likelihood)
         return sum(weight * part for weight, part in zip(weights, parts, strict=True) if part is not None)

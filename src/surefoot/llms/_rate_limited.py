@@ -210,5 +210,4 @@ class RateLimitedLLM(WrappedLLM):
 
 
 def _passing(error: EndpointError) -> bool:
-    """True where the same call may be answered in a moment."""
     return error.status is None or error.status in (408, 409, 425, 429) or (error.status >= 500 and error.status != 501)

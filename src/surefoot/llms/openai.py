@@ -122,7 +122,6 @@ class OpenAI:
         return names
 
     def _request(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request as this model takes it."""
         request[self._abilities.limit] = request.pop("max_tokens")
         if not self._abilities.temperature:
             del request["temperature"]
@@ -136,7 +135,6 @@ class OpenAI:
         return {**self._extra, **request}
 
     def _most(self, tokens: int) -> int:
-        """Bytes of an answer, at most."""
         return _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * tokens
 
     def _stream(self, request: dict[str, Any], answer: StreamedReply, most: int) -> None:

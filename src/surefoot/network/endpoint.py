@@ -161,7 +161,6 @@ class JsonEndpoint:
         return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", hint, _reply(response))
 
     def _failed(self, error: Exception, otherwise: EndpointError) -> EndpointError:
-        """The error where the time was over, or else another."""
         if not isinstance(error, httpx.TimeoutException):
             return otherwise
         if left() <= 0:
@@ -181,7 +180,6 @@ class JsonEndpoint:
 
 
 def _reply(response: httpx.Response) -> Reply:
-    """The reply without its body."""
     return Reply("", response.status_code, response.headers, b"")
 
 

@@ -46,7 +46,6 @@ class Robots:
         return rules.crawl_delay(AGENT)
 
     def _rules(self, origin: str) -> Protego | str:
-        """The site's rules, or the reason why they could not be read."""
         until, rules = self._known.get(origin, (0.0, ""))
         if self.clock() >= until:
             hurried = left() < _HURRY

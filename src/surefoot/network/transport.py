@@ -171,7 +171,6 @@ def _bounded(timeout: float | None) -> float | None:
 
 
 def _looked_up(host: str, port: int) -> list[str] | OSError:
-    """The addresses of a host, in the system's order."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:

@@ -109,5 +109,4 @@ def _found(page: Page, parts: Iterable[tuple[str, str]]) -> Iterator[Found]:
 
 
 def _single(page: Page, about: Subject) -> bool:
-    """True for a page about one thing."""
     return not page.ambiguous and not generic(page.title, about)

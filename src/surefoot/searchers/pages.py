@@ -94,7 +94,6 @@ class Pages:
         return _best(query, _once([found for found, _ in pages]), k)
 
     def _wanted(self, hits: Sequence[Passage]) -> list[Passage]:
-        """The hits to open, each address once."""
         by_address: dict[str, Passage] = {}
         for hit in hits:
             by_address.setdefault(urldefrag(hit.url or hit.id).url.rstrip("/"), hit)
@@ -104,14 +103,12 @@ class Pages:
         return wanted[: self._hits]
 
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
-        """The outcome of each hit, in order, within the time that there is."""
         ends = time.monotonic() + min(self._seconds, left())
         READERS.warm(len(hits))  # while the pages are on their way
         futures = [_beside(self._visit, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _visit(self, hit: Passage, ends: float) -> _Page:
-        """The page of a hit, or its snippet."""
         try:
             return self._read(hit, ends), ""
         except Unreadable as failed:
@@ -218,7 +215,6 @@ def _best(query: str, pages: Sequence[Sequence[Passage]], k: int) -> tuple[Passa
 
 
 def _web_host(url: str | None) -> str:
-    """The host of an address of the web without a login in it; empty for all else."""
     try:
         parts = urlsplit(url or "")
     except ValueError:

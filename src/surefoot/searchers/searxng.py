@@ -76,7 +76,6 @@ def _found(answer: dict[str, Any]) -> Iterator[Found]:
 
 
 def _unresponsive(answer: dict[str, Any]) -> list[str]:
-    """Engines that did not answer, each with the reason."""
     named = answer.get("unresponsive_engines")
     pairs = [pair for pair in named if isinstance(pair, list) and pair] if isinstance(named, list) else []
     return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs]

@@ -71,7 +71,6 @@ class Wikipedia:
         return passages(laid_out(pages, self._extract(pages[0]), about), k, "plain") if pages else ()
 
     def _found(self, about: Subject) -> list[Page]:
-        """Pages that may be meant, best first, each once."""
         return looked_up(
             about,
             lambda _: self._named(about),
@@ -81,7 +80,6 @@ class Wikipedia:
         )
 
     def _named(self, about: Subject) -> list[Page]:
-        """By title, and by title and kind, in one request."""
         plain = [title for title in spellings(about) if _valid(title)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         titles = _together([*plain, *filter(_valid, typed)])
@@ -127,7 +125,6 @@ class Wikipedia:
         return []
 
     def _mentioning(self, about: Subject) -> list[Page]:
-        """By full-text search; only pages that hold the name."""
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
         plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere
         query = self._query(generator="search", gsrsearch=plain, gsrwhat="text", **limit)
@@ -135,7 +132,6 @@ class Wikipedia:
         return [page for page in self._pages(query, TEXT) if bears(page.title, page.lead, about)]
 
     def _query(self, **what: str | int) -> dict[str, Any]:
-        """The API's answer about the pages of some titles or of a generator."""
         follow = {} if "gapprefix" in what else {"redirects": 1}  # the API refuses both at once
         return self._ask(
             **what,
@@ -151,7 +147,6 @@ class Wikipedia:
         )
 
     def _pages(self, query: Mapping[str, Any], via: str) -> list[Page]:
-        """The articles in an answer that exist."""
         return [
             Page(
                 field(entry, "title"),
@@ -195,7 +190,6 @@ class Wikipedia:
 
 
 def _object(value: Any) -> Mapping[str, Any]:
-    """An object of a stranger's JSON; empty where it is none."""
     return value if isinstance(value, dict) else {}
 
 

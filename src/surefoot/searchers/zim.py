@@ -82,7 +82,6 @@ class Zim:
         return f"pages of {self._file.name} were left out: {'; '.join(why)}"
 
     def _found(self, about: Subject, articles: Articles) -> list[Page]:
-        """Pages that may be meant, best first, each once."""
         suggested = self._suggested(about.entity)
         chosen = looked_up(
             about,
@@ -98,14 +97,12 @@ class Zim:
         return chosen
 
     def _named(self, about: Subject, suggested: Sequence[str], articles: Articles) -> list[Page]:
-        """By title, and by title and kind."""
         folded = {fold(spelling) for spelling in spellings(about)}
         plain = [*spellings(about), *(title for title in suggested if fold(title) in folded)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
 
     def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: Articles) -> list[Page]:
-        """Links of disambiguation pages that bear the name, likeliest first."""
         links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
         links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
         pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
@@ -119,7 +116,6 @@ class Zim:
         return list(self._titled(longer[:_PAGES], SUFFIX, articles))
 
     def _mentioning(self, about: Subject, articles: Articles) -> list[Page]:
-        """By full-text search; only pages that hold the name."""
         if not self._archive.has_fulltext_index:
             meter.degrade(f"{self._file.name} has no full-text index: only its titles were searched")
             return []

@@ -54,7 +54,6 @@ def _there(assertion: Assertion) -> set[str]:
 
 
 def _made_up(assertion: Assertion, there: set[str]) -> list[str]:
-    """The names and numbers that stand neither in the evidence nor in the context."""
     return [name for name in names(assertion.text) if not there.issuperset(words(name))]
 
 

@@ -208,7 +208,6 @@ def focused(evidence: Encoding, text: str, sought: set[int], room: int) -> list[
 
 
 def _units(offsets: Sequence[Range], text: str) -> list[range]:
-    """The positions of each sentence's or line's pieces."""
     begins = sorted({start for start, _ in sentences(text)} | {m.end() for m in re.finditer("\n", text)})
     owner = [bisect.bisect_right(begins, start) for start, _ in offsets]
     units: list[range] = []
