@@ -26,9 +26,6 @@ from surefoot.types import Passage
 from surefoot.types.errors import ComponentError, ConfigError, MissingExtra, SearchError
 from surefoot.types.protocols import Searcher
 
-if find_spec("trafilatura") is None:  # the processes that read pages need it
-    raise MissingExtra("searcher 'pages'", "web")
-
 MODES = ("all", "wiki")
 """The hits that are opened: all of them, or only pages of Wikipedia."""
 
