@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from surefoot import components, load
-from surefoot.config.builder import Builder
-from surefoot.config.settings import read
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.models import registry
@@ -127,16 +125,6 @@ def test_a_model_is_not_fetched(name: str, reached: list[str]) -> None:
     """From any of its sources."""
     with pytest.raises(NetworkError, match=r"\[network\] allow"):
         registry.pull(name, network=Network(allow=[]))
-    assert reached == []
-
-
-@pytest.mark.usefixtures("bare")
-def test_the_configuration_closes_the_door(reached: list[str]) -> None:
-    """One key of one section, for whatever part is built from it."""
-    llm = {"use": "openai", "model": "m", "base_url": "http://127.0.0.1:9/v1"}
-    builder = Builder(read({}, {"network": {"allow": []}, "llm": llm}))
-    with pytest.raises(NetworkError, match="its list is empty"):
-        builder.llm.complete([Message("user", "Hello")])
     assert reached == []
 
 

@@ -69,11 +69,3 @@ def test_a_question_is_answered_where_there_is_no_network_at_all(indexed: Path) 
     done = surefoot(indexed, "ask", "Who built the Ruvel Bridge?", "--json", wrap=("unshare", "-rn"))
     assert done.returncode == 0, done.stderr
     assert "Tomas Aldwin" in json.loads(done.stdout)["answer"]["text"]
-
-
-def test_a_closed_door_does_not_stop_an_answer(indexed: Path) -> None:
-    """`[network] allow = []`, with a searcher that would connect: the question still ends, and nothing was reached."""
-    closed = ("--set", "network.allow=[]", "--set", "searcher.use=wikipedia")
-    done = surefoot(indexed, "ask", "Who is the mayor of Nowhere-by-the-Sea?", "--json", *closed)
-    assert "NETWORK" not in done.stderr
-    assert "[network] allow" in done.stdout

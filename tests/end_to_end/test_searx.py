@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -70,43 +71,24 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(["searx-run"], env=environment, cwd=folder, stdout=log, stderr=log)
     try:
-        yield ready(f"http://127.0.0.1:{port}", process, folder / "log")
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(240):
+            assert process.poll() is None, (folder / "log").read_text(encoding="utf-8", errors="replace")[-500:]
+            with suppress(httpx.HTTPError):
+                httpx.get(f"{url}/config", timeout=10)
+                break
+            time.sleep(0.25)
+        yield url
     finally:
         process.terminate()
         process.wait(timeout=20)
 
 
-def ready(url: str, process: subprocess.Popen[bytes], log: Path) -> str:
-    """The address, once somebody listens there."""
-    for _ in range(240):
-        if process.poll() is not None:
-            pytest.fail(f"searx ended: {log.read_text(encoding='utf-8', errors='replace')[-500:]}")
-        try:
-            httpx.get(f"{url}/config", timeout=10)
-        except httpx.HTTPError:
-            time.sleep(0.25)
-        else:
-            return url
-    pytest.fail("searx did not start within a minute")
-
-
-@pytest.fixture(scope="module")
-def title() -> str:
-    """The title of some page of the wiki."""
-    params: dict[str, str | int] = {
-        "action": "query",
-        "list": "allpages",
-        "aplimit": 1,
-        "apminsize": 500,
-        "apfilterredir": "nonredirects",
-        "format": "json",
-    }
-    found = httpx.get(API, params=params, timeout=30).json()
-    return str(found["query"]["allpages"][0]["title"])
-
-
-def test_it_finds_a_page_that_searx_finds(instance: str, title: str) -> None:
+def test_it_finds_a_page_that_searx_finds(instance: str) -> None:
     """With its address; searx's MediaWiki engine gives no texts, so the title stands for one."""
+    params: dict[str, str | int] = {"action": "query", "list": "allpages", "aplimit": 1, "format": "json"}
+    listed = httpx.get(API, params={**params, "apminsize": 500, "apfilterredir": "nonredirects"}, timeout=30).json()
+    title = listed["query"]["allpages"][0]["title"]
     found = Searxng(Network(seconds=120), instance, engines="wiki").search(title, 10)
     assert found
     assert all(passage.url and passage.via == "title" for passage in found)
