@@ -15,7 +15,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,6 +55,8 @@ class Faults:
     seen: Counter[str] = field(default_factory=Counter)
     """How often each target was asked for."""
     closing: threading.Event = field(default_factory=threading.Event)
+    answers: Mapping[str, Callable[[Faults], Answer]] = field(default_factory=dict)
+    """Answers of a test's own, by the first part of the path."""
 
     @property
     def port(self) -> int:
@@ -62,9 +64,11 @@ class Faults:
 
 
 @contextmanager
-def faults(tls: ssl.SSLContext | None = None) -> Iterator[Faults]:
+def faults(
+    tls: ssl.SSLContext | None = None, answers: Mapping[str, Callable[[Faults], Answer]] | None = None
+) -> Iterator[Faults]:
     """The server, on a free port of 127.0.0.1, while the context is open."""
-    told = Faults()
+    told = Faults(answers=answers or {})
 
     class Handler(socketserver.StreamRequestHandler):
         def setup(self) -> None:
@@ -123,8 +127,11 @@ def _answer(asked: Asked, told: Faults) -> Answer:
     parts = urlsplit(asked.target)
     options = dict(parse_qsl(parts.query))
     name, *rest = parts.path.strip("/").split("/")
-    if name == "status":
-        headers = {"Retry-After": options["after"]} if "after" in options else {}
+    if name in told.answers:
+        return told.answers[name](told)
+    if name == "status":  # /status/CODE, /status/CODE/after/SECONDS
+        after = rest[2] if rest[1:2] == ["after"] else options.get("after")
+        headers = {"Retry-After": after} if after else {}
         return whole(rest[0].encode(), int(rest[0]), headers)
     if name == "flaky":  # /flaky/TIMES/STATUS: so often, then well
         failed = told.seen[asked.target] <= int(rest[0])

@@ -7,20 +7,17 @@ import logging
 import re
 import shutil
 import socket
-import ssl
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
-from socketserver import StreamRequestHandler, ThreadingTCPServer
-from threading import Event, Thread
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from faults import BOMB, PLANTED, Answer, certified, drip, endless, gigabyte, reset, spelled, whole
+from faults import PLANTED, Answer, Faults, certified, faults, spelled, whole
 from surefoot import Pipeline, Threshold
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
@@ -56,85 +53,38 @@ SLACK = 26.0
 KEY = f"tvly-Zq7-4711-{PLANTED}/key+0815"
 
 
-class Server(ThreadingTCPServer):
-    """Breaks in the way that the first part of the path names; it remembers each path, and what keys came."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
-    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.port: int = self.server_address[1]
-        self.tls = tls
-        self.asked: list[str] = []
-        self.keys: list[str] = []
-        self.closing = Event()
-
-    def get_request(self) -> tuple[Any, Any]:
-        """A connection; one whose client does not like our certificate is none."""
-        connection, address = super().get_request()
-        return self.tls.wrap_socket(connection, server_side=True) if self.tls else connection, address
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that hang up are what this is about."""
-
-
-class Handler(StreamRequestHandler):
-    server: Server
-
-    def handle(self) -> None:
-        while line := self.rfile.readline():  # an answer that leaves the connection open is believed by the client
-            if not self._answered(line.split()[1].decode()):
-                return
-
-    def _answered(self, path: str) -> bool:
-        headers: dict[str, str] = {}
-        while line := self.rfile.readline().decode().strip():
-            name, _, value = line.partition(": ")
-            headers[name.lower()] = value
-        self.rfile.read(int(headers.get("content-length", "0")))
-        self.server.asked.append(path)
-        self.server.keys += [headers[name] for name in ("authorization", "x-api-key") if name in headers]
-        fault = "robots.txt" if path.endswith("/robots.txt") else path.split("/")[1]
-        answer = whole(fault.encode(), int(fault)) if fault.isdigit() else ANSWERS[fault](self.server)
-        return answer(self)
-
-
-def found(server: Server) -> Answer:
+def found(site: Faults) -> Answer:
     """One good result, in the shape of SearXNG and of Tavily."""
-    row = {"url": f"http://127.0.0.1:{server.port}/good", "title": "Ruvel Bridge", "content": "Built by Aldwin."}
-    return whole(json.dumps({"results": [row]}).encode(), 200, {"Content-Type": "application/json"})
+    row = {"url": f"{site.url}/good", "title": "Ruvel Bridge", "content": "Built by Aldwin."}
+    return whole(json.dumps({"results": [row]}).encode(), 200, JSON)
 
 
-def slow_wiki(server: Server) -> Answer:
+def slow_wiki(site: Faults) -> Answer:
     """A page that is not the one that was looked for, a second late."""
-    server.closing.wait(1)
-    page = {"ns": 0, "title": f"Page {len(server.asked)}", "extract": "It is of no use.", "fullurl": "http://a/1"}
+    site.closing.wait(1)
+    page = {"ns": 0, "title": f"Page {len(site.asked)}", "extract": "It is of no use.", "fullurl": "http://a/1"}
     return whole(json.dumps({"query": {"pages": [page]}}).encode(), 200, JSON)
 
 
-def tells(status: int) -> Callable[[Server], Answer]:
+def keys(site: Faults) -> list[str]:
+    """Every key that came."""
+    return [
+        value for one in site.asked for name, value in one.headers.items() if name in ("authorization", "x-api-key")
+    ]
+
+
+def tells(status: int) -> Callable[[Faults], Answer]:
     """A refusal that repeats the key it was sent."""
-    return lambda server: whole(json.dumps({"message": server.keys[-1]}).encode(), status, JSON)
+    return lambda site: whole(json.dumps({"message": keys(site)[-1]}).encode(), status, JSON)
 
 
 JSON, HTML = {"Content-Type": "application/json"}, {"Content-Type": "text/html"}
-ANSWERS: dict[str, Callable[[Server], Answer]] = {
-    "robots.txt": lambda server: whole(b"", 404),
-    "good": lambda server: whole(PAGE.encode(), 200, HTML),
+ANSWERS: dict[str, Callable[[Faults], Answer]] = {
+    "robots.txt": lambda site: whole(b"", 404),
+    "good": lambda site: whole(PAGE.encode(), 200, HTML),
     "found": found,
-    "reset": lambda server: reset,
-    "503-after-1": lambda server: whole(b"", 503, {"Retry-After": "1"}),
-    "429-after-3600": lambda server: whole(b"", 429, {"Retry-After": "3600"}),
-    "loris-head": lambda server: lambda handler: drip(handler, server.closing, "head"),
-    "loris-body": lambda server: lambda handler: drip(handler, server.closing, "body"),
-    "bomb": lambda server: whole(BOMB, 200, {"Content-Encoding": "gzip", **HTML}),
-    "gigabyte": lambda server: gigabyte,
-    "endless-body": lambda server: endless,
-    "loop": lambda server: whole(b"", 302, {"Location": f"/loop/{len(server.asked)}"}),
-    "mislabelled": lambda server: whole(PAGE.encode(), 200, {"Content-Type": "application/pdf"}),
-    "private": lambda server: whole(b"", 302, {"Location": f"http://localhost:{server.port}/secret"}),
-    "secret": lambda server: whole(PAGE.encode(), 200, HTML),
+    "mislabelled": lambda site: whole(PAGE.encode(), 200, {"Content-Type": "application/pdf"}),
+    "private": lambda site: whole(b"", 302, {"Location": f"http://localhost:{site.port}/secret"}),
     "slow-wiki": slow_wiki,
     "tells-401": tells(401),
     "tells-400": tells(400),
@@ -143,31 +93,31 @@ FAULTS = {
     "dns": "nowhere.invalid cannot be reached",
     "refused": "127.0.0.1 cannot be reached",
     "reset": "broke off",
-    "500": "HTTP 500",
-    "503-after-1": "HTTP 503",
-    "429-after-3600": "HTTP 429",
-    "432": "HTTP 432",
-    "202": "HTTP 202",
-    "loris-head": "in time",
-    "loris-body": "in time",
+    "status/500": "HTTP 500",
+    "status/503/after/1": "HTTP 503",
+    "status/429/after/3600": "HTTP 429",
+    "status/432": "HTTP 432",
+    "status/202": "HTTP 202",
+    "drip/head": "in time",
+    "drip/body": "in time",
     "bomb": "sent more than",
     "gigabyte": "sent more than",
-    "endless-body": "sent more than",
-    "loop": "redirects more than",
+    "endless": "sent more than",
+    "round": "redirects more than",
     "mislabelled": "no JSON|a page",
     "private": "localhost is a name of an inner network",
     "tls": "certificate",
 }
-FAULT_NAMES = [pytest.param(name, marks=pytest.mark.slow) if "loris" in name else name for name in FAULTS]
+FAULT_NAMES = [pytest.param(name, marks=pytest.mark.slow) if "drip" in name else name for name in FAULTS]
 """Those that wait for a time limit are slow."""
-THROTTLES = ("429-after-3600", "432", "202")
+THROTTLES = ("status/429/after/3600", "status/432", "status/202")
 """Faults by which a provider says that we ask too much: all of them, Tavily and DuckDuckGo."""
 
 
 class Outside:
     """The servers, and networks that may reach 127.0.0.1 besides the public internet."""
 
-    def __init__(self, plain: Server, sound: Server, tls: Server | None) -> None:
+    def __init__(self, plain: Faults, sound: Faults, tls: Faults | None) -> None:
         self.plain, self.sound, self.tls = plain, sound, tls
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -179,7 +129,7 @@ class Outside:
 
     def provider(self, fault: str) -> Searcher:
         """A searcher whose provider has this fault; of those that have statuses of their own, the one that has it."""
-        of: dict[str, Callable[..., Searcher]] = {"432": Tavily, "202": Ddgs}
+        of: dict[str, Callable[..., Searcher]] = {"status/432": Tavily, "status/202": Ddgs}
         return of.get(fault, Searxng)(self.network(), base_url=self.url(fault))
 
     def url(self, fault: str) -> str:
@@ -191,18 +141,19 @@ class Outside:
         if fault == "tls":
             if not self.tls:
                 pytest.skip("there is no openssl here to make an expired certificate with")
-            return f"https://127.0.0.1:{self.tls.port}/good"
-        return f"http://127.0.0.1:{self.plain.port}/{fault}"
+            return f"{self.tls.url}/good"
+        return f"{self.plain.url}/{fault}"
 
 
 @pytest.fixture(scope="module")
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
     """The servers, with what a first page costs already paid."""
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        plain, sound, tls = started(stack), started(stack), None
+        plain, sound = (stack.enter_context(faults(answers=ANSWERS)) for _ in range(2))
+        tls = None
         if shutil.which("openssl"):
             file, context = certified(tmp_path_factory.mktemp("tls"), expired=True)
-            tls = started(stack, context)
+            tls = stack.enter_context(faults(context, ANSWERS))
             patch.setenv("SSL_CERT_FILE", str(file))  # else it is refused as self-signed, expired or not
         patch.setattr(socket, "getaddrinfo", looked_up(socket.getaddrinfo))
         patch.setenv("TAVILY_API_KEY", KEY)
@@ -210,14 +161,6 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Outside]:
         outside = Outside(plain, sound, tls)
         Pages(Hits(good(outside)), outside.network(), seconds=120).search(QUESTION, 5)
         yield outside
-
-
-def started(stack: ExitStack, tls: ssl.SSLContext | None = None) -> Server:
-    server = stack.enter_context(Server(tls))
-    stack.callback(server.shutdown)
-    stack.callback(server.closing.set)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    return server
 
 
 def looked_up(real: Callable[..., Any]) -> Callable[..., Any]:
@@ -247,7 +190,7 @@ class Hits:
 
 
 def good(outside: Outside) -> Passage:
-    return Passage("g", "Aldwin.", "Ruvel Bridge", "external", f"http://127.0.0.1:{outside.sound.port}/good")
+    return Passage("g", "Aldwin.", "Ruvel Bridge", "external", f"{outside.sound.url}/good")
 
 
 def asked(searcher: Searcher, question: str = QUESTION, **other: Any) -> tuple[Trace, float]:
@@ -309,11 +252,11 @@ def test_a_page_that_fails_is_replaced_by_its_snippet_and_the_trace_says_so(faul
 
 def test_where_all_fail_the_question_is_refused_and_each_reason_is_in_the_trace(outside: Outside) -> None:
     """Nothing is made up, and nothing is swallowed."""
-    trace, _ = asked(Chain([outside.provider(fault) for fault in ("500", "refused", "202")]))
+    trace, _ = asked(Chain([outside.provider(fault) for fault in ("status/500", "refused", "status/202")]))
     step = search_step(trace)
     assert step.error
     assert step.error.startswith("no searcher could search: ")
-    assert all(re.search(FAULTS[fault], step.error) for fault in ("500", "refused", "202"))
+    assert all(re.search(FAULTS[fault], step.error) for fault in ("status/500", "refused", "status/202"))
     assert trace.answer
     assert trace.answer.refused
 
@@ -323,7 +266,7 @@ def test_no_file_that_a_run_writes_holds_a_key(
 ) -> None:
     """Not the cache, nor the traces, nor the most talkative log; also where a server repeats the key to us."""
     network = Network(allow=["127.0.0.1"], seconds=SECONDS, spacing=0, retries=1, cache=str(tmp_path / "replies.db"))
-    before = len(outside.plain.keys)
+    before = len(keys(outside.plain))
     talkative = logging.FileHandler(tmp_path / "log.txt")
     logging.getLogger().addHandler(talkative)
     caplog.set_level(logging.DEBUG)
@@ -340,7 +283,7 @@ def test_no_file_that_a_run_writes_holds_a_key(
         logging.getLogger().removeHandler(talkative)
         talkative.close()
     assert_aldwin(trace)
-    assert any(KEY in key for key in outside.plain.keys[before:]), "no server got the key: the test proves nothing"
+    assert any(KEY in key for key in keys(outside.plain)[before:]), "no server got the key: the test proves nothing"
     files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     written = {path.name for path, held in files.items() if held}
     assert written >= {"replies.db", "trace.json", "traces.jsonl", "log.txt"}
@@ -357,14 +300,14 @@ def test_no_trace_holds_the_key_of_an_endpoint_or_the_password_of_a_database(
 
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("SUREFOOT_PG_DSN", f"postgresql://me:{PLANTED}@127.0.0.1:{outside.closed}/db")
-    before = len(outside.plain.keys)
+    before = len(keys(outside.plain))
     llm = OpenAI("m", f"{outside.url('tells-401')}/v1", network=outside.network())
     trace, _ = asked(Hits(SHELVED), retriever=Pgvector(Hashing()), generator=LLMGenerator(llm))
     write_trace(trace, tmp_path / "trace.json")
     errors = {step.name: step.error for step in trace.steps if step.error}
     assert "SUREFOOT_PG_DSN" in errors["retrieve"]
     assert "HTTP 401" in errors["generate"]
-    assert any(KEY in key for key in outside.plain.keys[before:]), "no endpoint got the key: the test proves nothing"
+    assert any(KEY in key for key in keys(outside.plain)[before:]), "no endpoint got the key: the test proves nothing"
     held = (tmp_path / "trace.json").read_bytes()
     assert not any(spelling in held for spelling in spelled(PLANTED))
 
@@ -375,7 +318,7 @@ def test_a_wiki_that_is_slow_but_sound_costs_no_more_than_the_question_may(outsi
     wiki = Wikipedia(outside.network(), base_url=f"{outside.url('slow-wiki')}/api.php")
     before = len(outside.plain.asked)
     trace, _ = asked(wiki, "What is Grace Hopper's occupation?", rewriter=Templates(), seconds=3)
-    came = [path for path in outside.plain.asked[before:] if path.startswith("/slow-wiki")]
+    came = [one for one in outside.plain.asked[before:] if one.target.startswith("/slow-wiki")]
     searches = [step for step in trace.steps if step.name == "search"]
     assert 1 < len(came) <= 4
     assert sum(step.seconds for step in searches) < 3 + SLACK
