@@ -9,6 +9,7 @@ import pytest
 
 from surefoot import web
 from surefoot.evaluate.report import page
+from surefoot.types import Trace
 
 DECLARED = re.compile(r"^(?:const|let|class|function|async function|function\*|async function\*)\s+(\w+)", re.MULTILINE)
 SHARED = web._SHARED
@@ -61,3 +62,10 @@ def test_nothing_makes_markup_of_text() -> None:
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|srcdoc", web.static(f"{name}.js")
         )
+
+
+def test_a_shared_file_holds_no_configuration() -> None:
+    """Which names paths and hosts; nor anything that could end the script that holds the data."""
+    text = web.shared(Trace("t", "</script>", config={"index": {"path": "/home/anna"}}))
+    assert "/home/anna" not in text
+    assert text.count("</script>") == 2
