@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,17 +81,6 @@ def test_models_are_the_collections(openai: Any) -> None:
     """Each with and without the list of sources."""
     assert [model.id for model in openai.models.list()] == [MODEL, f"{MODEL}+sources"]
     assert openai.models.retrieve(MODEL).owned_by == "surefoot"
-
-
-def test_the_asynchronous_client_runs_too(live: str) -> None:
-    """As web servers use it."""
-
-    async def answer() -> str:
-        async with library.AsyncOpenAI(base_url=f"{live}/v1", api_key="none") as openai:
-            reply = await openai.chat.completions.create(model=MODEL, messages=MESSAGES)
-            return str(reply.choices[0].message.content)
-
-    assert "Tomas Aldwin" in asyncio.run(answer())
 
 
 def test_errors_are_those_that_the_client_knows(own: Service) -> None:

@@ -6,13 +6,13 @@ reason. An evaluator that fails is a ComponentError here too, never an empty lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 from surefoot.config import correction
 from surefoot.evidence.ranking import order
 from surefoot.pipeline import Pipeline
-from surefoot.text.quoting import quoted
+from surefoot.text.quoting import answer_in_words, grade_in_words
 from surefoot.types import Action, Grade, Passage, Source, Strip, Trace
 from surefoot.types.errors import Cancelled, ComponentError, MissingExtra, SurefootError, UsageError
 
@@ -187,7 +187,7 @@ class SurefootGradeTool(BaseTool):
             grades = (self.pipeline or correction).grade(question, texts)
         except SurefootError as error:
             raise _tool_error(error) from error
-        return "\n".join(map(_line, grades)), grades
+        return "\n".join(f"{one.passage_id}. {grade_in_words(one)}" for one in grades), grades
 
 
 def _tool_error(error: SurefootError) -> Exception:
@@ -195,23 +195,8 @@ def _tool_error(error: SurefootError) -> Exception:
     return error if isinstance(error, Cancelled) else ToolException(str(error))
 
 
-def _line(grade: Grade) -> str:
-    chance = "" if grade.probability is None else f", {grade.probability:.0%} likely to hold the answer"
-    return f"{grade.passage_id}. {grade.label or 'not graded'}{chance}"
-
-
 def in_words(trace: Trace) -> str:
     """The answer of a trace, with what it cites, for a language model to read."""
-    answer = trace.answer
-    if answer is None:
+    if trace.answer is None:
         return f"The question ended without an answer: {trace.error}"
-    heading = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
-    if answer.hedged:
-        heading += f" It may not answer what was asked: {answer.because}."
-    return quoted(heading, "\n".join([answer.text, *_sources(trace)]))
-
-
-def _sources(trace: Trace) -> Iterator[str]:
-    for one in trace.answer.citations if trace.answer else ():
-        if one.strip is not None:
-            yield f'[{one.marker}] {one.title}: "{one.quote}" {one.url or ""}'.rstrip()
+    return answer_in_words(trace.answer, lambda one: one.url or "")

@@ -23,8 +23,8 @@ from surefoot.server.questions import QuestionRequest, ask, grade, public_trace
 from surefoot.server.service import Caller
 from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
-from surefoot.text.quoting import quoted
-from surefoot.types import Action, Answer, Grade, Passage, Trace
+from surefoot.text.quoting import answer_in_words, grade_in_words, quoted, short_title
+from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
 
 T = TypeVar("T")
 
@@ -32,8 +32,6 @@ BUDGET = 40.0
 """Seconds for a call, the wait for a place included: desktop clients give up after a minute."""
 SCHEME = "surefoot://"
 TEXT = "text/plain"
-_TITLE = 200
-"""Characters of a title, at most."""
 
 
 class Question(Body):
@@ -163,23 +161,20 @@ async def _ask(caller: Caller, inputs: Question, progress: Progress) -> kinds.Ca
     trace = await _answered(caller, _question(caller, inputs), progress)
     answer = trace.answer or Answer("", refused=True)
     own = {passage.id: passage for passage in trace.passages}
-    quoting = [(one, one.strip.passage_id) for one in answer.citations if one.strip]
+
+    def resource(one: Citation) -> str:
+        return address("passage", one.strip.passage_id) if one.strip and one.strip.passage_id in own else ""
+
+    citations = [one for one in answer.citations if one.strip]
     cited = [
-        CitedPassage(
-            **{**asdict(one), "title": _title(one.title)}, resource=address("passage", id) if id in own else ""
-        )
-        for one, id in quoting
+        CitedPassage(**asdict(one) | {"title": short_title(one.title), "resource": resource(one)}) for one in citations
     ]
     value = AskResult(
-        **{**asdict(answer), "citations": cited},
-        **_about(caller, trace),
-        answer=answer.text,
-        trace=trace.id,
+        **asdict(answer) | {"answer": answer.text, "citations": cited}, **_about(caller, trace), trace=trace.id
     )
-    heading = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
-    lines = [f'[{one.marker}] {one.title}: "{one.quote}" {one.resource or one.url or ""}'.rstrip() for one in cited]
-    text = quoted(heading, "\n".join([answer.text, *([""] if lines else []), *lines]))
-    return _result(value, text, (own[id] for id in dict.fromkeys(id for _, id in quoting) if id in own))
+    ids = dict.fromkeys(one.strip.passage_id for one in citations if one.strip)
+    text = answer_in_words(answer, lambda one: resource(one) or one.url or "")
+    return _result(value, text, (own[id] for id in ids if id in own))
 
 
 async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -> kinds.CallToolResult:
@@ -192,7 +187,7 @@ async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -
         RetrievedPassage(
             **asdict(grade),
             resource=address("passage", passage.id),
-            title=_title(passage.title),
+            title=short_title(passage.title),
             text=passage.text,
             url=passage.url,
         )
@@ -200,14 +195,15 @@ async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -
     )
     value = RetrieveResult(**_about(caller, trace), passages=found)
     heading = f"{len(found)} passages, best first; the best of them is graded {value.action or 'not at all'}."
-    lines = [f"{one.resource} {one.title} ({_graded(one)})\n{one.text}" for one in found]
+    grades = [grade_in_words(grade) for _, grade in pairs]
+    lines = [f"{one.resource} {one.title} ({grade})\n{one.text}" for one, grade in zip(found, grades, strict=True)]
     return _result(value, quoted(heading, "\n\n".join(lines)), (passage for passage, _ in pairs))
 
 
 async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> kinds.CallToolResult:
     """Judge which of the given texts hold the answer to a question. Nothing is searched."""
     grades = await _within_budget(grade(caller.service, inputs.question, inputs.texts, "texts"))
-    return _result(GradeResult(grades=grades), "\n".join(f"{one.passage_id}. {_graded(one)}" for one in grades))
+    return _result(GradeResult(grades=grades), "\n".join(f"{one.passage_id}. {grade_in_words(one)}" for one in grades))
 
 
 def _result(value: BaseModel, text: str, passages: Iterable[Passage] = ()) -> kinds.CallToolResult:
@@ -224,13 +220,6 @@ def _about(caller: Caller, trace: Trace) -> dict[str, Any]:
     steps = public_trace(trace, caller.trusted_client).steps
     notes = [f"{step.name}: {step.degraded or step.error}" for step in steps if step.degraded or step.error]
     return {"action": trace.decision and trace.decision.action, "read_as": trace.read_as, "notes": notes}
-
-
-def _graded(one: Grade | RetrievedPassage) -> str:
-    """The grade in words."""
-    chance = f", {one.probability:.0%} likely to hold the answer" if one.probability is not None else ""
-    why = f"; {one.reason}" if one.reason else ""
-    return f"{one.label or 'not graded'}{chance}{why}"
 
 
 def _tool(
@@ -295,8 +284,3 @@ def parsed_address(uri: str) -> tuple[str, str]:
     kind, _, id = uri.removeprefix(SCHEME).partition("/")
     ours = uri.startswith(SCHEME) and kind in ("passage", "document")
     return (kind, unquote(id)) if ours else ("", "")
-
-
-def _title(title: str) -> str:
-    """On one line, cut."""
-    return " ".join(title.split())[:_TITLE]
