@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from surefoot.cli import main
+from surefoot.types import Completion
 
 
 class Done(NamedTuple):
@@ -37,6 +38,27 @@ use = "scripted"
 """
 
 
+class Interrupted:
+    """A language model during whose first answer the user presses Ctrl-C."""
+
+    name = "interrupted"
+
+    def __init__(self) -> None:
+        self._begun = False
+
+    def complete(
+        self, messages: object, schema: object = None, max_tokens: int = 0, stop: object = (), on_text: object = None
+    ) -> Completion:
+        """Interrupted the first time."""
+        if not self._begun:
+            self._begun = True
+            raise KeyboardInterrupt
+        return Completion("Tomas Aldwin built it [1].", self.name)
+
+
+INTERRUPTED = ("--set", "llm.use=command_line:Interrupted")
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with a small library and a configuration that needs no model."""
@@ -58,12 +80,11 @@ def surefoot(here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     """Run `surefoot` with these words, and `typed` on its standard input, in this process and in that directory."""
 
     def run(*words: str | Path, typed: str | None = None) -> Done:
-        monkeypatch.setattr(sys, "argv", ["surefoot", *map(str, words)])
         if typed is not None:
             monkeypatch.setattr(sys, "stdin", StringIO(typed))
         code: object = 0
         try:
-            main()
+            main([*map(str, words)])
         except SystemExit as leaving:
             code = leaving.code
         out, err = capsys.readouterr()

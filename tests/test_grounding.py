@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from effort import is_proportional
-from surefoot.evidence.citations import NO_LINK, UNVISITED, _quotations, grounded, linked, refusal
-from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Source, Strip, Support
+from surefoot.evidence.citations import NO_LINK, _quotations, grounded, refusal
+from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Strip, Support
 
 BRIDGE = Passage(
     "b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. He called it “a leap of iron”.", "Ruvel Bridge"
@@ -98,17 +96,13 @@ def test_several_markers_are_several_citations() -> None:
 
 
 @pytest.mark.parametrize("marker", [0, 3, 999])
-def test_a_source_that_does_not_exist_is_said_to(marker: int) -> None:
-    """The citation stays in sight, unverified, and the strip that does carry the sentence is cited beside it."""
+def test_a_source_that_does_not_exist_or_carry_it_stays_in_sight(marker: int) -> None:
+    """Unverified, and the strip that does carry the sentence is cited beside it."""
     answer = ground(WHO, f"Tomas Aldwin built it [{marker}].")
     missing, found = answer.citations
     assert missing == Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
     assert (found.marker, found.quoted) == (1, True)
     assert answer.text == f"Tomas Aldwin built it. [{marker}] [1]"
-
-
-def test_a_wrong_marker_does_not_cost_the_answer() -> None:
-    """What stands on another strip than the one named is cited from there too."""
     wrong, right = ground(WHO, "Tomas Aldwin built it [2].").citations
     assert (wrong.marker, wrong.quoted, right.marker, right.quoted) == (2, False, 1, True)
 
@@ -163,16 +157,20 @@ def test_a_made_up_quotation_is_never_verified(quotation: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Henry Brandt built it [1].", "Nobody knows [2].", "A troll.", "[1]", "[1] [2].", "", "…"]
+    "text",
+    [
+        "Henry Brandt built it [1].",
+        "Nobody knows [2].",
+        "A troll.",
+        "[1] [2].",
+        "",
+        "…",
+        "The Ruvel Bridge was built [1].",
+    ],
 )
 def test_an_answer_that_stands_in_no_strip_is_withheld(text: str) -> None:
-    """It is not shown; what the model said is kept apart."""
+    """It is not shown; what the model said is kept apart. Words of the question prove nothing."""
     assert ground(WHO, text) == Answer("", refused=True, model="m", withheld=text)
-
-
-def test_an_answer_that_only_repeats_the_question_is_withheld() -> None:
-    """Words of the question prove nothing, though they stand in a strip."""
-    assert ground(WHO, "The Ruvel Bridge was built [1].").refused
 
 
 @pytest.mark.parametrize(
@@ -327,100 +325,6 @@ def test_without_a_check_nothing_is_cited_and_every_sentence_is_unsupported() ->
     assert answer.uncited == ("Tomas Aldwin [1].", f"See {NO_LINK}.")
 
 
-# Links
-
-PAGE = "https://en.wikipedia.org/wiki/Bridge_(Ruvel)"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"See {PAGE}.",
-        f"See {PAGE}/",
-        f"See <{PAGE}>, and more.",
-        f"[Bridge]({PAGE})",
-        f"[Bridge]( {PAGE} 'a title')",
-        f"[Bridge](<{PAGE}>)",
-        "and//or, 10 // 2, C:/Users, a/b, https: a scheme, // a comment, http:8080, 3:2",
-        "It is 3.5 km long: see the map (p. 4).",
-        "The file notes.md says so.",
-    ],
-)
-def test_what_was_retrieved_may_be_linked_to(text: str) -> None:
-    """With whatever punctuation stands around it; and what is no address is left alone."""
-    assert linked(text, {PAGE.rstrip(")")}) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("See http://evil.example/x?q=1.", f"See {NO_LINK}."),
-        ("See www.evil.example, please", f"See {NO_LINK}, please"),
-        ("![x](http://evil.example/x)", f"![x]({NO_LINK})"),
-        ("[x](javascript:alert)", f"[x]({NO_LINK})"),
-        ("[x](//evil.example/x)", f"[x]({NO_LINK})"),
-        (f"See {PAGE}/../evil", f"See {NO_LINK}"),
-        (f"See {PAGE}?q=secret", f"See {NO_LINK}"),
-        ("ftp://evil.example/x", NO_LINK),
-        ("![x]( //evil.example/p?q=secret)", f"![x]( {NO_LINK})"),
-        ("![x](\n<//evil.example/p>)", f"![x](\n<{NO_LINK}>)"),
-        ("![x]( https:/evil.example/a)", f"![x]( {NO_LINK})"),
-        ("![x](\thttps:\\\\evil.example/a)", f"![x](\t{NO_LINK})"),
-        ("http:\\\\evil.example", NO_LINK),
-        ("http:///evil.example/a", NO_LINK),
-        ("[y]: //evil.example/z", f"[y]: {NO_LINK}"),
-        ("[y]: \\/\\/evil.example/z", f"[y]: {NO_LINK}"),
-        ("[y]: https:evil.example/z", f"[y]: {NO_LINK}"),
-        ("<img src=//evil.example/a>", f"<img src={NO_LINK}>"),
-        ("<img src='//evil.example/a'>", f"<img src='{NO_LINK}'>"),
-        (f"{'x' * 40}http://evil.example", f"{'x' * 23}{NO_LINK}"),
-    ],
-)
-def test_no_other_address_is_passed_on(text: str, left: str) -> None:
-    """Nor one that only begins like a source's, nor any target of a Markdown link or image."""
-    assert linked(text, {PAGE.rstrip(")")}) == left
-
-
-@pytest.mark.parametrize(
-    ("via", "kept"), [*dict.fromkeys(sorted(UNVISITED), False).items(), ("page", True), ("", True)]
-)
-def test_an_address_that_was_only_told_of_is_not_passed_on(via: str, kept: bool) -> None:
-    """A search engine's row is no page that was fetched: whoever places one there chooses its address."""
-    source = replace(BRIDGE, source="external", url=PAGE, via=via)
-    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(source), source)])
-    assert (PAGE in answer.text, NO_LINK in answer.text) == (kept, not kept)
-
-
-@pytest.mark.parametrize("source", ["corpus", "external"])
-def test_an_address_that_a_row_of_an_index_claims_is_not_passed_on(source: Source) -> None:
-    """Nothing was fetched from it: whoever wrote the row chose its address. The file itself was read."""
-    row = replace(BRIDGE, source=source, url=PAGE, file="a/rows.jsonl")
-    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(row), row)])
-    assert (PAGE in answer.text, NO_LINK in answer.text) == (False, True)
-    said = "It was built by Tomas Aldwin, see [rows](a/rows.jsonl). [1]"
-    assert grounded(WHO, Answer(said), [(strip(row), row)]).text == said
-
-
-@pytest.mark.parametrize("doubt", [{"source": "external"}, {"trust": "untrusted"}])
-def test_a_link_that_somebody_elses_source_holds_is_not_a_source(doubt: dict[str, Any]) -> None:
-    """The words are quoted, the address is not passed on, and what the model said is kept."""
-    bait = replace(BRIDGE, text="The Ruvel Bridge was built by Tomas Aldwin, see http://evil.example/x.", **doubt)
-    said = "It was built by Tomas Aldwin, see http://evil.example/x. [1]"
-    answer = grounded(WHO, Answer(said), [(strip(bait), bait)])
-    assert answer.text == f"It was built by Tomas Aldwin, see {NO_LINK}. [1]"
-    assert answer.withheld == said
-    assert ground(WHO, "Tomas Aldwin built it.").withheld is None
-
-
-def test_an_address_in_the_users_own_documents_is_passed_on() -> None:
-    """They are not the web: a command of a manual is answered as it stands there."""
-    own = replace(BRIDGE, text="Tomas Aldwin says: git clone https://git.example/ruvel.git builds it.")
-    said = "Tomas Aldwin says: git clone https://git.example/ruvel.git builds it. [1]"
-    answer = grounded(WHO, Answer(said), [(strip(own), own)])
-    assert (answer.text, answer.withheld) == (said, None)
-    assert NO_LINK in grounded(WHO, Answer(said.replace("ruvel", "evil")), [(strip(own), own)]).text
-
-
 def test_quotations_are_compared_letter_by_letter() -> None:
     """A generator that quotes says where; a slice that is not there is no quotation, and a draft of none is refused."""
     own = strip(BRIDGE)
@@ -463,28 +367,26 @@ def says(supported: bool | None) -> Callable[[Sequence[Assertion]], list[Support
 
 
 def test_each_citation_says_whether_its_sources_carry_the_sentence() -> None:
-    """As the verifier said; without a verifier nobody checked."""
+    """As the verifier said; without a verifier nobody checked. A quotation may be cut so that it says what its passage
+    does not, so it is checked too."""
     draft = Answer("It was built in 1911 by Tomas Aldwin [1].")
     for verdict in (True, False, None):
         assert only(grounded(WHO, draft, KNOWLEDGE, says(verdict))).supported is verdict
     assert only(grounded(WHO, draft, KNOWLEDGE)).supported is None
+    quoted = Answer(BRIDGE.text, (Citation(1, strip(BRIDGE), BRIDGE.text, quoted=False),))
+    assert only(grounded(WHO, quoted, KNOWLEDGE, says(False))).supported is False
 
 
 def test_a_right_sentence_in_other_words_is_not_withheld() -> None:
-    """No word of the source stands in it; the verifier finds it there, so it is supported and not quoted."""
+    """No word of the source stands in it. If the verifier finds it there it is supported and not quoted; else it is
+    withheld."""
     draft = Answer("An engineer put the crossing up.")
     assert grounded(WHO, draft, KNOWLEDGE).refused
+    for verdict in (False, None):
+        assert grounded(WHO, draft, KNOWLEDGE, says(verdict)).withheld == draft.text
     citation = only(grounded(WHO, draft, KNOWLEDGE, says(True)))
     assert (citation.supported, citation.quoted, citation.quote) == (True, False, "")
     assert citation.reason
-
-
-def test_a_sentence_that_nothing_carries_is_withheld() -> None:
-    """Neither by its words nor by the verifier."""
-    for verdict in (False, None):
-        answer = grounded(WHO, Answer("An engineer put the crossing up."), KNOWLEDGE, says(verdict))
-        assert answer.refused
-        assert answer.withheld == "An engineer put the crossing up."
 
 
 def test_the_verifier_reads_the_cited_passages_and_the_question() -> None:
@@ -498,10 +400,3 @@ def test_the_verifier_reads_the_cited_passages_and_the_question() -> None:
     text = "Tomas Aldwin [1], and Josef Ruhn keeps the hut [2]."
     grounded(WHO, Answer(text), KNOWLEDGE, keep)
     assert seen == [Assertion("Tomas Aldwin, and Josef Ruhn keeps the hut.", (BRIDGE, HUT), WHO)]
-
-
-def test_quotations_are_held_against_their_passage_too() -> None:
-    """A quotation may be cut so that it says what its passage does not."""
-    whole = strip(BRIDGE)
-    drafted = Answer(BRIDGE.text, (Citation(1, whole, BRIDGE.text, quoted=False),))
-    assert only(grounded(WHO, drafted, [(whole, BRIDGE)], says(False))).supported is False

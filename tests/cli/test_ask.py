@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from command_line import INTERRUPTED
 from surefoot.run.store import loads, read_trace
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -118,17 +119,11 @@ def test_a_question_can_stand_on_standard_input(indexed: Callable[..., Any]) -> 
     assert indexed("ask", "-", typed="x" * 50_000).code == 2
 
 
-def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(
-    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(indexed: Callable[..., Any]) -> None:
     """No traceback, and nothing goes on; as JSON where results are."""
-
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("surefoot.pipeline.Pipeline.run", interrupted)
-    assert indexed("ask", QUESTION) == (130, "", "surefoot: interrupted\n")
-    assert json.loads(indexed("ask", QUESTION, "--json").out)["code"] == 130
+    done = indexed("ask", QUESTION, *INTERRUPTED)
+    assert (done.code, done.err) == (130, "surefoot: interrupted\n")
+    assert json.loads(indexed("ask", QUESTION, *INTERRUPTED, "--json").out)["code"] == 130
 
 
 def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.cli import chat
+from command_line import INTERRUPTED
 from surefoot.run.store import read_trace
 from surefoot.text.follow_up import completed
 
@@ -74,19 +74,8 @@ def test_a_question_that_cannot_be_asked_ends_no_conversation(talk: Callable[...
     assert "Tomas Aldwin built it. [1]" in done.out
 
 
-def test_ctrl_c_stops_an_answer_and_not_the_conversation(
-    talk: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_stops_an_answer_and_not_the_conversation(talk: Callable[..., Any]) -> None:
     """The next question is answered."""
-    run, calls = chat.Pipeline.run, []
-
-    def once_interrupted(*given: Any, **named: Any) -> Any:
-        calls.append(given)
-        if len(calls) == 1:
-            raise KeyboardInterrupt
-        return run(*given, **named)
-
-    monkeypatch.setattr(chat.Pipeline, "run", once_interrupted)
-    done = talk(FIRST, FIRST)
+    done = talk(FIRST, FIRST, words=INTERRUPTED)
     assert (done.code, done.err) == (0, "stopped\n")
     assert "Tomas Aldwin built it. [1]" in done.out

@@ -25,7 +25,12 @@ def test_what_steers_a_terminal_or_hides_in_it_is_shown(character: str) -> None:
     assert plain(f"a{character}b") == "a\ufffdb"
 
 
-@pytest.mark.parametrize("text", ["Zoë 橋", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "👨\u200d👩"])
+def test_a_line_is_one_line() -> None:
+    """Whatever the text's own are, and bytes that are no text."""
+    assert plain("one\n two\tthree caf\udce9.txt [bold]") == "one two three caf\ufffd.txt [bold]"
+
+
+@pytest.mark.parametrize("text", ["Zoë ✓ 橋", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "👨\u200d👩"])
 def test_letters_of_any_script_are_shown_as_they_are(text: str) -> None:
     """Joiners too: Persian words and families of emoji are made with them."""
     assert plain(text) == text

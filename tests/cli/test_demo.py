@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,9 +31,11 @@ def test_the_demo_names_a_command_that_exists(
         (here / program).parent.mkdir(parents=True)
         (here / program).touch()
         program = str(here / program)
-    monkeypatch.setattr(sys, "argv", [program])
-    monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if on_the_path else None)
-    assert called() == name
+    (here / "bin").mkdir()
+    if on_the_path:
+        (here / "bin" / "surefoot").touch(0o755)
+    monkeypatch.setenv("PATH", str(here / "bin"))
+    assert called([program]) == name
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from surefoot.config import doctor
+from surefoot.config.settings import read
 from surefoot.models import registry
 
 
@@ -36,11 +37,8 @@ def test_components_shows_how_to_install_what_is_missing(
     assert "pip install 'surefoot[pgvector]'" in surefoot("doctor", "--components").out
 
 
-def test_doctor_finds_nothing_wrong_where_all_is_well(
-    indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_doctor_finds_nothing_wrong_where_all_is_well(indexed: Callable[..., Any]) -> None:
     """Each thing is named, with what was found."""
-    monkeypatch.setattr(doctor, "ENOUGH_DISK", 0)
     done = indexed("doctor")
     assert (done.code, done.err) == (0, "")
     assert "✗" not in done.out
@@ -94,12 +92,11 @@ def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
     assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
 
 
-def test_doctor_wants_room_for_the_models(indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_wants_room_for_the_models(here: Path) -> None:
     """It says how much, and where."""
-    monkeypatch.setattr(doctor, "ENOUGH_DISK", 10**18)
-    done = indexed("doctor")
-    assert done.code == 1
-    assert "make room" in lines(done.out)["disk"]
+    (found,) = [one for one in doctor.examine(read(), disk=1e18) if one.name == "disk"]
+    assert not found.ok
+    assert "make room for 1000000000000 MB" in found.found
 
 
 def test_doctor_finds_a_damaged_model(indexed: Callable[..., Any], here: Path) -> None:

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.main import get_command
 
 from surefoot import __version__, cli
 from surefoot.cli import app
 from surefoot.cli._commands import CommandGroup, Listing
-from surefoot.cli._console import plain
 
 
 def named(listing: Listing, above: str = "") -> Iterator[tuple[str, str]]:
@@ -78,7 +76,7 @@ def test_every_command_explains_itself(surefoot: Callable[..., Any], command: st
 
 
 def test_completion_knows_commands_and_options(here: Path) -> None:
-    """Of a group too, and in the shell's own form; the script to install it can be shown."""
+    """Of a group too, and in the shell's own form."""
 
     def asked(words: str) -> str:
         line = [sys.executable, "-c", "import sys; sys.argv[0] = 'surefoot'; from surefoot.cli import main; main()"]
@@ -89,16 +87,6 @@ def test_completion_knows_commands_and_options(here: Path) -> None:
     assert asked("surefoot eva").split() == ["evaluate"]
     assert asked("surefoot lab man").split() == ["manuals"]
     assert asked("surefoot ask --js").split() == ["--json"]
-
-
-def test_the_script_of_the_completion_can_be_shown(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For a shell that `--install-completion` does not set up by itself."""
-    monkeypatch.setattr("shellingham.detect_shell", lambda: ("bash", "/bin/bash"))
-    done = surefoot("--show-completion")
-    assert (done.code, done.err) == (0, "")
-    assert "complete_bash" in done.out
 
 
 def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> None:
@@ -183,18 +171,6 @@ def test_a_file_that_cannot_be_written_is_one_line(indexed: Callable[..., Any], 
     assert done.err.count("\n") == 1
 
 
-def test_an_interruption_is_exit_code_130(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As shells expect it of Ctrl-C, without a traceback."""
-
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
-    app = typer.Typer()
-    app.command()(interrupted)
-    monkeypatch.setattr(cli, "app", app)
-    assert surefoot().code == 130
-
-
 @pytest.mark.parametrize(
     "words", [["doctor", "--components"], ["models", "list"], ["ask", "Who built the Ruvel Bridge?"]]
 )
@@ -214,22 +190,6 @@ def test_a_terminal_without_the_signs_still_gets_the_lines(here: Path) -> None:
         check=True,
     )
     assert b"m?dels" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("one\n two\tthree", "one two three"),
-        ("a\x1b[31mb", "a\ufffd[31mb"),
-        ("a\x9b31mb\x07", "a\ufffd31mb\ufffd"),
-        ("a\u202eb", "a\ufffdb"),
-        ("caf\udce9.txt", "caf\ufffd.txt"),
-        ("Zoë ✓ 桥 [bold]", "Zoë ✓ 桥 [bold]"),
-    ],
-)
-def test_text_of_documents_cannot_steer_the_terminal(text: str, shown: str) -> None:
-    """Escape sequences, reversed writing and bytes that are no text are shown as what they are."""
-    assert plain(text) == shown
 
 
 def test_the_product_has_few_commands_and_options() -> None:

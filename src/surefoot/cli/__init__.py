@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from contextvars import ContextVar
 from io import TextIOWrapper
 from typing import Annotated
@@ -78,14 +79,17 @@ def _root(
     trusting.set(trust)
 
 
-def main() -> None:
-    """Run the command line. Exit codes: 0 done, 2 a mistake of the user's, 3 a part that failed, 130 interrupted."""
+def main(words: Sequence[str] | None = None) -> None:
+    """Run the command line with these words, or those of the process.
+
+    Exit codes: 0 done, 2 a mistake of the user's, 3 a part that failed, 130 interrupted.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that has no ✓ still gets the rest of the line
     json_wanted.set(False)
     try:
-        app()
+        app(words, prog_name="surefoot")
     except SystemExit as leaving:
         if leaving.code == INTERRUPTED:
             _fail("Interrupted", ["interrupted"], INTERRUPTED)

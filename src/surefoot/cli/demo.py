@@ -7,6 +7,7 @@ import shutil
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -37,13 +38,13 @@ def demo() -> None:
             with Screen(out, shown=4) as screen:
                 screen.finish(pipeline.run(case["question"], on_event=screen))
             out.print(Text(case["why"], style="italic"))
-    name = called()
+    name = called(sys.argv)
     out.print(f'\nYour own documents:  {name} index FOLDER  and then  {name} ask "…"', soft_wrap=True)
 
 
-def called() -> str:
+def called(words: Sequence[str]) -> str:
     """The words that start Surefoot from here; `dev.py` installs it into a folder that is not on the PATH."""
-    program = Path(sys.argv[0])
+    program = Path(words[0])
     if shutil.which("surefoot") or not program.is_file():
         return "surefoot"
     return "python -m surefoot" if program.name == "__main__.py" else os.path.relpath(program)

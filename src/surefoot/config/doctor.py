@@ -31,10 +31,11 @@ class Checkup:
     """The finding; for a fault, with the remedy."""
 
 
-def examine(config: Config, deep: bool = False) -> list[Checkup]:
+def examine(config: Config, deep: bool = False, disk: float = ENOUGH_DISK) -> list[Checkup]:
     """All checks, in the order in which a user would mend things. Calls the endpoint, when one is configured.
 
-    `deep` reads model files and the index in full: a second for 400 MB of models, or for 40,000 passages.
+    `deep` reads model files and the index in full: a second for 400 MB of models, or for 40,000 passages. `disk` is the
+    number of bytes that must be free for models.
     """
     builder = Builder(config)
     return [
@@ -42,7 +43,7 @@ def examine(config: Config, deep: bool = False) -> list[Checkup]:
         _try("SQLite", _sqlite),
         _try("loaders", _loaders),
         *_models(config, deep),
-        _try("disk", _disk),
+        _try("disk", lambda: _disk(disk)),
         _try("index", lambda: _index(builder, deep)),
         _try("language model", lambda: _llm(builder)),
         _try("pipeline", lambda: f"builds: {type(builder.pipeline()).__name__}"),
@@ -106,13 +107,13 @@ def _wanted(config: Config) -> set[str]:
     return local | ({"minilm-int8"} if embedder["use"] == "minilm" else set())
 
 
-def _disk() -> str:
+def _disk(enough: float) -> str:
     place = registry.cache_dir()
     while not place.exists():
         place = place.parent
     free = shutil.disk_usage(place).free
-    if free < ENOUGH_DISK:
-        raise SurefootError(f"{free / 1e6:.0f} MB free for models in {place}; make room for {ENOUGH_DISK / 1e6:.0f} MB")
+    if free < enough:
+        raise SurefootError(f"{free / 1e6:.0f} MB free for models in {place}; make room for {enough / 1e6:.0f} MB")
     return f"{free / 1e9:.0f} GB free"
 
 
