@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -24,7 +25,7 @@ SCHEMA = 3
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
-Definition = tuple[str | None, ...]
+Definition = tuple[str, ...]
 """Type, name, table and statement of a table, index, view or trigger."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
@@ -107,7 +108,7 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     version = meta.get("schema")
     if version != SCHEMA:
         raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
-    if not _is_todays(db):
+    if _definitions(db) != _todays():
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
     if not typed or not 1 <= meta["dimensions"] <= _MOST_DIMENSIONS:
@@ -115,30 +116,18 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     return meta
 
 
-def _is_todays(db: sqlite3.Connection) -> bool:
-    """True if its tables are those of this version, with a lexicon for each collection."""
-    fixed, template = _made()
-    numbers = [number for (number,) in db.execute("SELECT rowid FROM collections")]
-    lexicons = (_numbered(row, number) for number in numbers for row in template)
-    return sorted(map(repr, _definitions(db))) == sorted(map(repr, (*fixed, *lexicons)))
-
-
-def _definitions(db: sqlite3.Connection) -> list[Definition]:
-    return db.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master").fetchall()
+def _definitions(db: sqlite3.Connection) -> set[Definition]:
+    """The definitions of an index; those of all lexicons count as one."""
+    rows = db.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master")
+    return {tuple(re.sub(r"\blexicon_\d+", "lexicon_0", str(part)) for part in row) for row in rows}
 
 
 @cache
-def _made() -> tuple[list[Definition], list[Definition]]:
-    """The definitions of an index, without a lexicon, and what the lexicon of a collection 0 adds to it."""
+def _todays() -> set[Definition]:
+    """The definitions of an index of this version."""
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(TABLES)
-        fixed = _definitions(db)
-        db.execute(lexicon(0))
-        return fixed, [row for row in _definitions(db) if row not in fixed]
-
-
-def _numbered(row: Definition, number: int) -> Definition:
-    return tuple(part and part.replace("lexicon_0", f"lexicon_{number}") for part in row)
+        db.executescript(f"{TABLES};{lexicon(0)}")
+        return _definitions(db)
 
 
 def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None:
