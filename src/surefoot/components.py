@@ -1,12 +1,11 @@
 """From a role and a name to an object: built-ins, and what other packages plug in. Imports late, so that nobody waits
 for what they do not use.
 
-A built-in is one file of its role's package, named as the file; its class has the same name without underscores, in any
-case, and may end in the role's: `LLMGenerator` in `generators/llm.py`. A file whose name begins with an underscore is
-no component, but helps the others. Another package plugs in through the entry-point group of the role (see `GROUPS`),
-and `use = "package.module:Class"` names any class that has the role's verb. Anything else is refused
-before it is called, and the standard library, which holds none, before it is imported: `subprocess:Popen` would run its
-options.
+A built-in is a file of its role's package; its class has the file's name without underscores, in any case, and may end
+in the role's: `LLMGenerator` in `generators/llm.py`. A file whose name begins with an underscore is none. Another
+package plugs in through the entry-point group of the role, and `use = "package.module:Class"` names any class that has
+the role's verb. Anything else is refused before it is called, and the standard library, which holds none, before it is
+imported: `subprocess:Popen` would run its options.
 """
 
 from __future__ import annotations

@@ -13,8 +13,6 @@ import numpy as np
 if TYPE_CHECKING:
     from surefoot.types.protocols import Matrix
 
-_WORD = re.compile(r"\w+")
-
 
 class Hashing:
     """Each lower-cased word adds ±1 to one of 256 dimensions, picked by its hash (Weinberger et al. 2009)."""
@@ -26,7 +24,7 @@ class Hashing:
         """Unit rows, 0 for a text without words; about 0.1 ms a passage."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(vectors, texts, strict=True):
-            for word in _WORD.findall(text.lower()):
+            for word in re.findall(r"\w+", text.lower()):
                 place, sign = _feature(word)
                 row[place] += sign
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -1,8 +1,7 @@
 """A connection to an index, which sees one collection of it and nothing of the others.
 
-An index holds several collections in the same tables. `confine` is the one place where they are kept apart: it puts a
-view of the same name before each table, so that whoever reads `passages` reads those of the collection. Words are kept
-apart on the disk, a full-text table for each collection, since their statistics would tell of the others' documents.
+`confine` is the one place where collections are kept apart: it puts a view of the same name before each table. Words
+are kept apart on the disk, a full-text table a collection, since their statistics would tell of the others' documents.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from surefoot.types.errors import UsageError
 DEFAULT = "default"
 """The collection of an index where none is named."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 _TABLES = ("files", "documents", "fields", "passages")
 _LEXICON = """CREATE VIRTUAL TABLE lexicon_{number} USING fts5 (
     title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
@@ -46,7 +44,7 @@ def closed_on_failure(db: Connection) -> Iterator[Connection]:
 
 def checked_name(collection: str) -> str:
     """The name, if a collection may be called so; it stands in addresses and on screens. Raises UsageError."""
-    if not isinstance(collection, str) or not _NAME.match(collection):
+    if not isinstance(collection, str) or not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,63}", collection):
         raise UsageError(
             f"{str(collection)[:80]!r} cannot be the name of a collection; use up to 64 letters of English, digits, "
             ". _ and -, the first a letter or digit"

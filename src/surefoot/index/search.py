@@ -1,18 +1,11 @@
-"""The index on disk: one SQLite file with the passages, their words (FTS5) and their vectors, and the search in it.
+"""The search in an index on disk: one SQLite file with the passages, their words (FTS5) and their vectors.
 
     with Index.open(".surefoot/index.db", collection="acme") as index:
         index.lexical("who built the bridge", k=5, filter=Filter.of({"year": {">=": 2024}}))
-        index.get(passage_id)                          # the passage, or None
-        index.documents()                              # what is there: file, title, passages, size, fields, state
-        index.add([Document(…)], embedder)             # at once, beside any number of readers
-        index.delete("report.pdf")                     # a document by its id, or a file
 
-An index holds collections, and each document belongs to one. An `Index` is of one collection: it reads, finds, counts
-and changes nothing of the others, and scores do not depend on them. Lexical search is SQLite's BM25.
-Vector search is exact: one product with all vectors of the collection, which are held in memory. A filter goes by the
-fields of documents (`Passage.meta`), and a filtered search gives the k best of those that match. Any number of threads
-and processes may read while one writes; they see whole documents, as they were before or as they are after. Files are
-read into it by `surefoot.index.build.build`, which tells its progress.
+An index holds collections, and an `Index` is of one: it reads, finds and changes nothing of the others, and scores do
+not depend on them. Any number of threads and processes may read while one writes; they see whole documents, as they
+were before or as they are after. Files are read into it by `surefoot.index.build.build`.
 """
 
 from __future__ import annotations

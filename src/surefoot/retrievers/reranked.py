@@ -15,10 +15,9 @@ from surefoot.types.protocols import Evaluator, Retriever
 class Reranked:
     """The passages of another retriever in a reranker's order, the likeliest to answer first.
 
-    `of` finds `depth` passages, or as many as are asked for if those are more. `reranker` is an evaluator: one that
-    ships, any cross-encoder of Hugging Face, or a server's `/rerank`. It grades all of them; its scores order them, and
-    need no thresholds. A passage that it cannot grade is left out, and where it fails altogether the order stays that
-    of `of`; the step says so either way. Grading for the decision comes afterwards, and is the evaluator's.
+    `of` finds `depth` passages, or as many as are asked for if those are more; `reranker`, an evaluator, grades all of
+    them, and needs no thresholds. A passage that it cannot grade is left out, and where it fails altogether the order
+    stays that of `of`; the step says so either way.
     """
 
     name = "reranked"

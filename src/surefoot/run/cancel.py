@@ -1,8 +1,7 @@
 """Stopping a question that nobody waits for any more, or whose time is over.
 
-Whoever asks hands an event to `Pipeline.run`, or gives the question a budget of seconds. Components that work for
-long look between two pieces of work, by `check`, and wait by `pause` and `result`; like the meter it is no argument,
-but goes with the thread.
+Components that work for long look between two pieces of work, by `check`, and wait by `pause` and `result`. Like the
+meter it is no argument, but goes with the thread.
 """
 
 from __future__ import annotations

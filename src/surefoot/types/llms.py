@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 
@@ -41,12 +41,10 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """The price of a million tokens, in whatever money."""
+    """The price of a million tokens of prompts and of replies, in whatever money."""
 
     input: float
-    """A million tokens of prompts."""
     output: float
-    """A million tokens of replies."""
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """The price of so many tokens."""
@@ -55,13 +53,11 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Calls that were answered, and what they cost."""
+    """Calls that were answered, the tokens of their prompts and replies, and what they cost."""
 
     calls: int = 0
     input_tokens: int = 0
-    """Tokens of the prompts."""
     output_tokens: int = 0
-    """Tokens of the replies."""
     money: float = 0.0
     """0 where no prices are known."""
 
@@ -77,9 +73,4 @@ class Spent:
 
     def plus(self, other: Spent, times: int = 1) -> Spent:
         """The sum of both; `times` -1 subtracts the other."""
-        return Spent(
-            self.calls + times * other.calls,
-            self.input_tokens + times * other.input_tokens,
-            self.output_tokens + times * other.output_tokens,
-            self.money + times * other.money,
-        )
+        return Spent(*(one + times * more for one, more in zip(astuple(self), astuple(other), strict=True)))
