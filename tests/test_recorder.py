@@ -43,13 +43,6 @@ def test_an_older_step_tells_no_kinds_of_tokens_apart() -> None:
     assert (step.tokens, step.prompt_tokens, step.completion_tokens, step.started) == (12, None, None, "")
 
 
-def test_a_step_that_went_well_fell_back_on_nothing() -> None:
-    """None, not an empty text."""
-    run = Recorder("Q?", {})
-    run.step("nothing", tuple, fallback=(), instead="nothing")
-    assert (run.finish().steps[0].degraded, run.finish().steps[0].error) == (None, None)
-
-
 @pytest.mark.parametrize("kind", [SearchError, EndpointError])
 def test_a_part_that_fails_is_replaced_by_its_fallback(kind: type[Exception]) -> None:
     """The step names the error and what was done instead, and still what was spent."""
@@ -104,8 +97,3 @@ def test_the_trace_holds_what_was_set() -> None:
     )
     age = datetime.now(UTC) - datetime.fromisoformat(trace.created)
     assert abs(age.total_seconds()) < 60
-
-
-def test_every_trace_has_an_id_of_its_own() -> None:
-    """Also of the same question."""
-    assert len({Recorder("Q?", {}).finish().id for _ in range(100)}) == 100

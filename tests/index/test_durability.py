@@ -4,7 +4,6 @@ import resource
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
 
 import pytest
@@ -257,20 +256,3 @@ def test_a_second_process_is_told_that_the_index_is_being_written(home):
         home.build()
     process.communicate()
     assert (process.returncode, info(home).passages) == (0, 4 * BATCH)
-
-
-def test_readers_see_whole_batches_while_an_index_is_written(home):
-    """Never a passage without its vector."""
-    home.write(b="one")
-    home.build()
-    home.rows("a", *({"text": f"row {n}"} for n in range(6 * BATCH)))
-    writing = threading.Thread(target=home.build)
-    with Index.open(home.place) as index:
-        writing.start()
-        seen = set()
-        while writing.is_alive():
-            seen.add(len(index.vectors()))
-            assert index.nearest(Hashing().embed(["row 1"])[0], 3)
-        writing.join()
-        assert len(index.vectors()) == 6 * BATCH + 1
-    assert all(count % BATCH <= 1 for count in seen)

@@ -143,15 +143,6 @@ def test_info_says_what_there_is(index):
     assert info.bytes >= os.path.getsize(index.path)
 
 
-def test_a_reader_notices_an_update(tmp_path):
-    """Words and vectors alike, without being opened again."""
-    with Index.open(made(tmp_path)) as index:
-        assert ids(index.nearest(vector("marmot"), 1)) != ["new"]
-        made(tmp_path, TEXTS | {"new": "A marmot."})
-        assert ids(index.nearest(vector("marmot"), 1)) == ["new"]
-        assert ids(index.lexical("marmot", 1)) == ["new"]
-
-
 def test_a_reader_goes_over_to_a_rebuilt_index(tmp_path):
     """The file it has open is no longer the index."""
     with Index.open(made(tmp_path)) as index:
@@ -264,15 +255,6 @@ def test_the_places_of_blocks_are_kept(tmp_path):
         (hut,) = index.passages()
         assert hut.places == ((0, "a"), (18, "b"))
         assert index.lexical("larch", 1)[0].places == index.nearest(vector("larch"), 1)[0].places == hut.places
-
-
-def test_opening_an_index_does_not_change_it(tmp_path):
-    """Not even its time."""
-    path = made(tmp_path)
-    before = path.stat().st_mtime_ns
-    with Index.open(path) as index:
-        index.lexical("hut", 1)
-    assert path.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a\0/b.db"])

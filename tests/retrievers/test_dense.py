@@ -7,7 +7,6 @@ from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.retrievers.dense import Dense
 from surefoot.types.errors import IndexFault
-from surefoot.types.protocols import Retriever
 
 
 class Other(Hashing):
@@ -20,14 +19,6 @@ def index(tmp_path):
     build([tmp_path / "a.csv"], tmp_path / "index.db", Hashing())
     with Index.open(tmp_path / "index.db") as index:
         yield index
-
-
-def test_it_retrieves_the_nearest(index):
-    """Best first, at most k."""
-    retriever = Dense(index, Hashing())
-    assert isinstance(retriever, Retriever)
-    assert [passage.id.partition(":")[2] for passage in retriever.retrieve("the glacier", 1)] == ["ice"]
-    assert len(retriever.retrieve("the glacier", 5)) == 2
 
 
 def test_an_index_rebuilt_with_another_embedder_is_refused(index, tmp_path):
