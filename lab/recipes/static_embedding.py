@@ -21,15 +21,20 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from tokenizers import Tokenizer
+from torch.nn import EmbeddingBag
+from torch.nn.functional import cosine_similarity
 
+from surefoot.embedders.minilm import MiniLMEmbedder
 from surefoot.embedders.static import unit
 from surefoot.models.wordpiece import wordpiece
 from surefoot.run.store import write_bytes
@@ -114,41 +119,41 @@ def fit(texts: Sequence[str], teacher: Embedder, tokenizer: Tokenizer, cache: Pa
 def turn(table: Matrix, lesson: VectorExamples, recipe: VectorRecipe) -> None:
     """Adam on 1 - cosine, in place. A row moves only in the steps whose texts hold its piece."""
     random = np.random.default_rng(recipe.seed)
-    first, second = np.zeros_like(table), np.zeros_like(table)
-    starts = [(e, s) for e in range(recipe.epochs) for s in range(0, len(lesson.pieces), recipe.batch)]
-    order = np.arange(len(lesson.pieces))
-    for step, (epoch, start) in enumerate(starts, start=1):
-        if start == 0:
-            order = random.permutation(len(order))
-        batch = order[start : start + recipe.batch]
-        rows, gradient, loss = _gradient(table, [lesson.pieces[i] for i in batch], lesson.directions[batch])
-        first[rows] = 0.9 * first[rows] + 0.1 * gradient
-        second[rows] = 0.999 * second[rows] + 0.001 * gradient**2
-        rate = recipe.rate * (1 - step / len(starts)) * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
-        table[rows] -= np.float32(rate) * first[rows] / (np.sqrt(second[rows]) + np.float32(1e-8))
-        if start == 0:
-            _log.info("epoch %d of %d: the first batch is off by %.4f", epoch + 1, recipe.epochs, loss)
-
-
-def quantised(table: Matrix) -> tuple[npt.NDArray[np.int8], Matrix]:
-    """Rows in int8 and the scale of each, shape (rows, 1): `rows * scales` is the table to half a scale."""
-    scales = np.abs(table).max(axis=1, keepdims=True) / np.float32(127)
-    rows = np.rint(np.divide(table, scales, out=np.zeros_like(table), where=scales > 0))
-    return rows.astype(np.int8), scales
+    bag = EmbeddingBag.from_pretrained(torch.from_numpy(table), freeze=False, mode="sum", sparse=True)
+    optimiser = torch.optim.SparseAdam(list(bag.parameters()), lr=recipe.rate)
+    steps = recipe.epochs * -(-len(lesson.pieces) // recipe.batch)
+    falling = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: 1 - (step + 1) / steps)
+    for epoch in range(recipe.epochs):
+        order = random.permutation(len(lesson.pieces))
+        for start in range(0, len(order), recipe.batch):
+            batch = order[start : start + recipe.batch]
+            ids = [lesson.pieces[i] for i in batch]
+            starts = np.cumsum([0, *map(len, ids[:-1])])
+            sums = bag(torch.from_numpy(np.concatenate(ids)), torch.from_numpy(starts))
+            loss = 1 - cosine_similarity(sums, torch.from_numpy(lesson.directions[batch])).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            falling.step()
+            if start == 0:
+                _log.info("epoch %d of %d: the first batch is off by %.4f", epoch + 1, recipe.epochs, loss.item())
 
 
 def write(table: Matrix, path: Path) -> None:
-    """The table as `Static` reads it, put in place whole."""
-    rows, scales = quantised(table)
+    """The table as `Static` reads it, put in place whole: rows in int8 and the scale of each, shape (rows, 1)."""
+    scales = np.abs(table).max(axis=1, keepdims=True) / np.float32(127)
+    rows = np.rint(np.divide(table, scales, out=np.zeros_like(table), where=scales > 0))
+    write_bytes(path, _saved(np.savez, rows=rows.astype(np.int8), scales=scales))
+
+
+def _saved(save: Callable[..., None], *values: Any, **named: Any) -> bytes:
     data = BytesIO()
-    np.savez(data, rows=rows, scales=scales)
-    write_bytes(path, data.getvalue())
+    save(data, *values, **named)
+    return data.getvalue()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command of this module's docstring."""
-    from surefoot.embedders.minilm import MiniLMEmbedder
-
     parser = argparse.ArgumentParser(prog="python recipes/static_embedding.py", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, nargs="+", required=True, help="JSON lines to learn from")
     parser.add_argument("--without", type=Path, nargs="*", default=[], help="JSON lines whose texts are left out")
@@ -159,12 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     texts = texts_of(inputs.data, inputs.without)
     _log.info("%d texts, sha256 %s", len(texts), _digest(texts)[:16])
     write(fit(texts, MiniLMEmbedder(), wordpiece(), inputs.cache, VectorRecipe()), inputs.out)
-    _log.info(
-        "%s: %d bytes, sha256 %s",
-        inputs.out,
-        len(made := inputs.out.read_bytes()),
-        hashlib.sha256(made).hexdigest()[:16],
-    )
+    _log.info("%s: sha256 %s", inputs.out, hashlib.sha256(inputs.out.read_bytes()).hexdigest()[:16])
 
 
 def _texts(file: Path) -> Iterator[tuple[str, str]]:
@@ -189,9 +189,7 @@ def _part(teacher: Embedder, texts: Sequence[str], cache: Path) -> Matrix:
         known: Matrix = np.load(path, allow_pickle=False)
         return known
     vectors = teacher.embed(texts)
-    data = BytesIO()
-    np.save(data, vectors)
-    write_bytes(path, data.getvalue())
+    write_bytes(path, _saved(np.save, vectors))
     return vectors
 
 
@@ -217,21 +215,6 @@ def _start(lesson: VectorExamples, pieces: Matrix, smoothing: float) -> Matrix:
     table: Matrix = ((pieces - pieces.mean(axis=0)) * weights[:, np.newaxis]).astype(np.float32)
     table /= np.linalg.norm(table, axis=1).mean()
     return table
-
-
-def _gradient(table: Matrix, pieces: Sequence[Ids], directions: Matrix) -> tuple[Ids, Matrix, float]:
-    """The rows of the texts' pieces, the gradient of the mean of 1 - cosine for each, and that mean."""
-    flat = np.concatenate(pieces)
-    counts = np.array([len(p) for p in pieces])
-    sums = np.add.reduceat(table[flat], np.cumsum(counts) - counts, axis=0)
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    student = sums / lengths
-    cosines = (student * directions).sum(axis=1, keepdims=True)
-    by_text = (cosines * student - directions) / lengths / np.float32(len(pieces))
-    order = np.argsort(flat, kind="stable")
-    rows, starts = np.unique(flat[order], return_index=True)
-    spread = np.repeat(by_text, counts, axis=0)[order]
-    return rows, np.add.reduceat(spread, starts, axis=0), float(1 - cosines.mean())
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -114,15 +114,15 @@ def marked(found: Iterable[Trace]) -> Iterator[DriftPoint]:
         scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
         if scores and trace.decision and trace.created:
             section = json.dumps(trace.config.get("evaluator", {}), sort_keys=True)
-            yield DriftPoint(_asked(trace), max(scores), trace.decision.action, section)
+            yield DriftPoint(_time(trace), max(scores), trace.decision.action, section)
 
 
-def _asked(trace: Trace) -> datetime:
+def _time(trace: Trace) -> datetime:
     try:
-        queries = datetime.fromisoformat(trace.created)
+        time = datetime.fromisoformat(trace.created)
     except ValueError as error:
         raise TraceFault(f"trace {trace.id} was not made at a time: {error}; leave it out") from error
-    return queries if queries.tzinfo else queries.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days: int = 30) -> Drift:
@@ -146,31 +146,19 @@ def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days
         )
     before, now = (np.array([one.best for one in part]) for part in (old, new))
     ends = np.quantile(before, np.linspace(0, 1, min(BINS, len(before) // 10) + 1)[1:-1])
-    low, high = _interval(before, now, ends)
-    compared = ks_2samp(before, now)
-    windows = _window(old), _window(new)
-    left_out = len(every) - sum(one.evaluator == latest.evaluator for one in every)
-    return Drift(
-        *windows, stability(before, now, ends), low, high, float(compared.statistic), float(compared.pvalue), left_out
-    )
+    draw = np.random.default_rng(1)
+    drawn = [stability(draw.choice(before, len(before)), draw.choice(now, len(now)), ends) for _ in range(DRAWS)]
+    low, high = np.quantile(drawn, (0.025, 0.975)).tolist()
+    apart, p = map(float, ks_2samp(before, now))
+    left_out = sum(one.evaluator != latest.evaluator for one in every)
+    return Drift(_window(old), _window(new), stability(before, now, ends), low, high, apart, p, left_out)
 
 
 def stability(before: Floats, now: Floats, ends: Floats) -> float:
     """The population stability index over the parts that these ends make."""
-    old, new = (_shares(scores, ends) for scores in (before, now))
+    counts = [np.bincount(np.searchsorted(ends, one, side="right"), minlength=len(ends) + 1) for one in (before, now)]
+    old, new = ((count + 0.5) / (count + 0.5).sum() for count in counts)
     return float(((new - old) * np.log(new / old)).sum())
-
-
-def _shares(scores: Floats, ends: Floats) -> Floats:
-    counts = np.bincount(np.searchsorted(ends, scores, side="right"), minlength=len(ends) + 1) + 0.5
-    return np.asarray(counts / counts.sum(), np.float64)
-
-
-def _interval(before: Floats, now: Floats, ends: Floats) -> tuple[float, float]:
-    draw = np.random.default_rng(1)
-    drawn = [stability(draw.choice(before, len(before)), draw.choice(now, len(now)), ends) for _ in range(DRAWS)]
-    low, high = np.quantile(drawn, (0.025, 0.975))
-    return float(low), float(high)
 
 
 def _window(part: Sequence[DriftPoint]) -> Window:

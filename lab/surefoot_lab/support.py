@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.run.store import to_json
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure
 from surefoot.text.words import STOP_WORDS, WORD, words
@@ -22,8 +18,6 @@ from surefoot.types.protocols import Embedder, Verifier
 from surefoot_lab.figures import Share, counted
 from surefoot_lab.train.examples import TrainingExample
 
-SCHEMA = 1
-"""Version of the JSON form; it stays while fields are only added."""
 CALL = 64
 """Claims for one call of the verifier."""
 LONGEST = 1200
@@ -53,7 +47,6 @@ class SupportReport:
     """Claims of which the verifier could not tell."""
     word_f1: float | None
     """Of the words that it points at, by marked words, over all claims with known words; None: no word is marked."""
-    seconds: float
     per_second: float | None
     """Claims; None: too fast for the clock."""
 
@@ -68,42 +61,29 @@ def run(
     total, before = sum(map(len, sets.values())), 0
     found: list[SupportReport] = []
     for name, claims in sets.items():
-        results, seconds = _verdicts(verifier, claims, partial(_counted, on_done, before, total))
-        found.append(report(name, claims, results, seconds, baselines))
+        queries = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
+        verifier.support(queries[:1])  # off the clock: a first call may load a model
+        verdicts: list[Support] = []
+        began = perf_counter()
+        for start in range(0, len(queries), CALL):
+            verdicts += verifier.support(queries[start : start + CALL])
+            on_done(before + len(verdicts), total)
+        seconds = perf_counter() - began
+        if len(verdicts) != len(queries):
+            mend = f"{verifier.name} gave {len(verdicts)} verdicts for {len(queries)} claims; mend the verifier"
+            raise ComponentError(mend)
+        found.append(_report(name, claims, verdicts, seconds, baselines))
         before += len(claims)
     return found
 
 
-def _counted(on_done: OnDone, before: int, total: int, done: int) -> None:
-    on_done(before + done, total)
-
-
-def _verdicts(
-    verifier: Verifier, claims: Sequence[TrainingExample], on_done: Callable[[int], None]
-) -> tuple[list[Support], float]:
-    """The verdicts, and the seconds that they took; a first one is off the clock."""
-    queries = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
-    verifier.support(queries[:1])
-    results: list[Support] = []
-    began = perf_counter()
-    for start in range(0, len(queries), CALL):
-        results += verifier.support(queries[start : start + CALL])
-        on_done(len(results))
-    if len(results) != len(queries):
-        raise ComponentError(
-            f"{verifier.name} gave {len(results)} verdicts for {len(queries)} claims; mend the verifier"
-        )
-    return results, perf_counter() - began
-
-
-def report(
+def _report(
     name: str,
     claims: Sequence[TrainingExample],
-    results: Sequence[Support],
+    verdicts: Sequence[Support],
     seconds: float,
     baselines: Mapping[str, Baseline],
 ) -> SupportReport:
-    """The figures of these verdicts; pure."""
     labels = np.array([claim.label for claim in claims])
     places = {text: i for i, text in enumerate(dict.fromkeys(claim.evidence for claim in claims))}
     owners = np.array([places[claim.evidence] for claim in claims])
@@ -112,21 +92,20 @@ def report(
     def auc(scores: Sequence[float]) -> Figure:
         return figures.figure(figures.roc_auc(scores, labels, owners), counts)[0]
 
-    called = [one.supported is True for one in results]
-    right = sum(reply and claim.label == 1 for reply, claim in zip(called, claims, strict=True))
+    called = [one.supported is True for one in verdicts]
+    right = sum(yes and claim.label == 1 for yes, claim in zip(called, claims, strict=True))
     return SupportReport(
         name,
         len(claims),
         len(places),
         float(labels.mean()),
-        auc([score(one) for one in results]),
+        auc([score(one) for one in verdicts]),
         {key: auc([way(claim) for claim in claims]) for key, way in baselines.items()},
         counted(right, sum(called)),
         counted(right, int(labels.sum())),
-        counted(sum(one.supported is None for one in results), len(results)),
-        word_f1(claims, results),
-        seconds,
-        len(results) / seconds if seconds else None,
+        counted(sum(one.supported is None for one in verdicts), len(verdicts)),
+        word_f1(claims, verdicts),
+        len(verdicts) / seconds if seconds else None,
     )
 
 
@@ -184,14 +163,3 @@ def mean(each: Iterable[Figure]) -> float | None:
     """The mean of a figure over the sets where it is defined; None: nowhere."""
     known = [one.value for one in each if one.value is not None]
     return float(np.mean(known)) if known else None
-
-
-def as_json(name: str, reports: Sequence[SupportReport], about: Mapping[str, Any]) -> dict[str, Any]:
-    """The reports as plain data; fields are added, never changed."""
-    return {
-        "schema": SCHEMA,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        **about,
-        "verifier": name,
-        "sets": to_json(tuple(reports)),
-    }

@@ -157,7 +157,8 @@ def _measured(
         return run(builder.evaluator, files, on_progress, thresholds, name)
 
 
-def _rate(one: float | None) -> str:
+def rate(one: float | None) -> str:
+    """A speed, a second."""
     return NONE if one is None else f"{one:,.{0 if one >= 10 else 1}f}"
 
 
@@ -166,7 +167,7 @@ def _value(one: Figure) -> str:
 
 
 _FIGURES: dict[str, dict[str, Form]] = {
-    "pairs": {"ROC-AUC": figure, "average precision": figure, "ungraded": count, "pairs/s": _rate},
+    "pairs": {"ROC-AUC": figure, "average precision": figure, "ungraded": count, "pairs/s": rate},
     "labels": {
         "accuracy at τ+": figure,
         "at probability .5": figure,

@@ -20,7 +20,7 @@ from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import Decisions, because
-from surefoot_lab.report import Table, count, percent, show
+from surefoot_lab.report import Form, Table, count, percent, show
 from surefoot_lab.risk_control import FOLDS, Aim, Choice
 from surefoot_lab.tuning import THIN, TuningReport
 
@@ -100,12 +100,12 @@ def _choices(report: TuningReport) -> Iterator[tuple[str, str, Choice, str]]:
 
 def _tables(report: TuningReport) -> list[Table]:
     """The thresholds with their risk; the decisions, file by file."""
-    headings = dict.fromkeys(["counted", "wrong", "risk", "bound", "target"], lambda cell: cell)
+    figures: dict[str, Form] = dict.fromkeys(["counted", "wrong", "risk", "bound", "target"], lambda cell: cell)
     thresholds = [(name, *_threshold(rule, choice, wrong)) for name, rule, choice, wrong in _choices(report)]
     rows = [(short(one.file), *_shares(one.decisions)) for one in report.files]
     rows += [("all files", *_shares(report.decisions))] if len(rows) > 1 else []
     return [
-        Table("thresholds", {report.evaluator: str, "": str, **headings}, thresholds),
+        Table("thresholds", {report.evaluator: str, "": str, **figures}, thresholds),
         Table("decisions", _DECIDED, rows),
     ]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, agreed
-from surefoot.cli._console import counting, headed, out, pulling, short, write_json
+from surefoot.cli._console import counting, out, pulling, short, write_json
 from surefoot.cli._numbers import figure, share
 from surefoot.config.builder import Builder
 from surefoot.config.settings import settings as overrides
-from surefoot.run import manifest
-from surefoot.stats.text import NONE
+from surefoot.stats.figures import Figure
 from surefoot_lab import support
-from surefoot_lab.report import of
+from surefoot_lab.cli._options import JsonFile
+from surefoot_lab.cli.evaluator import rate, recorded
+from surefoot_lab.report import Table, as_json, count, of, show
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
 from surefoot_lab.train.examples import TrainingExample
@@ -26,7 +26,7 @@ from surefoot_lab.train.examples import TrainingExample
 def verifier(
     data: Annotated[list[Path], Argument(help="Labelled claims: lines of {set, claim, evidence, label}.")],
     limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many claims a set.")] = None,
-    json_file: Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")] = None,
+    json_file: JsonFile = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -45,26 +45,27 @@ def verifier(
     ways = {"overlap": support.overlap, "ROUGE-L": support.rouge_l, "cosine": support.cosine(builder.embedder)}
     with counting(one.name) as on_progress:
         reports = support.run(one, sets, ways, on_progress)
-    about = {"surefoot": __version__, "limit": limit, "environment": manifest.environment(), "config": chosen}
-    write_json(json_file, support.as_json(one.name, reports, about))
-    _show(one.name, reports)
+    tables = _tables(reports, [*ways])
+    write_json(json_file, {**recorded(limit), "config": chosen, "verifier": one.name, **as_json(tables)})
+    show(tables)
+    out.say(f"{one.name}; in square brackets 95 % intervals, from a bootstrap over evidences", "dim")
 
 
-def _show(name: str, reports: Sequence[SupportReport]) -> None:
-    ways = [*reports[0].baselines] if reports else []
-    table = headed(["set"], ["claims", "positive", "ROC-AUC", *ways])
-    for one in reports:
-        beside = [share(one.baselines[way].value) for way in ways]
-        table.add_row(short(one.name), f"{one.claims:,}", share(one.positive), figure(one.roc_auc), *beside)
-    means = [share(support.mean(one.baselines[way] for one in reports)) for way in ways]
-    table.add_row("mean", "", "", share(support.mean(one.roc_auc for one in reports)), *means)
-    verdicts = headed(["set"], ["supported, and is", "of those that are", "undecided", "words F1", "claims/s"])
-    for one in reports:
-        speed = NONE if one.per_second is None else f"{one.per_second:,.1f}"
-        verdicts.add_row(
-            short(one.name), of(one.precision), of(one.recall), of(one.undecided), share(one.word_f1), speed
-        )
-    for shown in (table, verdicts):
-        out.print(shown)
-        out.print()
-    out.say(f"{name}; in square brackets 95 % intervals, from a bootstrap over evidences", "dim")
+def _tables(reports: Sequence[SupportReport], ways: Sequence[str]) -> list[Table]:
+    """AUC beside the baselines; then what is called supported, and the words."""
+    ranked: list[tuple[Any, ...]] = [
+        (short(one.name), one.claims, one.positive, one.roc_auc, *(one.baselines[way].value for way in ways))
+        for one in reports
+    ]
+    mean = support.mean(one.roc_auc for one in reports)
+    means = [support.mean(one.baselines[way] for one in reports) for way in ways]
+    ranked.append(("mean", None, None, Figure(mean, None, None, len(reports)), *means))
+    verdicts = [
+        (short(one.name), one.precision, one.recall, one.undecided, one.word_f1, one.per_second) for one in reports
+    ]
+    called = {"supported, and is": of, "of those that are": of, "undecided": of, "words F1": share, "claims/s": rate}
+    beside = dict.fromkeys(ways, share)
+    return [
+        Table("ranking", {"set": str, "claims": count, "positive": share, "ROC-AUC": figure, **beside}, ranked),
+        Table("verdicts", {"set": str, **called}, verdicts),
+    ]

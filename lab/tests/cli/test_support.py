@@ -23,7 +23,8 @@ def test_the_figures_of_each_set_are_shown_and_written(indexed: Callable[..., An
     assert "ROUGE-L" in done.out
     assert any(line.split()[:3] == ["bridge", "2", ".500"] for line in done.out.splitlines())
     report = json.loads((here / "report.json").read_text())
-    bridge, other = report["sets"]
+    ranked, verdicts = report["ranking"], report["verdicts"]
     assert report["verifier"] == "lexical"
-    assert (bridge["roc_auc"]["value"], bridge["precision"]["count"], bridge["word_f1"]) == (1.0, 1, 1.0)
-    assert other["roc_auc"]["undefined"]
+    assert [row["set"] for row in ranked] == ["bridge", "other", "mean"]
+    assert (ranked[0]["ROC-AUC"]["value"], bool(ranked[1]["ROC-AUC"]["undefined"])) == (1.0, True)
+    assert (verdicts[0]["supported, and is"]["count"], verdicts[0]["words F1"]) == (1, 1.0)

@@ -14,6 +14,8 @@ from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.pre_tokenizers import Whitespace
 
+pytest.importorskip("torch", reason="needs the extra train")
+
 from static_embedding import (
     MOST_CHARACTERS,
     VectorExamples,
