@@ -30,13 +30,12 @@ import numpy as np
 from surefoot.evaluate.ask.questions import read
 from surefoot.evidence.confidence import AGAINST, NAMES, facts
 from surefoot.run.store import recorded, write_text
-from surefoot.stats.figures import Figure, Floats, figure, resampled, roc_auc
+from surefoot.stats.figures import Floats, figure, resampled, roc_auc
 from surefoot.stats.heads import Head
 from surefoot.types import Trace
 from surefoot.types.errors import UsageError
-from surefoot_lab import manuals as bench_manuals
-from surefoot_lab import qa as bench_qa
-from surefoot_lab.datasets import manuals
+from surefoot_lab import manuals, qa
+from surefoot_lab.datasets import manuals as asked
 from surefoot_lab.figures import relative, risk_area
 from surefoot_lab.heads import Labelled, fit
 
@@ -82,21 +81,6 @@ def answered(family: str, judged: Sequence[tuple[str, Trace, bool]]) -> Answered
     return AnsweredSet(family, frozenset(models), own, np.array(best))
 
 
-def of_questions(run: Path, data: Path) -> list[tuple[str, Trace, bool]]:
-    """The traces of `surefoot lab qa`, with whether their answers are right."""
-    _, traces = recorded(run / "crag")
-    examples = read(data, QUESTIONS)
-    report = bench_qa.report("crag", examples, [traces[one.id] for one in examples])
-    return [(one["id"], traces[one["id"]], bench_qa.right(one)) for one in report.outcomes]
-
-
-def of_manuals(run: Path, data: Path) -> list[tuple[str, Trace, bool]]:
-    """The traces of `surefoot lab manuals`, with whether their answers are right."""
-    _, traces = recorded(run / "surefoot")
-    each = [(one, traces[one.id]) for one in manuals.read(data)]
-    return [(one.id, trace, one.answerable and bench_manuals.outcome(one, trace).right) for one, trace in each]
-
-
 def held_out(sets: Mapping[str, AnsweredSet]) -> dict[str, Floats]:
     """For each set the confidence in its answers by a fit on the sets of other families."""
     found = {}
@@ -121,17 +105,20 @@ def risks(confidence: Floats, wrong: Floats) -> list[tuple[float, float]]:
     return [(round(float(c), 4), round(float(share), 4)) for c, share in zip(sure, rising, strict=True)]
 
 
-def figures(confidence: Floats, best: Floats, wrong: Floats) -> dict[str, Figure]:
-    """The areas under risk and coverage, by grade and by confidence, how much smaller the second is, and both AUCs."""
+def figures(confidence: Floats, best: Floats, wrong: Floats) -> dict[str, list[float | None]]:
+    """The areas under risk and coverage, by grade and by confidence, how much smaller the second is, and both AUCs;
+    each with its interval."""
     counts = resampled(len(wrong))
     by_grade, by_confidence = (figure(risk_area(sure, wrong), counts) for sure in (best, confidence))
-    return {
+    found = {
         "area_by_grade": by_grade[0],
         "area_by_confidence": by_confidence[0],
         "area_change": relative(by_grade, by_confidence),
         "auc_by_grade": figure(roc_auc(best, 1 - wrong), counts)[0],
         "auc_by_confidence": figure(roc_auc(confidence, 1 - wrong), counts)[0],
     }
+    ends = {name: (one.value, one.low, one.high) for name, one in found.items()}
+    return {name: [None if end is None else round(end, 4) for end in each] for name, each in ends.items()}
 
 
 def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
@@ -152,8 +139,8 @@ def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
         "bias": head.bias,
         "middle": [round(float(value), 4) for value in middle],
         "risks": risks(*_together(similar, apart)),
-        "held_out": {name: _ends(one) for name, one in figures(sure, best, wrong).items()},
-        "sets": {name: _told(one, apart[name]) for name, one in sets.items()},
+        "held_out": figures(sure, best, wrong),
+        "sets": {name: _about(one, apart[name]) for name, one in sets.items()},
     }
 
 
@@ -162,20 +149,11 @@ def _together(sets: Mapping[str, AnsweredSet], apart: Mapping[str, Floats]) -> t
     return np.concatenate([apart[name] for name in sets]), 1 - np.concatenate([s.answers.labels for s in sets.values()])
 
 
-def _told(one: AnsweredSet, confidence: Floats) -> dict[str, Any]:
+def _about(one: AnsweredSet, confidence: Floats) -> dict[str, Any]:
     wrong = 1 - one.answers.labels
-    areas = (risk_area(sure, wrong).value for sure in (one.best, confidence))
-    by_grade, by_confidence = (round(area or 0.0, 4) for area in areas)
+    areas = [round(risk_area(sure, wrong).value or 0.0, 4) for sure in (one.best, confidence)]
     right = round(1 - float(wrong.mean()), 4)
-    return {"answers": len(wrong), "right": right, "area_by_grade": by_grade, "area_by_confidence": by_confidence}
-
-
-def _ends(one: Figure) -> list[float | None]:
-    return [None if value is None else round(value, 4) for value in (one.value, one.low, one.high)]
-
-
-def _asked(command: Sequence[str | Path]) -> None:
-    subprocess.run([sys.executable, "-m", "surefoot", "lab", *map(str, command), *PLAIN], check=True)
+    return {"answers": len(wrong), "right": right, "area_by_grade": areas[0], "area_by_confidence": areas[1]}
 
 
 def gathered(data: Path, about: Sequence[tuple[Path, Path]], runs: Path) -> Iterator[tuple[str, AnsweredSet]]:
@@ -183,17 +161,23 @@ def gathered(data: Path, about: Sequence[tuple[Path, Path]], runs: Path) -> Iter
     nothing and is left out."""
     for name in SETS:
         file, run = data / f"{name}.jsonl", runs / name.replace("/", "-")
-        _asked(["qa", file, "--given", "--limit", str(QUESTIONS), "--method", "crag", "--run", run])
-        yield from _telling(name, answered(name.partition("/")[0], of_questions(run, file)))
+        _lab("qa", file, "--given", "--limit", str(QUESTIONS), "--method", "crag", "--run", run)
+        _, traces = recorded(run / "crag")
+        examples = read(file, QUESTIONS)
+        outcomes = qa.report("crag", examples, [traces[one.id] for one in examples]).outcomes
+        found = [(one["id"], traces[one["id"]], qa.right(one)) for one in outcomes]
+        yield name, answered(name.partition("/")[0], found)
     for questions, folder in about:
         run = runs / f"{MANUALS}{questions.stem}"
-        _asked(["manuals", questions, folder, "--out", run])
-        yield from _telling(run.name, answered(run.name, of_manuals(run, questions)))
+        _lab("manuals", questions, folder, "--out", run)
+        _, traces = recorded(run / "surefoot")
+        each = [(one, traces[one.id]) for one in asked.read(questions)]
+        found = [(one.id, trace, one.answerable and manuals.outcome(one, trace).right) for one, trace in each]
+        yield run.name, answered(run.name, found)
 
 
-def _telling(name: str, one: AnsweredSet) -> Iterator[tuple[str, AnsweredSet]]:
-    if 0 < one.answers.labels.mean() < 1:
-        yield name, one
+def _lab(*command: str | Path) -> None:
+    subprocess.run([sys.executable, "-m", "surefoot", "lab", *map(str, command), *PLAIN], check=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -203,9 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--manuals", nargs=2, type=Path, action="append", default=[], metavar=("QUESTIONS", "FOLDER"))
     parser.add_argument("--runs", type=Path, required=True, help="where the traces are kept")
     parser.add_argument("--out", type=Path, required=True)
-    options_given = parser.parse_args(arguments)
-    made = fitted(dict(gathered(options_given.data, options_given.manuals, options_given.runs)))
-    write_text(options_given.out, json.dumps(made, indent=1) + "\n")
+    inputs = parser.parse_args(arguments)
+    sets = dict(gathered(inputs.data, inputs.manuals, inputs.runs))
+    made = fitted({name: one for name, one in sets.items() if 0 < one.answers.labels.mean() < 1})
+    write_text(inputs.out, json.dumps(made, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -58,14 +58,13 @@ def learned_from(records: Sequence[Mapping[str, Any]]) -> set[str]:
     return set(list(dict.fromkeys(question_key(record["question"]) for record in records))[::PART])
 
 
-def correctness(
-    records: Sequence[Mapping[str, Any]], questions: set[str], embedder: Embedder, truths: str = "answers"
-) -> Labelled:
+def correctness(records: Sequence[Mapping[str, Any]], questions: set[str], embedder: Embedder) -> Labelled:
     """The records of these questions that have references, each compared with the most similar one."""
-    taken = [one for one in records if question_key(one["question"]) in questions and one[truths]]
-    inputs = [_likest(one["question"], one["answer"], one[truths], embedder) for one in taken]
-    labels = [float(one["human"]["correct"]) for one in taken]
-    return Labelled(np.array(inputs), np.array(labels), tuple(question_key(one["question"]) for one in taken))
+    taken = [one for one in records if question_key(one["question"]) in questions and one["answers"]]
+    inputs = [_likest(one["question"], one["answer"], one["answers"], embedder) for one in taken]
+    return _labelled(
+        [(i, one["human"]["correct"], question_key(one["question"])) for i, one in zip(inputs, taken, strict=True)]
+    )
 
 
 def _likest(question: str, answer: str, truths: Sequence[str], embedder: Embedder) -> tuple[float, ...]:
@@ -117,14 +116,11 @@ def _labelled(each: Sequence[tuple[tuple[float, ...], bool, str]]) -> Labelled:
     return Labelled(np.array(inputs), np.array(labels, dtype=float), groups)
 
 
-def equivalences(data: Path, embedder: Embedder) -> dict[str, Labelled]:
+def equivalences(data: Path, embedder: Embedder) -> list[Labelled]:
     """The sets that the shipped head learned correctness from."""
     kept_back = {question_key(record["question"]) for record in rows(data / "nq301_correctness.jsonl")}
-    found = {}
-    for name in ("evouna_nq", "evouna_tqa"):
-        records = rows(data / f"{name}_correctness.jsonl")
-        found[name] = correctness(records, learned_from(records) - kept_back, embedder)
-    return found
+    each = [rows(data / f"{name}_correctness.jsonl") for name in ("evouna_nq", "evouna_tqa")]
+    return [correctness(records, learned_from(records) - kept_back, embedder) for records in each]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -132,14 +128,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the folder that holds people's judgements")
     parser.add_argument("--out", type=Path, required=True)
-    options_given = parser.parse_args(arguments)
+    inputs = parser.parse_args(arguments)
     embedder = Static()
     made = {
-        "equivalence": fit(equivalence.NAMES, list(equivalences(options_given.data, embedder).values()), AGAINST),
-        "support": fit(support.NAMES, list(supported(options_given.data, embedder).values()), AGAINST),
+        "equivalence": fit(equivalence.NAMES, equivalences(inputs.data, embedder), AGAINST),
+        "support": fit(support.NAMES, list(supported(inputs.data, embedder).values()), AGAINST),
     }
     results = {name: {"inputs": one.inputs, "weights": one.weights, "bias": one.bias} for name, one in made.items()}
-    write_text(options_given.out, json.dumps(results, indent=2) + "\n")
+    write_text(inputs.out, json.dumps(results, indent=2) + "\n")
 
 
 if __name__ == "__main__":
