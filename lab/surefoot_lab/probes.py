@@ -14,7 +14,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from typing import Literal
 
 from surefoot.text.screen import screened, suspects
@@ -53,10 +53,9 @@ _LEFT = 40
 """Characters that must be left of a text."""
 _TRIES = 50
 """Names that are drawn before the search for one that fits is given up."""
-
-
-_AUXILIARIES = r"is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must"
-_AUXILIARY = re.compile(rf"\b(?:{_AUXILIARIES})\b(?! (?:not|never)\b)")
+_AUXILIARY = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must)\b(?! (?:not|never)\b)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +121,6 @@ def perturbed(probe: Probe, pair: LabelledPair, lent: ProbePool, seed: int = SEE
     return replace(made, label=label, passage=screened(made.passage) if probe.screened else made.passage)
 
 
-# The subject of the question
-
-
 def entity_in_question(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
     """The question about another entity, which the passage does not name: from a question that differs only in its
     subject, where the file has one, else from any question."""
@@ -172,9 +168,6 @@ def relation_changed(pair: LabelledPair, lent: ProbePool, chance: random.Random)
     return "nothing else is known to be asked of it that the passage does not answer"
 
 
-# The content of the passage
-
-
 def answer_removed(pair: LabelledPair, lent: ProbePool, _chance: random.Random) -> Made:
     """The text without the sentences that hold an answer; title and subject stay."""
     if places_of(pair.answers, pair.passage.title):
@@ -213,18 +206,10 @@ def words_shuffled(pair: LabelledPair, _lent: ProbePool, chance: random.Random) 
     return _with(pair, " ".join(each)) if len(set(each)) > 1 else "the text has no order of words"
 
 
-# The wording of the question
-
-
-def polite(pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
-    """The question after "Please tell me:"."""
-    return replace(pair, question=f"Please tell me: {pair.question}")
-
-
-def lower_case(pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
-    """The question without capitals."""
-    question = pair.question.lower()
-    return replace(pair, question=question) if question != pair.question else "the question has no capitals"
+def reworded(change: Callable[[str], str], pair: LabelledPair, _lent: ProbePool, _chance: random.Random) -> Made:
+    """The question in other words."""
+    question = change(pair.question)
+    return replace(pair, question=question) if question != pair.question else "the question stays as it is"
 
 
 def typo(in_name: bool, pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
@@ -237,9 +222,6 @@ def typo(in_name: bool, pair: LabelledPair, lent: ProbePool, chance: random.Rand
         return "there is no word to mistype"
     at = chance.choice(spots)
     return replace(pair, question=text[:at] + text[at + 1] + text[at] + text[at + 2 :])
-
-
-# Appeals to be believed
 
 
 def entity_stuffed(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
@@ -271,8 +253,8 @@ PROBES = (
     Probe("answer removed", "falls", answer_removed),
     Probe("relation changed", "falls", relation_changed),
     Probe("entity in both", "holds", entity_in_both),
-    Probe("polite question", "holds", polite),
-    Probe("question in lower case", "holds", lower_case),
+    Probe("polite question", "holds", partial(reworded, "Please tell me: {}".format)),
+    Probe("question in lower case", "holds", partial(reworded, str.lower)),
     Probe("typo in a word", "holds", partial(typo, False)),
     Probe("typo in the name", "holds", partial(typo, True)),
     Probe("entity stuffed", "low", entity_stuffed),
@@ -336,16 +318,11 @@ def _unanswered(other: LabelledPair, pair: LabelledPair, lent: ProbePool) -> boo
 
 def _relation(question: str) -> tuple[RelationQuestion, str] | None:
     """The PopQA relation that is asked for, and of what."""
-    for relation, pattern in _asked().items():
-        if match := pattern.fullmatch(question):
-            return relation, match[1]
+    for one in QUESTIONS:
+        form = re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)")
+        if match := re.fullmatch(rf"{form}\s*\??", question, re.IGNORECASE):
+            return one, match[1]
     return None
-
-
-@cache
-def _asked() -> dict[RelationQuestion, re.Pattern[str]]:
-    forms = {one: re.escape(one.asks.rstrip("?")).replace(r"\{\}", "(.+?)") for one in QUESTIONS}
-    return {one: re.compile(rf"{form}\s*\??", re.IGNORECASE) for one, form in forms.items()}
 
 
 def _with(pair: LabelledPair, text: str, title: str | None = None) -> LabelledPair:

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 class RelationQuestion:
     """A question for a relation."""
 
-    relation: str
-    """One of its words."""
     of: str
     """Of what it can be asked; relations of the same kind of thing take each other's place."""
     asks: str
@@ -26,22 +24,22 @@ _MUSICAL = r"compos|music|score|soundtrack|song|melod"
 _PEOPLED = r"popul|inhabit|people|resid|cens"
 _Q = RelationQuestion
 QUESTIONS = (
-    _Q("occupation", "person", "What is {}'s occupation?"),
-    _Q("born", "person", "In what city was {} born?", _BIRTH),
-    _Q("religion", "person", "What is the religion of {}?", _FAITH),
-    _Q("sport", "person", "What sport does {} play?"),
-    _Q("father", "person", "Who is the father of {}?", _KIN),
-    _Q("mother", "person", "Who is the mother of {}?", _KIN),
-    _Q("genre", "work", "What genre is {}?"),
-    _Q("author", "work", "Who is the author of {}?", _WRITTEN),
-    _Q("director", "work", "Who was the director of {}?", r"direct|film-?mak|film by"),
-    _Q("producer", "work", "Who was the producer of {}?", r"produc"),
-    _Q("screenwriter", "work", "Who was the screenwriter for {}?", _WRITTEN),
-    _Q("composer", "work", "Who was the composer of {}?", _MUSICAL),
-    _Q("country", "place", "In what country is {}?"),
-    _Q("capital", "place", "What is the capital of {}?", _SEAT),
-    _Q("capital", "place", "What is {} the capital of?", r"capital|seat\b"),
-    _Q("population", "place", "What is the population of {}?", _PEOPLED),
-    _Q("color", "thing", "What color is {}?"),
+    _Q("person", "What is {}'s occupation?"),
+    _Q("person", "In what city was {} born?", _BIRTH),
+    _Q("person", "What is the religion of {}?", _FAITH),
+    _Q("person", "What sport does {} play?"),
+    _Q("person", "Who is the father of {}?", _KIN),
+    _Q("person", "Who is the mother of {}?", _KIN),
+    _Q("work", "What genre is {}?"),
+    _Q("work", "Who is the author of {}?", _WRITTEN),
+    _Q("work", "Who was the director of {}?", r"direct|film-?mak|film by"),
+    _Q("work", "Who was the producer of {}?", r"produc"),
+    _Q("work", "Who was the screenwriter for {}?", _WRITTEN),
+    _Q("work", "Who was the composer of {}?", _MUSICAL),
+    _Q("place", "In what country is {}?"),
+    _Q("place", "What is the capital of {}?", _SEAT),
+    _Q("place", "What is {} the capital of?", r"capital|seat\b"),
+    _Q("place", "What is the population of {}?", _PEOPLED),
+    _Q("thing", "What color is {}?"),
 )
 """PopQA's sixteen, and population."""

@@ -130,7 +130,7 @@ def fit(questions: Sequence[Judged], aim: Aim | None = None) -> Fit:
     statistic.
     """
     wanted = aim or Aim()
-    proposing, testing = _parts(questions)
+    proposing, testing = parts(questions)
     span = _span(proposing)
     upper = _choice(span[::-1], _correct(testing, span[::-1]), wanted.target, wanted.confidence, "CORRECT")
     lower = _lower(testing, span, wanted, upper.threshold)
@@ -141,17 +141,17 @@ def fit(questions: Sequence[Judged], aim: Aim | None = None) -> Fit:
 
 def curve(questions: Sequence[Judged], confidence: float = 0.95) -> tuple[Point, ...]:
     """Risk of CORRECT decisions at every candidate for τ+, from the strictest, on the questions that test."""
-    proposing, testing = _parts(questions)
+    proposing, testing = parts(questions)
     grid = _grid(proposing)[::-1]
     return tuple(_point(t, *count, confidence) for t, count in zip(grid, _correct(testing, grid), strict=True))
 
 
-def _parts(questions: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
-    """Those that propose, and those that test; the same questions stand on the same side in any company."""
-    parts: tuple[list[Judged], list[Judged]] = [], []
+def parts(questions: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """The questions that propose, and those that test; the same questions stand on the same side in any company."""
+    found: tuple[list[Judged], list[Judged]] = [], []
     for question in questions:
-        parts[hashed(question.text, 16)[-1] % FOLDS != 0].append(question)
-    return parts
+        found[hashed(question.text, 16)[-1] % FOLDS != 0].append(question)
+    return found
 
 
 def _grid(proposing: Iterable[Judged]) -> list[float]:
@@ -256,8 +256,3 @@ def _because(shown: Point | None, target: float, confidence: float, what: str) -
         f"where they look surest, {shown.wrong} of {shown.of} {what} are wrong, which shows at most "
         f"{percent(shown.high)} and not {percent(target)}; label more questions, or state a higher target"
     )
-
-
-def part_that_tests(questions: Sequence[Judged]) -> list[Judged]:
-    """The questions that test."""
-    return _parts(questions)[1]

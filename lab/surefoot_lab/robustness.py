@@ -24,14 +24,8 @@ from surefoot_lab.probes import PROBES, Expectation, Probe
 
 Moves = Sequence[tuple[Action, Action]]
 """The labels (`policies.label`) of pairs before and after."""
-
-
-@dataclass(frozen=True, slots=True)
-class Flips:
-    """Pairs that crossed a threshold."""
-
-    down: int
-    up: int
+Flips = tuple[int, int]
+"""Pairs that fell below a threshold, and those that rose to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +182,7 @@ def _change(each: Sequence[tuple[int, float, float]], counts: npt.NDArray[np.uin
 
 def _flips(above: Sequence[tuple[bool, bool]]) -> Flips:
     crossed = Counter(above)
-    return Flips(down=crossed[True, False], up=crossed[False, True])
+    return crossed[True, False], crossed[False, True]
 
 
 def _as_expected(expects: Expectation, moves: Moves) -> Share | None:

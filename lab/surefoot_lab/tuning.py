@@ -20,7 +20,7 @@ from surefoot.types import Grade, Thresholds
 from surefoot.types.protocols import Evaluator
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import Decisions, decisions_of, graded
-from surefoot_lab.risk_control import Aim, Fit, Judged, Point, curve, fit, part_that_tests
+from surefoot_lab.risk_control import Aim, Fit, Judged, Point, curve, fit, parts
 
 THIN = 4
 """`thinned` takes the relevant passages of one question in so many."""
@@ -131,7 +131,7 @@ def _decisions(each: Sequence[Judged], fitted: Fit) -> Decisions:
     upper, lower = fitted.upper.threshold, fitted.lower.threshold
     policy = Threshold(Thresholds(inf if upper is None else upper, -inf if lower is None else lower, 0.0, ""))
     outcomes = []
-    for one in part_that_tests(each):
+    for one in parts(each)[1]:
         grades = [Grade("", score) for score in (one.best, *[None] * one.ungraded)]
         outcomes.append((policy.decide(grades).action, one.evidence))
     return decisions_of(outcomes)

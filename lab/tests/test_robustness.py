@@ -10,7 +10,7 @@ from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.figures import counted
-from surefoot_lab.robustness import Flips, ProbeFinding, ProbeReport, run
+from surefoot_lab.robustness import ProbeFinding, ProbeReport, run
 
 OWN = Thresholds(upper=0.8, lower=0.3, strip=0.3, evaluator="told")
 Think = Callable[[str, str], tuple[float | None, float | None]]
@@ -87,7 +87,7 @@ def test_the_change_is_after_less_before() -> None:
 def test_flips_are_counted_at_both_thresholds() -> None:
     """At one and from below are different things: 0.8 is CORRECT. Olm falls through both, Tor through one."""
     one = finding(reported(manners), "polite question")
-    assert (one.upper, one.lower) == (Flips(down=2, up=1), Flips(down=1, up=1))
+    assert (one.upper, one.lower) == ((2, 1), (1, 1))
 
 
 def test_what_must_fall_was_above_and_is_below() -> None:

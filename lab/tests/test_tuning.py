@@ -18,7 +18,7 @@ from surefoot.config.settings import read
 from surefoot.evidence.policies import Threshold
 from surefoot.types import Action, Grade, Passage, Thresholds
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.risk_control import Aim, Judged, curve, fit, part_that_tests
+from surefoot_lab.risk_control import Aim, Judged, curve, fit, parts
 from surefoot_lab.tuning import preset, questions, thinned
 
 Chance = Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]
@@ -118,7 +118,7 @@ def test_what_is_reported_is_what_the_trigger_decides(queries: list[Judged], tar
         if choice.shown is not None:
             at = choice.shown.threshold
             policy = Threshold(Thresholds(at, at, at, ""))
-            reply = [(policy.decide(grades(q)).action, q.evidence) for q in the_rest(some)]
+            reply = [(policy.decide(grades(q)).action, q.evidence) for q in parts(some)[1]]
             assert choice.shown.of == sum(taken is action for taken, _ in reply)
             assert choice.shown.wrong == sum(taken is action and evidence is wrong for taken, evidence in reply)
             assert (choice.threshold is not None) == (choice.shown.high <= choice.target)
@@ -126,10 +126,6 @@ def test_what_is_reported_is_what_the_trigger_decides(queries: list[Judged], tar
 
 def reached(threshold: float | None, otherwise: float) -> float:
     return otherwise if threshold is None else threshold
-
-
-def the_rest(queries: Sequence[Judged]) -> list[Judged]:
-    return part_that_tests(queries)
 
 
 def grades(question: Judged) -> list[Grade]:

@@ -229,8 +229,8 @@ _PROBES: dict[str, Form] = {
     "pairs": count,
     "change": lambda one: f"{_sign(one.value)}{'' if one.low is None else f' [{_sign(one.low)}, {_sign(one.high)}]'}",
     "prob.": lambda one: _sign(one.value),
-    "τ+": lambda one: f"↓{one.down:,} ↑{one.up:,}",
-    "τ−": lambda one: f"↓{one.down:,} ↑{one.up:,}",
+    "τ+": lambda one: f"↓{one[0]:,} ↑{one[1]:,}",
+    "τ−": lambda one: f"↓{one[0]:,} ↑{one[1]:,}",
     "as expected": lambda one: "" if one is None else of(one),
 }
 

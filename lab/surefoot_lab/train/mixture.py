@@ -119,13 +119,13 @@ class Mixture:
         return [made[i] for _, i in sorted(placed)]
 
     def write_dev(self, folder: Path) -> None:
-        """Write the development questions as files of the same format, and their halves below `fit` and `test`.
+        """Write the halves of the development questions below `fit` and `test`, as files of the same format.
 
         A file without a labelled passage is left out.
         """
         for name, rows in self.dev.items():
-            for part in ("", *get_args(Half)):
-                some = [row for row in rows if not part or half(row) == part]
+            for part in get_args(Half):
+                some = [row for row in rows if half(row) == part]
                 if any(p.get("label") is not None for row in some for p in row.get("passages", ())):
                     lines = "".join(json.dumps(row) + "\n" for row in some)
                     write_text(folder / part / f"{_stem(name)}.jsonl", lines)
