@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ class Counting:
     def __init__(self, name: str = "m", fails: int = 0) -> None:
         self.name, self.asked, self.fails = name, 0, fails
 
-    def complete(self, messages: Sequence[Message], *rest: object, **more: object) -> object:
+    def complete(self, messages: Sequence[Message], *_: object, **__: object) -> object:
         self.asked += 1
         time.sleep(0.02)
         if self.asked <= self.fails:
@@ -51,18 +52,15 @@ def test_the_same_request_at_the_same_time_is_asked_once(tmp_path: Path) -> None
     assert inner.asked == 1
 
 
-@pytest.mark.parametrize("other", ["model", "endpoint", "words", "schema", "room", "stop"])
+@pytest.mark.parametrize("other", ["model", "where", "messages", "schema", "max_tokens", "stop"])
 def test_another_request_is_another(tmp_path: Path, other: str) -> None:
     """Whatever it differs in."""
-    inner, again = Counting(), Counting("n" if other == "model" else "m")
-    CachedLLM(inner, tmp_path / "kept.db").complete(ASK)
-    CachedLLM(again, tmp_path / "kept.db", "elsewhere" if other == "endpoint" else "").complete(
-        [Message("user", "Who?")] if other == "words" else ASK,
-        {"type": "object"} if other == "schema" else None,
-        max_tokens=7 if other == "room" else 100,
-        stop=["x"] if other == "stop" else (),
-    )
-    assert again.asked == 1
+    usual: dict[str, Any] = {"model": "m", "where": "", "messages": ASK, "schema": None, "max_tokens": 9, "stop": ()}
+    unusual = {"model": "n", "where": "x", "messages": ASK * 2, "schema": {}, "max_tokens": 7, "stop": ["x"]}
+    for request in (usual, usual | {other: unusual[other]}):
+        inner = Counting(request.pop("model"))
+        CachedLLM(inner, tmp_path / "kept.db", request.pop("where")).complete(**request)
+    assert inner.asked == 1
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from surefoot.contracts import verify
 from surefoot.llms.openai import OpenAI
 from surefoot.llms.scripted import Scripted
 from surefoot.models import registry
@@ -55,20 +56,21 @@ def llm(request: pytest.FixtureRequest) -> Iterator[LLM]:
     del server
 
 
-def test_the_pieces_joined_are_the_text(llm: LLM) -> None:
-    """Streaming changes nothing in what is said, and comes in more than one piece."""
+def test_it_keeps_the_contract_and_streams_in_several_pieces(llm: LLM) -> None:
+    """Streaming changes nothing in what is said."""
+    verify("llm", llm)
     pieces: list[str] = []
     streamed = llm.complete(COUNT, max_tokens=12, on_text=pieces.append)
-    assert "".join(pieces) == streamed.text
     assert len(pieces) > 1
     assert streamed == llm.complete(COUNT, max_tokens=12)
 
 
-def test_the_answer_is_cut_at_the_token_limit_and_says_so(llm: LLM) -> None:
+def test_the_answer_is_cut_at_the_token_limit_says_so_and_counts_its_tokens(llm: LLM) -> None:
     """`max_tokens` holds, and a cut answer is marked."""
-    cut = llm.complete(COUNT, max_tokens=3)
-    assert cut.truncated
-    assert cut.completion_tokens == 3
+    with meter.metered() as spent:
+        cut = llm.complete(COUNT, max_tokens=3)
+    assert (cut.truncated, cut.completion_tokens, cut.prompt_tokens > 3) == (True, 3, True)
+    assert spent.tokens == cut.prompt_tokens + 3
 
 
 def test_a_stop_ends_the_text_before_it(llm: LLM) -> None:
@@ -86,14 +88,6 @@ def test_a_schema_is_kept(llm: LLM) -> None:
     answer = json.loads(llm.complete(RATE, SCORE, max_tokens=30).text)
     assert answer.keys() == {"score"}
     assert 1 <= answer["score"] <= 5
-
-
-def test_a_call_counts_itself(llm: LLM) -> None:
-    """One call, and the tokens of its prompt and its answer."""
-    with meter.metered() as spent:
-        completion = llm.complete(COUNT, max_tokens=3)
-    assert completion.prompt_tokens > 3
-    assert (spent.calls, spent.tokens) == (1, completion.prompt_tokens + completion.completion_tokens)
 
 
 def test_what_on_text_raises_comes_out(llm: LLM) -> None:

@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,20 @@ def test_an_unknown_model_is_answered_with_the_known_ones() -> None:
         local.Local("minilm-int8")
 
 
-def test_a_missing_model_names_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Offline and without the file, the first call says how to get it; building the object does not."""
+@pytest.mark.parametrize("what", ["not on this machine", pytest.param("damaged", marks=pytest.mark.slow)])
+def test_a_missing_or_damaged_model_names_the_command(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str
+) -> None:
+    """The first call says how to get it; building the object does not. A file of the right size, all zeros, is not
+    shown to llama.cpp."""
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
     llm = local.Local()
-    with pytest.raises(ModelError, match="surefoot models pull smollm2-135m-instruct-q4_1"):
+    file = registry.REGISTRY[llm.name]
+    if what == "damaged":
+        with (tmp_path / file.file).open("wb") as hollow:
+            hollow.truncate(file.size)
+    with pytest.raises(ModelError, match=f"{what}.* surefoot models pull smollm2-135m-instruct-q4_1"):
         llm.complete(HELLO)
 
 
@@ -110,18 +119,6 @@ def test_thoughts_that_the_limit_or_the_context_cuts_off_leave_an_empty_truncate
     """Thoughts are never the answer."""
     said, heard = thinking("Qwen3-4B.gguf", Thinker(LONG, finish="length"))
     assert (said.text, said.truncated, heard) == ("", True, [])
-
-
-@pytest.mark.slow
-def test_a_damaged_model_is_not_loaded(llm: local.Local, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A file of the right size, all zeros: llama.cpp is not shown it."""
-    file = registry.REGISTRY[llm.name]
-    with (tmp_path / file.file).open("wb") as hollow:
-        hollow.truncate(file.size)
-    monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
-    monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
-    with pytest.raises(ModelError, match=r"damaged .* surefoot models pull smollm2-135m-instruct-q4_1"):
-        local.Local().complete(HELLO)
 
 
 def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -224,13 +221,9 @@ def test_no_port_is_opened_and_nothing_is_printed_or_left_behind(llm: local.Loca
 @pytest.mark.slow
 def test_the_first_calls_of_several_threads_load_one_model(llm: local.Local) -> None:
     """All get an answer, from the same server."""
-    fresh, servers = local.Local(threads=1, context=512), []
-    threads = [threading.Thread(target=lambda: servers.append(fresh._server())) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({id(server) for server in servers}) == 1
+    fresh = local.Local(threads=1, context=512)
+    with ThreadPoolExecutor(3) as pool:
+        assert len(set(map(id, pool.map(lambda _: fresh._server(), range(3))))) == 1
 
 
 @pytest.mark.slow

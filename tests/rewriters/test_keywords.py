@@ -67,14 +67,7 @@ def _fail(_: object) -> str:
     raise ModelError("no model file")
 
 
-@pytest.mark.parametrize(
-    ("replies", "why"),
-    [
-        (["no idea"], "scripted named no keywords"),
-        (['{"first": ""}'], "scripted named no keywords"),
-        (_fail, "no model"),
-    ],
-)
+@pytest.mark.parametrize(("replies", "why"), [(['{"first": ""}'], "scripted named no keywords"), (_fail, "no model")])
 def test_without_keywords_the_templates_are_used_and_the_step_says_why(replies: Replies, why: str) -> None:
     """A declared fallback, for a reply without keywords and for a model that fails."""
     with metered() as spent:

@@ -6,8 +6,6 @@ import json
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from surefoot.llms.scripted import Scripted
 from surefoot.rewriters.llm import LONGEST, LLMRewriter, prompt, rewritten
@@ -33,15 +31,12 @@ def test_a_reply_is_a_rewritten_query_and_the_question_comes_last() -> None:
 @pytest.mark.parametrize(
     ("reply", "found"),
     [
-        (f"Sure!\n```json\n{json.dumps(SAID)}\n```", RewrittenQuery(**SAID)),
         ('{"query": "a\\nb", "missing": "?!", "question": 3}', RewrittenQuery("a b")),
         (json.dumps(dict.fromkeys(LONGEST, "x" * 999)), RewrittenQuery(**{n: "x" * m for n, m in LONGEST.items()})),
         ('{"missing": "all", "question": "who?"}', None),
         ('{"query": "?"}', None),
         ('{"query": "x"', None),
-        ("[1]", None),
         ("", None),
-        ("{" * 100_000, None),
     ],
 )
 def test_a_reply_gives_a_query_or_none(reply: str, found: RewrittenQuery | None) -> None:
@@ -59,13 +54,6 @@ def test_each_task_has_words_and_examples_of_its_own(task: str) -> None:
             assert list(json.loads(message.content)) == list(LONGEST)
             assert rewritten(message.content) == RewrittenQuery(**json.loads(message.content))
     assert [other for other in TASKS if prompt(QUESTION, (), other) == said] == [task]
-
-
-@given(st.text(min_size=1).filter(lambda text: text == " ".join(text.split())), st.sampled_from(TASKS))
-def test_the_question_is_in_the_prompt(question: str, task: str) -> None:
-    """Last and whole, for each task."""
-    if "<" not in question and "[" not in question:
-        assert prompt(question, (), task)[-1].content == f"Question: {question}"
 
 
 def test_what_was_found_is_quoted_without_its_orders() -> None:
