@@ -54,8 +54,7 @@ class AnswerRelevancy:
         special="Whether the answer is true is not your concern, only whether it answers this question.",
         remedy=("reading", "wrong"),
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator

@@ -34,8 +34,7 @@ class ContextAdherence:
         "true but does not stand there is not derived from it.",
         remedy=("grounding", "invented"),
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

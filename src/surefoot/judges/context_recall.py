@@ -43,8 +43,7 @@ class ContextRecall:
         "context holds does not matter. Where there are several possible answers, look for the one best covered.",
         remedy=("retrieval", "miss"),
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, evaluator: Evaluator, embedder: Embedder) -> None:
         self.evaluator = evaluator

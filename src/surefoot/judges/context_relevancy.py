@@ -12,9 +12,9 @@ from surefoot.types.protocols import Evaluator
 
 SPLIT = 0.75
 """Factor of the value where the best context is cut off inside a sentence: a step of the five-level rubric."""
-_BEGINS_INSIDE = re.compile(r"\W{0,3}[a-z]|[,;:)]|\.{3}|…")
-_ENDS = re.compile(r"[.!?…][\"'”’)\]]*(?:\s*\[\d+\])*\s*$")
-_CUT_OFF = re.compile(r"(?:\.{3}|…)\s*$")
+_BEGINS_INSIDE = r"\W{0,3}[a-z]|[,;:)]|\.{3}|…"
+_ENDS = r"[.!?…][\"'”’)\]]*(?:\s*\[\d+\])*\s*$"
+_CUT_OFF = r"(?:\.{3}|…)\s*$"
 SENTENCE = 8
 """Words from which a text without a full stop is a sentence cut off, and not a heading or an entry."""
 
@@ -44,8 +44,7 @@ class ContextRelevancy:
         "That something is not possible, or does not exist, is information as good as any.",
         remedy=("retrieval", "miss"),
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
@@ -78,8 +77,8 @@ class ContextRelevancy:
 def split(text: str) -> list[str]:
     """The ends at which the text is cut off inside a sentence, in words; empty: neither."""
     whole = text.strip()
-    found = ["begins inside a sentence"] if _BEGINS_INSIDE.match(whole) and whole != whole.lower() else []
+    found = ["begins inside a sentence"] if re.match(_BEGINS_INSIDE, whole) and whole != whole.lower() else []
     last = whole.splitlines()[-1] if whole else ""
-    if _CUT_OFF.search(whole) or (len(last.split()) >= SENTENCE and not _ENDS.search(whole)):
+    if re.search(_CUT_OFF, whole) or (len(last.split()) >= SENTENCE and not re.search(_ENDS, whole)):
         found.append("ends inside a sentence")
     return found

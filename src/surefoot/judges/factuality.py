@@ -45,8 +45,7 @@ class Factuality:
         "Where there are several possible answers, agreeing with any one of them is enough.",
         remedy=("reading", "wrong"),
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, embedder: Embedder) -> None:
         self.embedder = embedder

@@ -153,8 +153,7 @@ class GradingNote:
         special="Judge by the note alone; whether the answer is true is not your concern.",
         abstention="An answer that says that the context lacks the information gets 5.",
     )
-    name: ClassVar[str] = about.name
-    metric: ClassVar[str] = about.name
+    name = metric = about.name
 
     def __init__(self, allow_abstention: bool = True) -> None:
         self.allow_abstention = allow_abstention

@@ -56,8 +56,7 @@ _HEADINGS = {
     "answer": "Answer:",
 }
 _NOTHING = {"contexts": "(nothing was retrieved)", "answer": "(there was no answer)"}
-_RATING = re.compile(r"\s*([1-5])(?:\.0+)?(?:\s*/\s*5)?\s*")
-_QUOTED = re.compile(r"[\"“]([^\"“”]{3,400})[\"”]")
+_QUOTED = r"[\"“]([^\"“”]{3,400})[\"”]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +91,8 @@ class LLMJudge:
             raise ConfigError(f"no metric called '{metric}'; there are: {', '.join(metrics())}")
         if min(repeats, max_tokens) < 1:
             raise ConfigError(f"judge 'llm': repeats and max_tokens must be at least 1, not {repeats} and {max_tokens}")
-        self.llm = llm
-        self.metric = about.name
-        self.repeats = repeats
-        self.max_tokens = max_tokens
-        self.about = about
-        self._allow_abstention = allow_abstention
+        self.llm, self.about, self.metric = llm, about, about.name
+        self.repeats, self.max_tokens, self._allow_abstention = repeats, max_tokens, allow_abstention
         strict = ", no abstention" if about.abstention and not allow_abstention else ""
         self.name = f"llm:{llm.name}{f' x{repeats}' if repeats > 1 else ''}{strict}"
 
@@ -122,12 +117,12 @@ class LLMJudge:
         """About what judging the record costs where each reply can be read at once; nothing is asked."""
         if lacking(self.about, record):
             return Spent()
-        missing = "note" in self.about.sees and not record.note
-        prompted = tokens(
-            prompt(self.about, replace(record, note=record.note or "x" * 200), allow_abstention=self._allow_abstention)
-        )
+        noted = replace(record, note=record.note or "x" * 200)
+        prompted = tokens(prompt(self.about, noted, allow_abstention=self._allow_abstention))
         judged = Spent(self.repeats, self.repeats * prompted, self.repeats * min(_EXPECTED, self.max_tokens))
-        return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60)) if missing else judged
+        if "note" not in self.about.sees or record.note:
+            return judged
+        return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60))
 
     def _judged(self, record: Record) -> Score:
         if "note" in self.about.sees and not record.note:
@@ -137,18 +132,17 @@ class LLMJudge:
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
             return unscored(self, record, str(found[0]))
-        values = tuple(one.rating / HIGHEST for one in read)
-        mean = sum(values) / len(values)
+        values, unread = tuple(one.rating / HIGHEST for one in read), len(found) - len(read)
+        alike, mean = len(set(values)) == 1, sum(values) / len(values)
         chosen = min(read, key=lambda one: abs(one.rating / HIGHEST - mean))
-        unread = len(found) - len(read)
         aside = f" ({unread} of {len(found)} judgements could not be read)" if unread else ""
         return Score(
             record.id,
             self.metric,
-            mean if len(set(values)) > 1 else values[0],
-            chosen.rating if len(set(values)) == 1 else None,
+            values[0] if alike else mean,
+            chosen.rating if alike else None,
             chosen.explanation + aside,
-            checked((*chosen.quotes, *_QUOTED.findall(chosen.explanation)), seen(self.about, record)),
+            checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), seen(self.about, record)),
             judge=self.name,
             repeats=values if self.repeats > 1 else (),
         )
@@ -174,9 +168,7 @@ def prompt(
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )
-    parts = [
-        f"{_heading(name, record)}\n{quoted(_shown(name, record) or [_NOTHING.get(name, '')])}" for name in metric.sees
-    ]
+    parts = [f"{_heading(name, record)}\n{quoted(_shown(name, record))}" for name in metric.sees]
     if number > 1:
         parts.append(f"This is judgement {number} of the same; judge as if it were the first.")
     if again:
@@ -228,8 +220,8 @@ def reading(metric: Metric, reply: str) -> JudgeReading | None:
 
 def _rating(value: object) -> int | None:
     """1 to 5, as text or as a number; None: it is something else."""
-    stated = _RATING.fullmatch(str(value)) if isinstance(value, str | int | float) else None
-    return int(stated[1]) if stated else None
+    number = re.fullmatch(r"\s*([1-5])(?:\.0+)?(?:\s*/\s*5)?\s*", str(value))
+    return int(number[1]) if number and isinstance(value, str | int | float) else None
 
 
 def quoted(texts: Sequence[str]) -> str:
@@ -280,11 +272,12 @@ def _heading(name: str, record: Record) -> str:
 
 def _shown(name: str, record: Record) -> list[str]:
     if name == "contexts":
-        return passage_lines(record.contexts or ())
-    if name == "truths":
-        return [f"Possible answers: {'; '.join(map(line, record.truths))}"] if record.truths[1:] else [*record.truths]
-    stated = getattr(record, name)
-    return [stated] if stated else []
+        texts = passage_lines(record.contexts or ())
+    elif name == "truths" and record.truths[1:]:
+        texts = [f"Possible answers: {'; '.join(map(line, record.truths))}"]
+    else:
+        texts = [*record.truths] if name == "truths" else [getattr(record, name)]
+    return [text for text in texts if text] or [_NOTHING.get(name, "")]
 
 
 _NOTE_FORM = object_form({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})
