@@ -28,15 +28,11 @@ def judged(*contexts: Passage) -> Score:
 
 
 def test_the_best_context_counts() -> None:
-    """What else was retrieved does not lower it."""
-    assert judged(BRIDGE).value == judged(CHEESE, BRIDGE).value == 1.0
-    assert judged(CHEESE).value == judged().value == 0.0
-
-
-def test_text_cut_off_lowers_it_and_is_said() -> None:
-    """By a step of the rubric."""
+    """What else was retrieved does not lower it; text cut off does, by a step of the rubric, and is said."""
     assert judged(CUT).value == SPLIT
     assert "ends inside a sentence" in judged(CUT).reason
+    assert judged(BRIDGE).value == judged(CHEESE, BRIDGE).value == 1.0
+    assert judged(CHEESE).value == judged().value == 0.0
 
 
 @pytest.mark.parametrize(

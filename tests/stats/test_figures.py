@@ -63,16 +63,12 @@ def test_the_interval_is_wilsons(successes: int, trials: int, low: float, high: 
     assert wilson(successes, trials) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_without_trials_there_is_no_interval() -> None:
-    """None is not zero."""
-    assert wilson(0, 0) is None
-
-
 @settings(deadline=None)
 @given(st.integers(1, 10_000).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials))))
 def test_the_interval_holds_the_share(case: tuple[int, int]) -> None:
     """It lies in [0, 1] around the share, and is mirrored for the failures."""
     successes, trials = case
+    assert wilson(0, 0) is None
     low, high = wilson(successes, trials) or (2.0, -1.0)
     assert 0 <= low <= successes / trials + 1e-12
     assert successes / trials - 1e-12 <= high <= 1
@@ -124,16 +120,13 @@ def test_a_question_is_drawn_with_all_its_items() -> None:
 
 
 def test_the_interval_is_as_wide_as_theory_says() -> None:
-    """Of the mean of 400 throws of a coin: 1.96 standard errors to each side, give or take a tenth."""
+    """Of the mean of 400 throws of a coin: 1.96 standard errors to each side, give or take a tenth. One question, whose
+    resamples are all the same, has none."""
+    alone, _ = figure(mean([0, 1, 1], np.zeros(3, dtype=np.int64)), resampled(1))
+    assert alone == Figure(pytest.approx(2 / 3), None, None, 3)
     shown, _ = figure(mean(np.arange(400) % 2), resampled(400))
     assert shown.low == pytest.approx(0.5 - 1.96 * 0.025, abs=0.005)
     assert shown.high == pytest.approx(0.5 + 1.96 * 0.025, abs=0.005)
-
-
-def test_one_question_has_no_interval() -> None:
-    """All its resamples are the same, which says nothing."""
-    shown, _ = figure(mean([0, 1, 1], np.zeros(3, dtype=np.int64)), resampled(1))
-    assert shown == Figure(pytest.approx(2 / 3), None, None, 3)
 
 
 def test_a_figure_that_many_resamples_lack_has_no_interval() -> None:
@@ -163,16 +156,11 @@ def test_it_does_not_matter_which_of_two_comes_first(pairs: list[tuple[bool, boo
     assert one.p == pytest.approx(ways / 2**n)
 
 
-def test_chunks_of_resamples_change_nothing() -> None:
-    """Many items are worked on a few resamples at a time."""
-    scores, labels = np.arange(3000) % 7, np.arange(3000) % 3 == 0
-    counts = resampled(3000)[:100]
-    one = roc_auc(scores, labels)
-    assert (replicates(one, counts) == one.weighted(counts[:, one.questions].astype(float))).all()
-
-
 def test_many_resamples_are_worked_on_at_once() -> None:
-    """Or an interval over ten thousand pairs would take a thousand rounds."""
+    """Or an interval over ten thousand pairs would take a thousand rounds; the chunks change nothing."""
+    statistic = roc_auc(np.arange(3000) % 7, np.arange(3000) % 3 == 0)
+    counts = resampled(3000)[:100]
+    assert (replicates(statistic, counts) == statistic.weighted(counts[:, statistic.questions].astype(float))).all()
     rounds: list[int] = []
 
     def weighted(weights: np.ndarray) -> np.ndarray:

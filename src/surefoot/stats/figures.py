@@ -63,7 +63,6 @@ class Paired:
     """Two methods on the same questions."""
 
     of: int
-    """Questions."""
     first: int
     """Questions that only the first has right."""
     second: int

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +13,7 @@ from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
-from surefoot.run.store import Run, recorded
+from surefoot.run.store import Run
 from surefoot.types import Passage, Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab.methods import arms
@@ -114,70 +110,3 @@ def test_each_question_has_its_own_texts(pipeline: Pipeline, tmp_path: Path) -> 
     own = [Example(n, "Who built it?", (), frozenset(), passages=(Passage(n, f"text {n}"),)) for n in "ab"]
     ((_, traces),) = run(ARMS[:1], own, threads(pipeline.but(retriever=Given())), tmp_path, {}, nothing)
     assert [trace.passages[0].id for trace in traces] == ["a", "b"]
-
-
-QUESTIONS = 300
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
-    """`surefoot lab qa` over 300 questions with the texts that come with them, as a process of its own."""
-    rows = [
-        {
-            "id": f"q{n}",
-            "question": f"Who built hut number {n}?",
-            "answers": [f"Aldwin {n % 7}"],
-            "passages": [{"id": f"p{n}", "text": f"Hut number {n} was built in 1911 by Aldwin {n % 5}."}],
-        }
-        for n in range(QUESTIONS)
-    ]
-    (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "waiting.py").write_text(
-        "import itertools, os, time\nfrom surefoot.llms.scripted import Scripted\n"
-        "calls, most = itertools.count(), int(os.environ['ANSWERS'])\n"
-        "def said(messages):\n    time.sleep(600 * (next(calls) >= most))\n"
-        "    return messages[-1].content.split('by ')[1].split('.')[0]\n"
-        "class Waiting(Scripted):\n    def __init__(self):\n        super().__init__(said)\n"
-    )
-    words = "lab qa questions.jsonl --given --set evaluator.use=lexical --set generator.use=llm"
-    words += " --set llm.use=waiting:Waiting --method crag --method rag:1"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
-
-    def start(name: str, answers: int = 2 * QUESTIONS) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "surefoot", *words.split(), "--run", name, "--json", f"{name}.json"]
-        return subprocess.Popen(
-            command, cwd=tmp_path, env={**environment, "ANSWERS": str(answers)}, stderr=subprocess.PIPE
-        )
-
-    return start
-
-
-def outcomes(report: Path) -> list[Any]:
-    """What the table is counted from, but for the time that it took."""
-    data = json.loads(report.read_text())
-    each = [data, *data["others"]]
-    return [data["comparisons"], *([{**one, "seconds": 0} for one in report["outcomes"]] for report in each)]
-
-
-@pytest.mark.slow
-def test_a_killed_run_goes_on_and_comes_to_the_same(
-    bench: Callable[[str], subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    """Killed in the middle without warning, twice; every question is there exactly once, in either method."""
-    for lines, folder, answers in ((100, "crag", 150), (50, "rag-1", 300)):
-        process, path = bench("killed", answers), tmp_path / "killed" / folder / "traces.jsonl"
-        while process.poll() is None and (not path.exists() or path.read_bytes().count(b"\n") < lines):
-            time.sleep(0.005)
-        process.kill()
-        process.communicate()
-        assert lines <= path.read_bytes().count(b"\n") < QUESTIONS
-    for name in ("killed", "whole"):
-        process = bench(name)
-        _, said = process.communicate()
-        assert process.returncode == 0, said
-    for folder in ("crag", "rag-1"):
-        text = (tmp_path / "killed" / folder / "traces.jsonl").read_text()
-        keys = [json.loads(line)["key"] for line in text.splitlines()]
-        assert sorted(keys) == sorted(f"q{n}" for n in range(QUESTIONS))
-        assert len(recorded(tmp_path / "killed" / folder)[1]) == QUESTIONS
-    assert outcomes(tmp_path / "killed.json") == outcomes(tmp_path / "whole.json")

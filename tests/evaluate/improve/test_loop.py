@@ -185,8 +185,10 @@ def test_both_controls_have_as_many_settings_and_do_nothing_here(done: Any) -> N
 
 
 def test_all_runs_share_questions_index_judges_and_seeds(done: Any) -> None:
-    """What each run says of itself differs in its half, its name and its settings, and in nothing else."""
+    """What each run says of itself differs in its half, its name and its settings, and in nothing else. The diagnosis
+    sees the development half only, once."""
     _, folder, mine = done
+    assert mine.diagnose.shown == [one.id for one in mine.half("development")]
     runs = [(path.parent.parent.name, *recorded(path.parent)) for path in folder.glob("*/*/run.json")]
     assert len(runs) == 5 + 4
     for half, about, traces in runs:
@@ -196,12 +198,6 @@ def test_all_runs_share_questions_index_judges_and_seeds(done: Any) -> None:
     assert all(about == runs[0][1] for _, about, _ in runs)
     assert (runs[0][1]["judges"], runs[0][1]["seed"], runs[0][1]["index"]) == (["match_lower"], 0, None)
     assert runs[0][1]["split"]["held-out"]["questions"] == len(mine.half("held-out"))
-
-
-def test_the_diagnosis_sees_the_development_half_only(done: Any) -> None:
-    """Once, and nothing of the other."""
-    mine = done[2]
-    assert mine.diagnose.shown == [one.id for one in mine.half("development")]
 
 
 def test_the_ledger_has_a_line_for_all_that_was_tried(done: Any) -> None:

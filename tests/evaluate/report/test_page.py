@@ -141,25 +141,17 @@ def test_all_but_the_records_may_be_missing(copy: Path, missing: str, field: str
         ("scores.jsonl", '{"key": "q", "value": {"record_id": "q", "metric": "m", "value": NaN}}', "NaN is no number"),
         ("scores.jsonl", '{"key": "q"}', "scores.jsonl, line 151"),
         ("attributions.jsonl", "{", "attributions.jsonl, line 8"),
+        ("run.json", "{", "run.json is damaged"),
+        ("diagnosis.json", '{"executive_summary": 1}', "diagnosis.json is damaged"),
+        ("summaries.json", '{"executive_summary": 1}', "summaries.json is damaged"),
     ],
 )
-def test_a_damaged_line_is_named(copy: Path, file: str, line: str, said: str) -> None:
-    """By its file and number, before anything is shown."""
-    with (copy / file).open("a") as whole:
+def test_a_damaged_line_or_file_is_named(copy: Path, file: str, line: str, said: str) -> None:
+    """By its file and number, before anything is shown. JSON that is no diagnosis, or no list of summaries, is damaged
+    too; of the run, any object will do."""
+    with (copy / file).open("a" if file.endswith("l") else "w") as whole:
         whole.write(f"{line}\n")
     with pytest.raises(TraceFault, match=said):
-        read(copy)
-
-
-@pytest.mark.parametrize("file", ["diagnosis.json", "summaries.json", "run.json"])
-@pytest.mark.parametrize("text", ["{", '{"executive_summary": 1}'])
-def test_a_damaged_file_is_named(copy: Path, file: str, text: str) -> None:
-    """What is JSON but no diagnosis, or no list of summaries, is damaged too; of the run, any object will do."""
-    (copy / file).write_text(text)
-    if file == "run.json" and text != "{":
-        assert read(copy).about == {"executive_summary": 1}
-        return
-    with pytest.raises(TraceFault, match=f"{file} is damaged"):
         read(copy)
 
 

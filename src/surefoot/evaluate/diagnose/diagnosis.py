@@ -50,7 +50,6 @@ class Tally:
     lost: tuple[Failure, ...]
     """Those of the commonest way first."""
     of: int
-    """Records in all."""
     low: float
     """95 % interval of the share, as if each group of records were one."""
     high: float

@@ -62,7 +62,6 @@ class Failure:
     kind: str
     """The kind of fault: together with the stage a key of `remedies.REMEDIES`."""
     evidence: str
-    """One or two sentences with quotations from the record."""
 
 
 def failures(

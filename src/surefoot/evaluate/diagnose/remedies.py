@@ -45,7 +45,6 @@ class Remedy:
     """A bullet for where no setting does it; it starts with a verb."""
     complement: str
     also: str
-    """The complement as a bullet."""
     trade: str
     metrics: tuple[str, ...]
     """Whose signature it is, the one that a repair moves most first."""

@@ -29,7 +29,6 @@ class Cost:
     seconds: float
     """One question at a time; grading time grows with the number of passages."""
     calls: int
-    """Calls of a language model."""
     tokens: int
 
 
@@ -67,7 +66,6 @@ class Trial:
     seconds: float | None = None
     """Median per question, in the run that counts most; for the baseline see `Outcome.seconds`."""
     changed: int | None = None
-    """Held-out questions with another answer than the baseline's."""
     kept: bool = False
     because: str = ""
 
@@ -78,7 +76,6 @@ class Outcome:
 
     metric: str
     questions: dict[str, int]
-    """The number of questions in each half."""
     proposals: tuple[Proposal, ...]
     trials: tuple[Trial, ...]
     kept: Patch

@@ -74,7 +74,6 @@ class ImprovementPlan:
     """Most patches in a combination."""
     alpha: float = 0.05
     seed: int = 0
-    """Seed of the split and of the controls."""
     outside: bool = False
     """True if a patch may name components that ask other machines."""
     levers: Levers | None = None

@@ -41,7 +41,6 @@ class LoadedRecords:
     """Records, with where they come from and what is amiss with them."""
 
     format: str
-    """The kind of file, in words."""
     records: tuple[Record, ...]
     """Records in the order of the file, with distinct ids."""
     problems: tuple[DataProblem, ...]

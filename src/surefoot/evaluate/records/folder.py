@@ -22,7 +22,6 @@ class Evaluated:
     about: dict[str, Any]
     """`run.json`."""
     records: tuple[Record, ...]
-    """Records in the order of the file."""
     scores: tuple[Score, ...]
     """Sorted by record id and metric, whatever order they were made in."""
 

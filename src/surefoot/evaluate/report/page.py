@@ -48,7 +48,6 @@ class Contents:
     about: Json
     """The contents of `run.json`; empty: there is none."""
     records: Mapping[str, Json]
-    """Records by id, in the order of the run."""
     scores: Mapping[str, Sequence[Json]]
     """Scores by record; a record without any is left out."""
     attributions: Mapping[str, Json]

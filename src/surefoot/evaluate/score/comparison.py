@@ -43,7 +43,6 @@ class MetricChange:
     """Mean of the first; None: no record was scored by both."""
     after: float | None
     difference: float | None
-    """The second's mean less the first's."""
     low: float | None
     """95 % interval of the difference, from a bootstrap over groups; None: fewer than two."""
     high: float | None
@@ -83,7 +82,6 @@ class Comparison:
     unlike: tuple[str, ...]
     """Ids that name another question in the second; they are compared in nothing."""
     changes: tuple[MetricChange, ...]
-    """Changes by metric, in alphabetical order."""
     fell: tuple[Moved, ...]
     """The worst first, at most `MOVED`."""
     rose: tuple[Moved, ...]

@@ -48,7 +48,6 @@ class Correction:
     people: Estimate
     """From the labels alone. In the judge's unit; of yes and no, the share of yes."""
     corrected: Estimate
-    """From both."""
     weight: float
     """The weight of the judge: 0 takes `people` alone."""
 

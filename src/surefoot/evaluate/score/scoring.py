@@ -42,7 +42,6 @@ class ScoringPlan:
 
     records: int
     judgements: int
-    """Judgements still to be made."""
     kept: int
     """Judgements made before, which cost nothing."""
     not_applicable: int
@@ -59,7 +58,6 @@ class ScoringProgress:
 
     done: int
     total: int
-    """Judgements of this pass."""
     unscored: int
     calls: int
     tokens: int
