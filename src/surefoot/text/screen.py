@@ -61,50 +61,30 @@ _ORDER = rf"""(?:^|\b(?=\w)|(?=[(,:;!?—–\]<\[]))  # nowhere else can one beg
           |{_EARLIER}\s+(?:\w+\s+)?(?:passages?|documents?|sources?|texts?|messages?|answers?)
           |what(?:ever)?\s+(?:the\s+\w+|you|we|they)\s+(?:asked|told|were|have\s+been)
           |everything\s+(?:above|before|else|said|written|you\s+(?:were|have\s+been|are)\s+told))\b
-    | {_BEGIN}(?:grade|label|mark|rate|score|classify|judge)\b.{{0,40}}?\b(?:this|as)\b.{{0,30}}?
-        \b(?:correct|relevant|ambiguous|incorrect|highest|maximum|1\.0|100\s*%)
-    | \bthis\s+(?:passage|document|text|source)\s+is\s+
-        (?:(?:fully|highly|completely|entirely|very)\s+(?:relevant|correct)\b
-          |(?:relevant|correct)(?:\s+(?:to|for)\s+(?:the|this|any|every)\s+(?:question|query))?\W*$)
-    | \byou\s+are\s+now\s+(?:an?|the|in)\s+(?:[\w-]+\s+){{0,3}}?(?:{_MACHINE}|expert|mode|persona|character)\b
     | \byou\s+(?:must|should|shall|will|have\s+to|need\s+to)\s+(?:now\s+|always\s+|only\s+)*
         (?:(?:answer|say|reply|respond|output|state)\s*(?:(?:with|that|only|exactly|yes|no)\b|[:"'“‘«]|(?-i:[A-Z]))
           |write\s*(?:(?:that|only|exactly)\b|["'“‘«]))
-    | ^\W*(?:please\s+|now\s+|instead\s+)?(?:act\s+as\s+(?:an?|if|the)|pretend\s+(?:that\s+you|you|to\s+be))\b
     | {_BEGIN}(?:reply|respond|answer|output|print)\s+
         (?:(?:(?:with|that|only|exactly)\s*)+[:"'“‘«]|with\s+(?:only|exactly|the\s+words?)\b)
     | {_BEGIN}(?:(?:reply|respond)\s*[:"'“‘«]|answer\s*["'“‘«])
-    | \b(?:just|simply|only|instead|always)\s+(?:output|print)\s*[:"'“‘«]
     | {_BEGIN}say\s*(?:that|only|exactly)?\s*:
-    | {_BEGIN}(?:say|write)\s*(?:that|only|exactly)?\s*["'“‘«][^"'”’»]*["'”’»]\W*$
-    | {_BEGIN}(?:respond|reply|answer)\s+(?:only\s+(?:with|in)|the\s+question\s+with|exactly)\b
-    | {_BEGIN}(?:repeat|output|print)\s+the\s+(?:following|words?|text)\b
-    | \byour\s+(?:system|developer|initial|original)\s+(?:prompt|message|instruction)s?\b
-    | ^\W*(?:system|developer)\s+(?:prompt|message|instruction)s?\s*:
-    | (?:{_BEGIN}|\band\s+)(?:reveal|show|print|repeat|leak)\s+the\s+system\s+prompt\b
+    | (?:\bif\s+you\s+are|^\W*as)\s+an?\s+{_MACHINE}\s*,
+    | \b(?:attention|dear|note\s+(?:to|for))\s*,?\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b\s*[:,!.]
+    | \byou\s+are\s+now\s+(?:an?|the|in)\s+(?:[\w-]+\s+){{0,3}}?(?:{_MACHINE}|expert|mode|persona|character)\b
     | ^\W*(?:new|updated|important|urgent|hidden|secret)\s+instructions?\s*
         (?::|for\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b)
     | \byour\s+(?:new|only|real|true)\s+(?:task|job|goal|role|instruction)s?\b
-    | \byour\s+(?:task|job|goal|role)\s+is\s+(?:now\s+)?to\s+(?:answer|say|reply|respond|output|print)\b
-    | \bfrom\s+now\s+on\s*,?\s*you\b.{{0,30}}?
-        \b(?:answer|say|reply|respond|output|write|obey|follow|act|are\s+an?)\b
-    | \bwhen\s+(?:you\s+)?(?:answer|respond|reply)(?:ing)?\s*,\s*(?:you|always|never|only|do\s+not)\b
-    | (?:\bif\s+you\s+are|^\W*as)\s+an?\s+{_MACHINE}\s*,
-    | \b(?:attention|dear|note\s+(?:to|for))\s*,?\s+(?:the\s+|any\s+|all\s+)?{_MACHINE}\b\s*[:,!.]
     | \byour\s+(?:final\s+|only\s+)?(?:answer|reply|response)\s+
         (?:is|(?:should|must|shall|will|has\s+to)\s+(?:always\s+)?be)\b(?!\s+(?:at\s+(?:most|least)|no\s+more)\b)
     | {_BEGIN}(?:begin|start|open|end|finish|close|format|preface|prefix)\s+(?:your|the)\s+
         (?:answer|response|reply|output)\b
     | \bwhen(?:ever)?\s+(?:you\s+are\s+|being\s+)?asked\b.{{0,300}}?,\s*(?:you\s+|always\s+|only\s+)*
         (?:answer|say|reply|respond|state)\b
-    | \byou\s+are\s+no\s+longer\s+(?:bound|restricted|limited|subject)\b
-    | \b(?:passage|text|document|page|source)\b.{{0,200}}?\bmust\s+be\s+(?:scored|graded|rated|ranked|label+ed)\b
     | \brelevance(?:\s+score)?\s*(?:[:=]\s*|.{{0,40}}?\b(?:is|set\s+to|been)\s+(?:the\s+)?)
         (?:1\.0|100\s*%|max(?:imum)?|high(?:est)?|full)
     | \b(?:score|label|relevance)\s*[=:]\s*["']?(?:0?\.\d+|1\.0|relevant|correct)\b
     | \{{\s*"(?:grade|label|verdict|relevance|answer)"\s*:
     | </\s*(?:context|sources?|documents?|passages?|instructions?|prompt|question|tool_\w+)\s*>
-    | <\s*(?:instructions|tool_\w+)\s*>
     | ^\W*(?:end|start|beginning)\s+of\s+(?:the\s+)?
         (?:sources?|context|passages?|documents?|instructions|prompt)\W*$
     | <\|\w[^|<>]{{0,29}}\|> | </?(?:start|end)_of_turn>  # in manuals, <user> and <source> stand for a name
@@ -126,28 +106,18 @@ _NOW = r"(?:^|[,;:.!?—–]|\b(?:und|et|y|e|en|and)\s)\W{0,3}(?:(?:bitte|por\s+
 def _foreign() -> re.Pattern[str]:
     return re.compile(
         rf"""(?:
-          {_NOW}(?:ignorier\w*|vergiss|vergesst|vergessen\s+Sie|missachte\w*)\b.{{0,60}}?
-            (?:anweisung|instruktion|frage|prompt|vorgabe|regeln|gesagt)
-        | {_NOW}antworte[nt]?\s+(?:Sie\s+)?(?:nur|ausschlie|immer|mit\b) | \bdeine\s+antwort\s+(?:lautet|ist)\b
-        | \bdu\s+bist\s+(?:jetzt|nun|ab\s+sofort)\s+ein
-        | {_NOW}(?:ignore[rz]?|oublie[rz]?|néglige[rz]?)\b.{{0,60}}?
-            (?:instructions?\s+(?:pr|ci)|consigne|question|règles?\s+pr|invite)
-        | {_NOW}répon(?:ds|dez)\s+(?:uniquement|seulement|toujours|par\b)
-        | {_NOW}(?:ignor(?:a|e|en|ad)|olvid(?:a|e|en|ad)|descarta)\b.{{0,60}}?(?:instruccion|pregunta|reglas|indicacion)
-        | {_NOW}respond(?:e|a|an)\s+(?:s[oó]lo|[uú]nicamente|siempre|con\b|apenas|somente|sempre|com\b)
-        | {_NOW}(?:ignore[m]?|ignora|esque[çc](?:a|am|e))\b.{{0,60}}?(?:instruç|pergunta|regras)
-        | {_NOW}(?:ignora(?:te)?|dimentica(?:te)?|trascura)\b.{{0,60}}?(?:istruzion|domanda|regole)
-        | {_NOW}rispond(?:i|ete)\s+(?:solo|soltanto|sempre|con\b)
-        | {_NOW}(?:negeer|vergeet)\b.{{0,60}}?(?:instructies|vraag|regels|opdracht)
-        | {_NOW}antwoord\s+(?:alleen|altijd|met\b|slechts)
-        | {_NOW}(?:zignoruj|pomiń|zapomnij)\b.{{0,60}}?(?:instrukcj|poleceni|pytani)
+          {_NOW}(?:ignor(?:ier\w*|e[rzmn]?|a(?:te)?|ad)|vergiss|vergesst|vergessen\s+Sie|missachte\w*|oublie[rz]?|olvid(?:a|e|en|ad)
+              |esque[çc](?:a|am|e)|dimentica(?:te)?|trascura|negeer|vergeet)\b.{{0,60}}?
+            (?:anweisung|instruktion|frage|vorgabe|regeln|gesagt|instructions?\s+(?:pr|ci)|consigne|question|règles?\s+pr
+              |instruccion|pregunta|reglas|indicacion|instruç|pergunta|regras|istruzion|domanda|regole|instructies|vraag|opdracht)
+        | {_NOW}(?:antworte[nt]?(?:\s+Sie)?|répon(?:ds|dez)|respond(?:e|a|an)|rispond(?:i|ete)|antwoord)
+            \s+(?:nur|ausschlie|immer|mit\b|uniquement|seulement|toujours|par\b|s[oó]lo|[uú]nicamente|siempre|con\b|apenas
+              |somente|sempre|com\b|soltanto|alleen|altijd|met\b|slechts)
         | (?:игнорируй|забудь|не\s+обращай).{{0,64}}?(?:инструкци|указани|вопрос|правил)
         | \b(?:отвечай|ответь)\w*\s+(?:только|всегда)
         | (?:忽略|无视|忘记|忽視|無視して).{{0,20}}?(?:指令|指示|提示|问题|規則|规则|说明)
         | (?:只|仅|僅)(?:能)?(?:回答|回复|输出)
         | (?:指示|命令|プロンプト|質問|ルール).{{0,12}}?(?:無視|忘れ) | (?:とだけ|とのみ)(?:答え|回答|返答)
-        | (?:지시|명령|프롬프트|질문).{{0,12}}?(?:무시|잊) | (?:تجاهل|انس).{{0,40}}?(?:التعليمات|السؤال|الأوامر)
-        | talimat.{{0,40}}?(?:yok\s+say|unut|görmezden)
         )""",
         re.IGNORECASE | re.VERBOSE | re.DOTALL,
     )
@@ -193,7 +163,6 @@ _SIGNS = (
     (0.3, r"\b(?:the|final|correct)\s+answer\b"),
     (0.4, rf"(?:{_BEGIN}|,\s+|\band\s+)(?:tell|inform|convince)\s+the\s+user\b"),
     (0.7, r"^\W*(?:system|assistant)\s*:"),
-    (0.4, r"^\W*(?:user|human|model|AI|bot|(?:final\s+)?answer|response|question)\s*:"),
     (0.4, r"\bwhen\s+(?:ranking|grading|scoring|rating|judging|answering)\b"),
 )
 """Signs of suspicion, each counted once: the sentence speaks of a machine, its output or the conversation; it orders,
