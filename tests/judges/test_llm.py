@@ -121,7 +121,7 @@ def test_the_score_is_a_fifth_of_the_rating(rating: int) -> None:
         (f"```json\n{reply('4')}\n```", 4),
         (f"First thoughts: {reply('4')}\nFinal: {reply('4')}", 4),
         ("{'explanation': 'so', 'factuality_score': '4', 'quotes': [],}", 4),
-        ('{"explanation": "so", "factuality_score": "4", "quotes": ["cut o', 4),
+        ('{"explanation": "so", "factuality_score": "4", "quotes": ["cut o', None),
         (f"{reply('4')} or rather {reply('2')}", None),
         (reply("6"), None),
         (reply("0"), None),

@@ -96,7 +96,7 @@ def _excerpt(passage: Passage) -> str:
 
 def keywords(reply: str) -> tuple[str, ...]:
     """The keywords in a reply, whatever stands around the JSON object; none where there is no such object."""
-    fields = next(iter(objects(reply, whole=True)), {})
+    fields = next(iter(objects(reply)), {})
     values = [fields.get(name) for name in _FIELDS]
     found = [line(text)[:LONGEST].strip() for text in values if isinstance(text, str)]
     return tuple(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))

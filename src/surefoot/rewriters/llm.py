@@ -120,7 +120,7 @@ def prompt(question: str, seen: Sequence[Passage], task: str = USUAL) -> list[Me
 
 def rewritten(reply: str) -> RewrittenQuery | None:
     """The fields of a reply, each on one line and cut; None where it holds no query with a letter or digit."""
-    fields = next(iter(objects(reply, whole=True)), {})
+    fields = next(iter(objects(reply)), {})
     cut = {
         name: line(text)[:most].strip() for name, most in LONGEST.items() if isinstance(text := fields.get(name), str)
     }

@@ -13,7 +13,6 @@ from surefoot.text.json_values import DEEPEST, deep
 
 # Possessive: a quotation mark that nobody closes is looked at once, and not again from each mark behind it.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\],:]', re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _NUMBERED = re.compile(r'"(\d{1,9})"\s*:\s*(?=\{)')
 _MOST_NUMBERED = 500
 """Most openings of a numbered object that are looked at."""
@@ -34,13 +33,13 @@ def object_form(properties: dict[str, Any]) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def objects(reply: str, whole: bool = False) -> list[dict[str, Any]]:
-    """The outermost objects of a reply, in order; of one that was cut off, what is there of it, or nothing if `whole`.
+def objects(reply: str) -> list[dict[str, Any]]:
+    """The outermost objects of a reply, in order.
 
     Code fences, talk before and after, stray commas, line breaks inside strings and Python's way of writing a
-    dictionary cost nothing. What cannot be read, or is nested more than a hundred deep, is left out.
+    dictionary cost nothing. What cannot be read, was cut off or is nested more than a hundred deep is left out.
     """
-    return [found for found in _objects(reply, whole) if not deep(found)]
+    return [found for found in _objects(reply) if not deep(found)]
 
 
 def numbered(reply: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -59,29 +58,26 @@ def numbered(reply: str) -> Iterator[tuple[int, dict[str, Any]]]:
         yield int(entry[1]), found
 
 
-def _objects(reply: str, whole: bool) -> Iterator[dict[str, Any]]:
+def _objects(reply: str) -> Iterator[dict[str, Any]]:
     at, left = 0, max(_MOST * _SHORT, _OFTEN * len(reply))
     for _ in range(_MOST):
         if left < 0 or (start := reply.find("{", at)) < 0:
             return
-        found, end = _read(reply, start, whole)
+        found, end = _read(reply, start)
         at, left = start + 1 if found is None else end, left - (end - start)
         if found is not None:
             yield found
 
 
-def _read(reply: str, start: int, whole: bool) -> tuple[dict[str, Any] | None, int]:
+def _read(reply: str, start: int) -> tuple[dict[str, Any] | None, int]:
     """The object that begins there, if it is one, and the end of the text that was read for it."""
     try:
         return _DECODER.raw_decode(reply, start)
     except (ValueError, RecursionError):
         pass
     tokens, opened = _tokens(reply, start)
-    if len(opened) > DEEPEST:
-        return None, tokens[-1].end()
-    if not opened:
-        return _mended(_without_strays(reply, tokens, end := tokens[-1].end())), end
-    return None if whole else _completed(reply, tokens, opened), len(reply)
+    end = len(reply) if 0 < len(opened) <= DEEPEST else tokens[-1].end()
+    return (None if opened else _mended(_without_strays(reply, tokens, end))), end
 
 
 def _tokens(reply: str, start: int) -> tuple[list[Token], list[str]]:
@@ -108,31 +104,6 @@ def _mended(text: str) -> dict[str, Any] | None:
             continue
         return value if isinstance(value, dict) and all(isinstance(key, str) for key in value) else None
     return None
-
-
-def _completed(reply: str, tokens: Sequence[Token], opened: Sequence[str]) -> dict[str, Any] | None:
-    """The object that was cut off, closed at its end; else without its last, half-written entry."""
-    quote = "" if tokens[-1][0][0] != '"' or _STRING.fullmatch(tokens[-1][0]) else '"'
-    closing = "".join(_CLOSES[bracket] for bracket in reversed(opened))
-    rest, end = _without_half(reply, tokens)
-    for text in (_without_strays(reply, tokens, len(reply)) + quote, _without_strays(reply, rest, end)):
-        try:
-            value: dict[str, Any] = _loaded(text + closing)
-        except ValueError:
-            continue
-        return value or None
-    return None
-
-
-def _without_half(reply: str, tokens: Sequence[Token]) -> tuple[Sequence[Token], int]:
-    """The tokens without a half-written entry at the end (a comma, a string and a colon, or the first of these), and
-    where the text then ends."""
-    end = len(reply)
-    for begins in (":", '"', ","):
-        if tokens[-1][0][0] == begins and not reply[tokens[-1].end() : end].strip():
-            end = tokens[-1].start()
-            tokens = tokens[:-1]
-    return tokens, end
 
 
 def _without_strays(reply: str, tokens: Sequence[Token], end: int) -> str:
