@@ -88,23 +88,6 @@ def test_a_touched_file_is_embedded_no_more(home, counting):
     assert counting.seen == []
 
 
-def test_files_that_are_no_longer_where_they_were_are_told(home):
-    """An index that was moved holds each of them twice. One below the folders of the run just leaves the index."""
-    home.write(a="The hut.", b="The rope.", c="The bridge.")
-    (home.folder / "more").mkdir()
-    (home.folder / "more" / "d.txt").write_text("The hut is open.")
-    home.build(home.docs, home.folder / "more")
-    (home.docs / "c.txt").unlink()
-    assert home.build().notes == ()
-    moved = home.folder / "another" / "folder" / "index.db"
-    moved.parent.mkdir(parents=True)
-    home.place = shutil.move(home.place, moved)
-    (noted,) = home.build().notes
-    assert noted[0] == "docs/a.txt"
-    assert noted[1].startswith("is in the index and no longer where it was, like 2 others; where the index was moved")
-    assert home.build(rebuild=True).notes == ()
-
-
 def test_only_the_changed_rows_of_a_table_are_embedded(home, counting):
     """Also where a row without an id is put in before the others."""
     home.rows("a", {"id": "a", "text": "one"}, {"text": "two"}, {"id": "c", "text": "three"})

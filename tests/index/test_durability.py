@@ -90,15 +90,6 @@ def test_a_rebuild_whose_log_fits_and_whose_file_does_not_leaves_the_index(home)
     assert home.content() == before
 
 
-def test_an_index_is_searched_on_a_full_disk(home):
-    """Where there is no room for the file that its readers share."""
-    home.write(a="one hut")
-    home.build()
-    assert not home.place.with_name("index.db-shm").exists()
-    with files_of_at_most(1_000):
-        assert home.texts() == ["one hut"]
-
-
 def test_a_full_disk_is_an_index_fault_and_the_next_run_goes_on(home):
     """One line that names the index."""
     home.rows("a", *({"text": f"row {n} " * 50} for n in range(BATCH)))

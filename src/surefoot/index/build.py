@@ -174,7 +174,6 @@ class _Build:
         self._forgotten = 0
         self._problems: dict[int, list[tuple[str, DocumentProblem]]] = {}
         self._unread: list[tuple[str, str]] = []
-        self._lost: list[str] = []
         self._at = (0, 0, "")
 
     def update(self, found: Sequence[Found]) -> None:
@@ -183,8 +182,6 @@ class _Build:
         wanted = {self._location(file.place): file for each in found for file in each.files}
         self._unread += [entry for each in found for entry in each.skipped]
         self._forget(stored, wanted, found)
-        apart = [(self._home / (location or ""), known) for location, known in stored.items() if location not in wanted]
-        self._lost = [known.path for where, known in apart if not os.path.exists(where)]
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
         done = 0
@@ -206,7 +203,6 @@ class _Build:
         files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
         files["skipped"] = len(skipped) + len(empty & self._problems.keys())
         notes = [(path, problem.reason) for path, problem in values if not problem.skipped]
-        notes += [(self._lost[0], _gone(len(self._lost)))] if self._lost else []
         return IndexReport(
             files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._intake.documents),
@@ -331,11 +327,6 @@ def _ignored(found: Sequence[Found]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     for kind, paths in (entry for each in found for entry in each.ignored.items()):
         kinds[kind] += paths
     return tuple(sorted(((kind, tuple(paths)) for kind, paths in kinds.items() if paths), key=lambda e: -len(e[1])))
-
-
-def _gone(files: int) -> str:
-    others = f", like {files - 1:,} other{'s' * (files > 2)}" if files > 1 else ""
-    return f"is in the index and no longer where it was{others}; where the index was moved, make it anew: --rebuild"
 
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:

@@ -163,19 +163,9 @@ def reader(path: Path, collection: str = DEFAULT) -> Connection:
 
     Raises IndexFault unless there is an index, whose version can be read, with this collection.
     """
-    # Even a reader writes a file beside an index in WAL mode. Where it may not, or the disk is full, SQLite is told
-    # that the index does not change.
-    settled = not size_of(beside(path, "-wal"))
-    frozen = settled and not os.access(path.parent, os.W_OK)
-    try:
-        return _reader(path, collection, frozen)
-    except sqlite3.OperationalError as error:
-        if frozen or not settled or _code(error) != sqlite3.SQLITE_IOERR:
-            raise
-        return _reader(path, collection, frozen=True)
-
-
-def _reader(path: Path, collection: str, frozen: bool) -> Connection:
+    # Even a reader writes a file beside an index in WAL mode. Where it may not, SQLite is told that the index does not
+    # change.
+    frozen = not size_of(beside(path, "-wal")) and not os.access(path.parent, os.W_OK)
     with closed_on_failure(_opened(path, frozen)) as db:
         if not confine(db, collection):
             raise IndexFault(f"{path} has no collection {collection!r}; {making(path, f'--collection {collection} ')}")
