@@ -17,7 +17,6 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.diagnosis import diagnose
@@ -28,7 +27,6 @@ from surefoot.types import (
     Answer,
     Attribution,
     Citation,
-    Conflict,
     Decision,
     Gain,
     Grade,
@@ -38,7 +36,6 @@ from surefoot.types import (
     Score,
     Step,
     Strip,
-    Summary,
     Trace,
     Unit,
 )
@@ -109,9 +106,6 @@ def write(folder: Path, records: int = 200) -> Path:
     scores = [score for n, (record, fault) in enumerate(made) for score in _scores(n, record, fault)]
     by_metric = summaries(scores, {})
     summed = [*sorted(by_metric, key=lambda one: [*SEES].index(one.metric))]
-    truthless = sum(not record.truths for record, _ in made)
-    lexical = (("f1", 0.42), ("bleu", 0.12), ("rouge_1", 0.44))
-    summed += [_lexical(metric, mean, records, truthless) for metric, mean in lexical]
     gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
     lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
     diagnosis = diagnose([record for record, _ in made], scores, summed, CONFIG)
@@ -224,9 +218,6 @@ def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, di
     answer = _answer(question, strips, truth, fault)
     margin = round(min(abs(best - UPPER), abs(best - LOWER)), 3)
     because = f"the best score {best:.2f} is {margin} from the nearest of {LOWER} and {UPPER}"
-    conflicts = ()
-    if number % 23 == 5 and external:
-        conflicts = (Conflict(passages[0].id, "built in 1911", external[0].id, "in the winter of 1910"),)
     return Trace(
         id=f"t{number:05}",
         question=question,
@@ -236,7 +227,6 @@ def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, di
         queries=(question.split(": ")[-1].rstrip("?"),) if external else (),
         external=tuple(external),
         strips=tuple(strips),
-        conflicts=conflicts,
         answer=answer,
         steps=_steps(len(passages), external, len(strips), dice),
         config=CONFIG,
@@ -317,12 +307,8 @@ def _scores(number: int, record: Record, fault: str) -> Iterator[Score]:
         else:
             rating = min(5, max(1, planted - (dice.random() < 0.12) + (dice.random() < 0.06)))
             quotes = tuple(_quotes(record, metric, rating))
-            repeats = (rating / 5, max(0.2, rating / 5 - 0.2), rating / 5) if number % 10 == 0 else ()
-            value = round(fmean(repeats), 4) if repeats else rating / 5
-            said = _said(metric, rating, record, quotes)
-            yield Score(
-                record.id, metric, value, None if repeats else rating, said, quotes, judge=judge, repeats=repeats
-            )
+            reason = _reason(metric, rating, quotes)
+            yield Score(record.id, metric, rating / 5, rating, reason, quotes, judge=judge)
 
 
 def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:
@@ -333,15 +319,9 @@ def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:
         yield Quote("visitors come from abroad every summer", "", False)
 
 
-def _said(metric: str, rating: int, record: Record, quotes: Sequence[Quote]) -> str:
+def _reason(metric: str, rating: int, quotes: Sequence[Quote]) -> str:
     first = f"Asked whether {SEES[metric]} serves the question, it does so in {rating} parts of five."
     return f"{first} See “{quotes[0].text}”." if quotes else first
-
-
-def _lexical(metric: str, mean: float, records: int, truthless: int) -> Summary:
-    return Summary(
-        metric, mean, mean - 0.04, mean + 0.04, 0.0, 1.0, records - truthless, 0, truthless, mean, mean, None
-    )
 
 
 def _attribution(record: Record) -> Attribution:
