@@ -26,12 +26,10 @@ class TransformersEmbedder:
     """A transformer's last states, pooled into one vector of length 1.
 
     `model` is a folder, or a name on the hub, fetched once over `network` (None: one without restrictions); nobody's
-    code is run. `pooling` is "mean", "cls" (the first piece's vector) or None: as the model's own
-    `1_Pooling/config.json` says. `query_prefix` and `passage_prefix` None: those of its own
-    `config_sentence_transformers.json`, or none; e5's models, which do not have that file, want "query: " and
-    "passage: ". Pieces beyond `max_pieces` are not read. `device` None takes a GPU that is there; a `batch` beyond 1
-    pays on one, and lets a row's last digits depend on its neighbours. `name` holds a hash of the weights and of all
-    that changes the vectors.
+    code is run. `pooling` is "mean", "cls" (the first piece's vector) or None: as its own `1_Pooling/config.json` says.
+    `query_prefix` and `passage_prefix` None: those of its own `config_sentence_transformers.json`, or none; e5's models
+    lack that file, and want "query: " and "passage: ". Pieces beyond `max_pieces` are not read. `device` None takes a
+    GPU that is there; a `batch` beyond 1 pays on one, and lets a row's last digits depend on its neighbours.
     """
 
     def __init__(

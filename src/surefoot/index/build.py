@@ -103,13 +103,12 @@ def build(
     """Bring a collection of the index up to date with these files and folders; passages from other places stay.
 
     `patterns` choose among the files below a folder, in this run alone; what they leave out leaves the index too. A
-    file that was not touched is not opened, unless its name does not tell its format; of a changed file only the
-    changed documents are embedded, each passage as its title, a line end, and its text. `meta` are fields for all
-    documents of these files, or a function from a file's path to its fields; they stand over those that a document has
-    itself. None: as the last run said. `rebuild` makes a new index, of `paths` alone, and puts it in place when it is
-    complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, with every document
-    whole, and the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault,
-    and what the embedder raises.
+    file that was not touched is not opened; of a changed file only the changed documents are embedded. `meta` are
+    fields for all documents of these files, or a function from a file's path to its fields; they stand over those that
+    a document has itself. None: as the last run said. `rebuild` makes a new index, of `paths` alone, and puts it in
+    place when it is complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, and
+    the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault, and what the
+    embedder raises.
     """
     started, live, labels = perf_counter(), Path(index_path), _labels(meta)
     checked_name(collection)

@@ -15,9 +15,8 @@ from surefoot.types.metadata import NO_FILTER, Filter, filtered
 from surefoot.types.protocols import Retriever
 
 WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
-"""By a retriever's name; others weigh 1. Words find names and numbers, likeness what was said in other words. Over four
-question sets this finds as much among the first five as BM25 alone or up to 3 points more, for up to 4 points fewer
-first places; equal weights and a constant of 60 lose up to 6 points among the first five (benchmarks/embedders.md)."""
+"""By a retriever's name; others weigh 1. Over four question sets this finds as much among the first five as BM25 alone
+or up to 3 points more; equal weights and a constant of 60 lose up to 6 points (benchmarks/embedders.md)."""
 
 CONSTANT = 10
 """Of reciprocal rank fusion."""
@@ -29,9 +28,9 @@ DEPTH = 50
 class Hybrid:
     """Reciprocal rank fusion: the sum of weight / (constant + rank) over the retrievers that found a passage.
 
-    Only ranks count, so that scores of any scales can be fused (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh
-    all alike and set the constant to 60; with 10, first places count for more). A passage is left out where one before
-    it says all that it says. Costs one retrieval of `depth` passages from each.
+    Only ranks count (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh all alike and set the constant to 60; with 10,
+    first places count for more). A passage is left out where one before it says all that it says. Costs one retrieval
+    of `depth` passages from each.
     """
 
     name = "hybrid"
