@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from importlib.metadata import metadata
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -81,6 +82,14 @@ def test_a_policy_and_a_loader_are_components(tmp_path: Path, monkeypatch: pytes
     assert formats()[".srt"] == "srt"
     monkeypatch.undo()
     formats.cache_clear()
+
+
+def test_a_file_whose_class_has_another_name_is_told() -> None:
+    """With the names that it may have."""
+    module = ModuleType("ics")
+    module.__file__ = "ics.py"
+    with pytest.raises(ConfigError, match=r"ics\.py has no class called Ics or IcsLoader, as the file is"):
+        components._named(module, "loader", "ics")
 
 
 @pytest.mark.parametrize("path", ["no.such.module:X", "pytest:NoSuchThing", ":X", ".relative:X", "pytest:"])

@@ -155,12 +155,12 @@ def _plugged_in(role: str) -> dict[str, EntryPoint]:
 
 def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
     """The module's class called as the file is, or so with its role behind it."""
-    wanted = {name.replace("_", ""), name.replace("_", "") + role}
-    return next(
-        value
-        for key, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and key.casefold() in wanted
-    )
+    wanted = (name.replace("_", ""), name.replace("_", "") + role)
+    for key, value in vars(module).items():
+        if inspect.isclass(value) and value.__module__ == module.__name__ and key.casefold() in wanted:
+            return value
+    own = wanted[0].capitalize()
+    raise ConfigError(f"{module.__file__} has no class called {own} or {own}{role.capitalize()}, as the file is")
 
 
 def _by_path(role: str, path: str) -> Any:

@@ -126,6 +126,14 @@ def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(indexed: Callable[..., 
     assert json.loads(indexed("ask", QUESTION, *INTERRUPTED, "--json").out)["code"] == 130
 
 
+def test_a_retriever_of_ones_own_needs_no_index(surefoot: Callable[..., Any]) -> None:
+    """Nor do `search` and `chat`."""
+    own = ("--set", "retriever.use=shelf:Shelf")
+    assert surefoot("ask", QUESTION, "--quiet", *own).code == 0
+    assert surefoot("search", QUESTION, *own).code == 0
+    assert surefoot("chat", *own, typed=QUESTION).code == 0
+
+
 def test_one_setting_can_be_given_for_once(indexed: Callable[..., Any]) -> None:
     """Several times over, the last one wins; a model can be any class by its path."""
     sets = ("--set", "pipeline.k=2", "--set", "pipeline.k=1", "--set", "llm.use=surefoot.llms.scripted:Scripted")

@@ -45,12 +45,12 @@ def unopened(passage: Passage) -> str:
     return passage.url if passage.url and _WEB.fullmatch(passage.url) else ""
 
 
-def opening(index: Index) -> Open:
-    """Opens the files of this index that are still there, at the passage's place; and addresses of the web."""
+def opening(index: Index | None) -> Open:
+    """Opens the files of an index that are still there, at the passage's place; and addresses of the web."""
 
     @cache
     def found(file: str) -> str:
-        path = index.place(file)
+        path = index.place(file) if index else None
         return path.as_uri() if path else ""
 
     def opened(passage: Passage) -> str:

@@ -40,11 +40,11 @@ def ask(
     chosen = filtering(filters)
     with pulling():
         pipeline = builder.pipeline()
-    if not builder.index.info().complete:
+    if (index_read := builder.opened) and not index_read.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
     # Of a longer text no more is read than shows that it is too long.
     text = sys.stdin.read(LONGEST_QUESTION * 2) if question[0] == "-" else question[0]
-    with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
+    with pulling(), Screen(out, opens=opening(builder.opened), passages=passages) as screen:
         done = pipeline.run(text, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)

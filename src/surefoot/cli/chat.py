@@ -52,7 +52,7 @@ def chat(
             elif word == "/trace":
                 _write(last, rest.strip())
             elif typed.strip():
-                with pulling(), Screen(out, opens=opening(builder.index), passages=passages) as screen:
+                with pulling(), Screen(out, opens=opening(builder.opened), passages=passages) as screen:
                     last = _answered(pipeline, screen, typed.strip(), last)
         except QuestionError as error:
             err.say(f"surefoot: {error}")

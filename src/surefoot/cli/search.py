@@ -41,7 +41,7 @@ def search(
     if json:
         typer.echo(_encoded(found, k).encode())
     else:
-        out.print(*decided(found), *passages("Passages", found, opening(builder.index), k, short=True))
+        out.print(*decided(found), *passages("Passages", found, opening(builder.opened), k, short=True))
     if any(step.error for step in found.steps):
         raise typer.Exit(3)
 

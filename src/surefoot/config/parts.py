@@ -80,6 +80,11 @@ class Parts:
         """The index that the retrievers search."""
         return assemble("[index]", Index.open, self.config["index"], {})
 
+    @property
+    def opened(self) -> Index | None:
+        """The index, if a part that was built reads it; a retriever of one's own may need none."""
+        return self.__dict__.get("index")
+
     @cached_property
     def reader(self) -> Evaluator:
         """The evaluator that points at the words that answer: the configured one if it can, else the shipped one."""
