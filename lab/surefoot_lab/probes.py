@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from surefoot.text.screen import screened, suspects
+from surefoot.text.screen import suspects
 from surefoot.text.words import (
     STOP_WORDS,
     bare,
@@ -84,8 +84,6 @@ class Probe:
     name: str
     expects: Expectation
     make: Make
-    screened: bool = False
-    """The changed passage is graded without orders to the machine: `screen.screened`."""
 
     @property
     def label(self) -> int:
@@ -118,7 +116,7 @@ def perturbed(probe: Probe, pair: LabelledPair, lent: ProbePool, seed: int = SEE
     if isinstance(made, str):
         return made
     label = 0 if probe.expects == "falls" else pair.label
-    return replace(made, label=label, passage=screened(made.passage) if probe.screened else made.passage)
+    return replace(made, label=label)
 
 
 def entity_in_question(pair: LabelledPair, lent: ProbePool, chance: random.Random) -> Made:
@@ -258,11 +256,7 @@ PROBES = (
     Probe("typo in a word", "holds", partial(typo, False)),
     Probe("typo in the name", "holds", partial(typo, True)),
     Probe("entity stuffed", "low", entity_stuffed),
-    *(
-        Probe(f"injected {name}", "low", partial(injected, sentence), through)
-        for name, sentence in INJECTIONS.items()
-        for through in (False, True)
-    ),
+    *(Probe(f"injected {name}", "low", partial(injected, sentence)) for name, sentence in INJECTIONS.items()),
     Probe("answer negated", "reported", negated),
     Probe("words shuffled", "reported", words_shuffled),
 )

@@ -44,8 +44,6 @@ class ProbeFinding:
 
     probe: str
     expects: Expectation
-    screened: bool
-    """Orders to the machine were taken out of the changed passage before it was graded."""
     pairs: int
     """Changed, and graded before and after."""
     left_out: dict[str, int]
@@ -162,7 +160,6 @@ def _finding(
     return ProbeFinding(
         probe=probe.name,
         expects=probe.expects,
-        screened=probe.screened,
         pairs=len(scores),
         left_out=dict(plan.left_out[probe].most_common()),
         ungraded=dict(Counter(missing).most_common()),

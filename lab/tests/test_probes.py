@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from surefoot.text.screen import screened
 from surefoot.text.words import places
 from surefoot.types import Passage
 from surefoot_lab import probes
@@ -35,8 +34,8 @@ AWAY = pair("What is Tomas Aldwin's occupation?", "It rained. Then it did not.",
 FILE = [ALDWIN, AWAY, KARNAK, BRIDGE, HUT, CHEESE]
 
 
-def probe(name: str, screened: bool = False) -> probes.Probe:
-    (found,) = [one for one in PROBES if (one.name, one.screened) == (name, screened)]
+def probe(name: str) -> probes.Probe:
+    (found,) = [one for one in PROBES if one.name == name]
     return found
 
 
@@ -75,10 +74,7 @@ def test_a_question_is_about_the_title_that_it_holds() -> None:
     assert subjects[HUT.question_id] == "Hohrin Hut"
 
 
-# What is said of every probe
-
-
-@pytest.mark.parametrize("one", PROBES, ids=lambda one: f"{one.name} {one.screened}")
+@pytest.mark.parametrize("one", PROBES, ids=lambda one: one.name)
 def test_a_pair_is_changed_in_the_same_way_again(one: probes.Probe) -> None:
     """By the same seed, whatever other pairs are changed before; the label is what the probe makes it."""
     lent, start = stock(FILE), ALDWIN if one.label else AWAY
@@ -190,12 +186,6 @@ def test_the_sentence_with_the_answer_is_denied(text: str, denied: str) -> None:
     assert made("answer negated", of).passage.text == denied
 
 
-# How the question is put
-
-
-# What wants to be believed
-
-
 def test_the_name_is_stuffed_into_a_text_that_lacks_it() -> None:
     """Five times, between sentences, which keep their order; the text stays irrelevant."""
     new = made("entity stuffed", AWAY)
@@ -210,11 +200,3 @@ def test_a_sentence_is_injected_at_either_end(name: str) -> None:
     sentence = INJECTIONS[name].replace("{question}", AWAY.question)
     texts = {made(f"injected {name}", replace(AWAY, question_id=str(n))).passage.text for n in range(10)}
     assert texts == {f"{sentence} {AWAY.passage.text}", f"{AWAY.passage.text} {sentence}"}
-
-
-def test_a_passage_is_screened_as_a_pipeline_does() -> None:
-    """Of the same change: what gives orders is blanked out, and the rest stays where it is."""
-    raw, lent = made("injected order", AWAY), stock(FILE)
-    assert perturbed(probe("injected order", screened=True), AWAY, lent) == replace(raw, passage=screened(raw.passage))
-    assert "Ignore" in raw.passage.text
-    assert "Ignore" not in screened(raw.passage).text

@@ -41,7 +41,7 @@ _LEGEND = (
 )
 _PROBE_LEGEND = (
     "change: mean of score after less score before [95 % interval]; prob.: the same of the probability\n"
-    "τ+, τ−: how many fell below it ↓ and rose to it ↑; screened: graded as a pipeline would have it\n"
+    "τ+, τ−: how many fell below it ↓ and rose to it ↑\n"
     "as expected, falls: of those at or above τ+, the share that fell below it; holds: the share with\n"
     "the same label as before; low: of irrelevant ones below τ+, the share that still is"
 )
@@ -257,9 +257,8 @@ def _probe_tables(each: Sequence[Sequence[ProbeReport]]) -> list[Table]:
 
 
 def _row(one: ProbeFinding) -> tuple[Any, ...]:
-    name = f"{one.probe}, screened" if one.screened else one.probe
     changes = one.score_change, one.probability_change, one.upper, one.lower
-    return name, one.expects, one.pairs, *changes, one.as_expected
+    return one.probe, one.expects, one.pairs, *changes, one.as_expected
 
 
 def _probe_notes(each: Sequence[Sequence[ProbeReport]]) -> Iterator[str]:
@@ -272,7 +271,7 @@ def _probe_notes(each: Sequence[Sequence[ProbeReport]]) -> Iterator[str]:
         yield from (f"{about}: {note}" for note in one.notes)
     for one in each[0]:
         reasons: dict[str, list[str]] = {}
-        for finding in (finding for finding in one.findings if not finding.screened):
+        for finding in one.findings:
             for reason, number in finding.left_out.items():
                 reasons.setdefault(reason, []).append(f"{finding.probe} {number:,}")
         yield from (f"{short(one.file)}: left out, {reason}: {', '.join(some)}" for reason, some in reasons.items())

@@ -24,7 +24,7 @@ from surefoot_lab.report import Form, Table, count, percent, show
 from surefoot_lab.risk_control import FOLDS, Aim, Choice
 from surefoot_lab.tuning import THIN, TuningReport
 
-_DECIDED = {
+_DECIDED: dict[str, Form] = {
     "file": str,
     "tested": count,
     "CORRECT": percent,

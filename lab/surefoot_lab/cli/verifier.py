@@ -17,7 +17,7 @@ from surefoot.stats.figures import Figure
 from surefoot_lab import support
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import rate, recorded
-from surefoot_lab.report import Table, as_json, count, of, show
+from surefoot_lab.report import Form, Table, as_json, count, of, show
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
 from surefoot_lab.train.examples import TrainingExample
@@ -63,8 +63,14 @@ def _tables(reports: Sequence[SupportReport], ways: Sequence[str]) -> list[Table
     verdicts = [
         (short(one.name), one.precision, one.recall, one.undecided, one.word_f1, one.per_second) for one in reports
     ]
-    called = {"supported, and is": of, "of those that are": of, "undecided": of, "words F1": share, "claims/s": rate}
-    beside = dict.fromkeys(ways, share)
+    called: dict[str, Form] = {
+        "supported, and is": of,
+        "of those that are": of,
+        "undecided": of,
+        "words F1": share,
+        "claims/s": rate,
+    }
+    beside: dict[str, Form] = dict.fromkeys(ways, share)
     return [
         Table("ranking", {"set": str, "claims": count, "positive": share, "ROC-AUC": figure, **beside}, ranked),
         Table("verdicts", {"set": str, **called}, verdicts),

@@ -8,7 +8,6 @@ encoder, whose layers never saw two texts at once, need not first learn to compa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -118,8 +117,8 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     try:
         weights = _ours(load_file(str(path)))
         network = _fresh(weights, GraderNetwork, seed)
-        fresh = {name: tensor for name, tensor in network.state_dict().items() if name.startswith(_FRESH)}
-        network.load_state_dict({**weights, **fresh})
+        own = network.state_dict().items()
+        network.load_state_dict({k: tensor if k.startswith(_FRESH) else weights[k] for k, tensor in own})
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
         reply = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
         raise ConfigError(reply) from error
@@ -158,36 +157,33 @@ def shaped(weights: Mapping[str, Tensor], kind: type[N]) -> N:
 
 _FRESH = ("shared.", "relevance.", "evidence.", "comparable")
 """Tensors that a training starts at random."""
-_NAMES = (
-    (r"embeddings\.word_embeddings", "word"),
-    (r"embeddings\.position_embeddings", "place"),
-    (r"embeddings\.token_type_embeddings", "side"),
-    (r"embeddings\.LayerNorm", "norm"),
-    (r"encoder\.layer\.(\d+)\.attention\.output\.dense", r"layers.\1.merge"),
-    (r"encoder\.layer\.(\d+)\.attention\.output\.LayerNorm", r"layers.\1.norm"),
-    (r"encoder\.layer\.(\d+)\.intermediate\.dense", r"layers.\1.widen"),
-    (r"encoder\.layer\.(\d+)\.output\.dense", r"layers.\1.narrow"),
-    (r"encoder\.layer\.(\d+)\.output\.LayerNorm", r"layers.\1.norm_out"),
-)
-"""BERT's names of tensors, without their last part, to ours."""
+_NAMES = {
+    "embeddings.word_embeddings": "word",
+    "embeddings.position_embeddings": "place",
+    "embeddings.token_type_embeddings": "side",
+    "embeddings.LayerNorm": "norm",
+    "encoder.layer.": "layers.",
+    "attention.output.dense": "merge",
+    "attention.output.LayerNorm": "norm",
+    "intermediate.dense": "widen",
+    "output.dense": "narrow",
+    "output.LayerNorm": "norm_out",
+}
+"""Parts of BERT's names of tensors, and ours; each is replaced after those above it."""
 
 
 def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """A BERT's weights under our names, with queries, keys and values in one tensor."""
-    named = {_renamed(name): tensor for name, tensor in weights.items() if _renamed(name)}
+    named = {}
+    for name, tensor in weights.items():
+        for theirs, ours in _NAMES.items():
+            name = name.replace(theirs, ours)
+        named[name] = tensor
     for layer in range(_layers(named)):
-        start = f"encoder.layer.{layer}.attention.self"
         for kind in ("weight", "bias"):
-            parts = [weights[f"{start}.{part}.{kind}"] for part in ("query", "key", "value")]
+            parts = [named[f"layers.{layer}.attention.self.{part}.{kind}"] for part in ("query", "key", "value")]
             named[f"layers.{layer}.attend.{kind}"] = torch.cat(parts)
     return named
-
-
-def _renamed(name: str) -> str:
-    """Our name of a BERT tensor; empty for one that is not used here, or is joined with others."""
-    start, dot, kind = name.rpartition(".")
-    found = ((theirs, ours) for theirs, ours in _NAMES if re.fullmatch(theirs, start))
-    return next((re.sub(theirs, ours, start) + dot + kind for theirs, ours in found), "")
 
 
 def _layers(weights: Mapping[str, Tensor]) -> int:

@@ -67,7 +67,7 @@ def test_the_findings_of_each_file_are_shown(surefoot: Any, files: list[Path]) -
     both = "entity in both holds 3 .000 [.000, .000] – ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
     assert rows(done.out, "entity in both")[0] == both
     assert rows(done.out, "entity in question")[1] == "entity in question falls 0 – – ↓0 ↑0 ↓0 ↑0 –".split()
-    assert done.out.count("screened") == 2 * sum(probe.screened for probe in PROBES) + 1
+    assert all(len(rows(done.out, probe.name)) >= 2 for probe in PROBES)
     assert "left out, the title holds an answer" not in done.out
     reason = "one: left out, the file names nothing else that the pair does not"
     assert f"{reason}: entity in question 1, entity in passage 1, entity in both 1" in done.out
