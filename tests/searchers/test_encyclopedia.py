@@ -13,14 +13,6 @@ def page(title: str, lead: str = "Something.", via: str = DIRECT, ambiguous: boo
     return Page(title, lead, f"{WEB}/{title.replace(' ', '_')}", via, ambiguous)
 
 
-def test_a_page_that_fits_what_is_asked_is_good() -> None:
-    """By the kind in its title or its opening words; a page of that name alone is not."""
-    about = subject_of("Who was the director of Boundary?")
-    line, film = page("Boundary", "A boundary is a line."), page("Boundary (2003 film)", via=SUFFIX)
-    assert looked_up(about, lambda _: [line], lambda _: [film]) == [film, line]
-    assert looked_up(about, lambda _: [film], lambda _: [line]) == [film]
-
-
 def test_the_page_that_fits_comes_first_each_once_and_none_that_tells_apart() -> None:
     """Then the page of that very title; what merely mentions the name comes last."""
     about = subject_of("Who is the author of Boundary?")
@@ -43,19 +35,11 @@ def test_what_speaks_of_the_relation_comes_before_the_rest_and_after_the_beginni
     filler = "It goes on about other things for a while. " * 6
     parts = [f"Lead {number}. {filler}" for number in range(3)]
     text = "\n".join([*parts, "== Youth ==", filler, "== Faith ==", "He was a devout Anglican.", "== Notes ==", "One."])
-    found = list(
-        laid_out([page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)], text, subject_of("Feilden religion"))
-    )
-    assert [title for _, title, _, _ in found] == [
-        "Feilden",
-        "Feilden",
-        "Feilden",
-        "Feilden (poet)",
-        "Feilden › Faith",
-        "Feilden › Youth",
-    ]
-    assert found[4][0] == f"{WEB}/Feilden#Faith"
-    assert found[3][3] == SUFFIX
+    pages = [page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)]
+    found = list(laid_out(pages, text, subject_of("Feilden religion")))
+    titles = ["Feilden"] * 3 + ["Feilden (poet)", "Feilden › Faith", "Feilden › Youth"]
+    assert [title for _, title, _, _ in found] == titles
+    assert (found[4][0], found[3][3]) == (f"{WEB}/Feilden#Faith", SUFFIX)
 
 
 def test_short_paragraphs_are_joined_under_their_heading_and_long_ones_cut() -> None:

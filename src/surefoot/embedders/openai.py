@@ -86,8 +86,6 @@ class OpenAIEmbedder:
         """A row for each text, as the endpoint gave it."""
         request = {"model": self._endpoint.model, "input": [*texts]}
         sent = self._endpoint.post("embeddings", request, _ENVELOPE + _PER_TEXT * len(texts))
-        if isinstance(sent, dict) and sent.get("error"):
-            raise self._endpoint.reported(sent["error"])
         rows = _rows(sent, len(texts))
         if rows is None:
             raise self._endpoint.nonsense(f"no vector for each of {len(texts)} texts", sent)

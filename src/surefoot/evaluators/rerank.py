@@ -77,8 +77,6 @@ class Rerank:
         request = {"model": self._endpoint.model, "query": _sendable(question), "documents": documents}
         most = _ENVELOPE + sum(_PER_TEXT + 8 * len(text) for text in texts)
         sent = self._endpoint.post("rerank", {**request, "top_n": len(texts)}, most)
-        if isinstance(sent, dict) and sent.get("error"):
-            raise self._endpoint.reported(sent["error"])
         scores = _read(sent)
         if scores.keys() != {*range(len(texts))}:
             raise self._endpoint.nonsense(f"no score for each of {len(texts)} texts", sent)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from surefoot.llms._abilities import abilities as known_abilities
-from surefoot.llms._replies import Malformed, Reported, StreamedReply, as_chat, chat_request
+from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_request
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.run import meter
@@ -151,8 +151,6 @@ class OpenAI:
             answer.take(sent if self._chats else as_chat(sent, part), part)
         except Malformed as error:
             raise self._endpoint.nonsense(str(error), sent) from error
-        except Reported as error:
-            raise self._endpoint.reported(error) from error
 
 
 def prompt(template: str, messages: Sequence[Mapping[str, str]]) -> str:

@@ -85,10 +85,6 @@ class JsonEndpoint:
         """The error for an answer that ended too early; `how` follows the words "broke off its answer"."""
         return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
 
-    def reported(self, error: object) -> EndpointError:
-        """The error for a failure that the server itself tells in its answer."""
-        return self.broken(f"with {self._excerpt(error)}")
-
     def _whole(self, method: str, path: str, request: Any, most: int) -> Any:
         with self._answer(method, path, request) as response:
             return self._json(b"".join(self._bounded(response, most)))
@@ -147,9 +143,13 @@ class JsonEndpoint:
 
     def _json(self, body: bytes) -> Any:
         try:
-            return parsed(body)
+            value = parsed(body)
         except ValueError as error:
             raise self.nonsense("no JSON", body.decode(errors="replace")) from error
+        if isinstance(value, dict) and (fault := value.get("error")):
+            message = fault.get("message") if isinstance(fault, dict) else None
+            raise self.broken(f"with {self._excerpt(message or fault)}")
+        return value
 
     def _status(self, response: httpx.Response) -> EndpointError:
         body = next(response.iter_raw(), b"").decode(errors="replace")
