@@ -68,15 +68,19 @@ def test_what_is_known_is_not_found_again(seeing: Pipeline) -> None:
     assert len(unnamed["web"]) == 2
 
 
-def test_a_search_that_fails_is_the_graph_s_to_retry(seeing: Pipeline, outside: Any, monkeypatch: Any) -> None:
-    """Nothing found and not looked for differ."""
+class Unreachable:
+    """A searcher that cannot search."""
 
-    def search(query: str, k: int) -> tuple[Passage, ...]:
+    name = "unreachable"
+
+    def search(self, query: str, k: int) -> tuple[Passage, ...]:
         raise SearchError("no such host")
 
-    monkeypatch.setattr(outside, "search", search)
+
+def test_a_search_that_fails_is_the_graph_s_to_retry(pipeline: Pipeline) -> None:
+    """Nothing found and not looked for differ."""
     with pytest.raises(SearchError, match="no such host"):
-        CorrectiveNodes(seeing).search({"question": LIGHT, "queries": [LIGHT]})
+        CorrectiveNodes(pipeline.but(searcher=Unreachable())).search({"question": LIGHT, "queries": [LIGHT]})
 
 
 def test_the_answer_is_checked_against_what_was_kept(pipeline: Pipeline) -> None:

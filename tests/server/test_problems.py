@@ -10,6 +10,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import surefoot
+from surefoot.server.app import create_app
+from surefoot.server.service import Service
 from surefoot.web import served_policy
 
 INSIDE = re.compile(r"Traceback|surefoot\.|\.py\b|/work|/tmp|/home|index\.db|sqlite|starlette|0x[0-9a-f]{6}")
@@ -134,15 +136,21 @@ def test_more_files_than_one_upload_holds(shared: TestClient) -> None:
     assert wrong(shared, "POST", "/documents", 413, files=files)["code"] == "too_many"
 
 
-def test_a_fault_of_ours_says_nothing_of_itself(shared: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """500 with a sentence; the log has the rest."""
-    app: Any = shared.app
+class Broken:
+    """A pipeline with a bug."""
 
-    def fail(name: str) -> None:
+    def __init__(self, inner: Any) -> None:
+        self.policy = inner.policy
+
+    def run(self, question: str, *more: Any, **options: Any) -> Any:
+        """Raise what names our insides."""
         raise RuntimeError(f"secret of {Path(surefoot.__file__)}")
 
-    monkeypatch.setattr(app.state.service.collections, "pipeline", fail)
-    client = TestClient(app, base_url="http://localhost:8710", raise_server_exceptions=False)
+
+def test_a_fault_of_ours_says_nothing_of_itself(own: Service) -> None:
+    """500 with a sentence; the log has the rest."""
+    own.collections._pipelines["default"] = Broken(own.collections.pipeline("default"))  # type: ignore[assignment]
+    client = TestClient(create_app(own), base_url="http://localhost:8710", raise_server_exceptions=False)
     assert wrong(client, "POST", "/ask", 500, json={"question": "Who?"})["code"] == "internal"
     plain = client.post("/ask", json={"question": "Who?"})
     assert plain.headers["content-security-policy"] == served_policy()
