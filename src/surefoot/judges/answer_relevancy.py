@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import ClassVar
 
 from surefoot.judges._equivalence import normal, telling
@@ -10,33 +9,21 @@ from surefoot.judges._heads import chance
 from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
 from surefoot.text.refusals import refuses
-from surefoot.text.words import names, stem
+from surefoot.text.words import stem
 from surefoot.types import Metric, Passage, Quote, Record, Score
 from surefoot.types.protocols import Evaluator
 
 REFUSED = 0.1
 """The value of an answer that gives none, or that only says the question again: the need is not met."""
-OTHER_KIND = 0.5
-"""Factor of the value where the answer has nothing of the kind that is asked for: no number to a "how many"."""
 SENTENCE = 4
 """Telling words from which an answer stands by itself; a shorter one is read behind its question."""
-
-_MONTHS = "january february march april may june july august september october november december".split()
-_WHEN = re.compile(
-    r"\b(?:when|what (?:year|date|day|month|time|century)|which (?:year|date|day|month|century))\b", re.I
-)
-_COUNT = re.compile(r"\bhow (?:many|much|old|tall|long|far|high|deep|big|large|fast|heavy|often)\b", re.I)
-_WHO = re.compile(r"^\W*(?:by )?(?:who|whom|whose)\b", re.I)
-_TIMES = frozenset((*_MONTHS, *"today yesterday century spring summer autumn fall winter morning evening".split()))
-_AMOUNTS = frozenset("none no few several many dozen half once twice million billion thousand every daily".split())
 
 
 class AnswerRelevancy:
     """The chance, by the `evaluator`, that the answer answers the question; no language model.
 
-    Lowered where the answer refuses, repeats the question, or has nothing of the kind that is asked for.
-
-    Right or wrong plays no part. An answer of a few words is read behind its question. Cost: one graded pair.
+    Low where the answer refuses, or only says the question again. Right or wrong plays no part. An answer of a few
+    words is read behind its question. Cost: one graded pair.
     """
 
     about: ClassVar[Metric] = Metric(
@@ -75,23 +62,8 @@ class AnswerRelevancy:
         sure = chance(grade, self.evaluator.thresholds)
         if sure is None:
             return unscored(self, record, f"the answer could not be graded: {grade.reason}")
-        missing = lacking(record.question, answer)
         reason = f"the evaluator takes it for an answer with {sure:.2f}"
-        reason += f"; but it has no {missing}, which is asked for" if missing else ""
         pointed = text[slice(*grade.span)] if grade.span else ""
         there = " ".join(pointed.split()).casefold() in " ".join(record.answer.split()).casefold()
         quotes = [Quote(pointed, "answer", True)] if pointed and there else []
-        return scored(self, record, sure * (OTHER_KIND if missing else 1.0), reason, *quotes)
-
-
-def lacking(question: str, answer: str) -> str:
-    """The kind of thing that the question asks for and the answer lacks; empty: it has one, or any kind will do."""
-    every = set(normal(answer))
-    numbered = any(word[0].isdigit() for word in every)
-    if _WHEN.search(question):
-        return "" if numbered or every & _TIMES else "date or time"
-    if _COUNT.search(question):
-        return "" if numbered or every & _AMOUNTS else "number"
-    if _WHO.search(question) and answer != answer.lower():
-        return "" if names(f"It is {answer}") else "name"
-    return ""
+        return scored(self, record, sure, reason, *quotes)

@@ -37,24 +37,16 @@ def figures(one: Agreement) -> dict[str, float | None]:
     return {name: figure.value for name, figure in one.figures.items()}
 
 
-def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:
-    """τ is 1, the error is 0."""
-    found = only(*agreed(rated(1, 2, 3, 5, 5), said(1, 2, 3, 5, 5)))
-    assert figures(found) == pytest.approx({"tau_b": 1, "nmae": 0})
-    assert (found.rated, found.labels, found.of, found.groups) == (True, "ratings", 5, 5)
-
-
-def test_a_judge_without_ratings_counts_as_one_plus_four_times_its_value() -> None:
-    """And it is said: a value of .5 is the middle of the scale, where a rating of 3 is .6."""
+def test_ratings_have_tau_and_an_error_and_yes_and_no_are_ranked() -> None:
+    """A judge that says what people say agrees wholly; of a yes and a no three of four pairs are in order. Without
+    ratings a value v counts as 1 + 4·v, and that is said: .5 is the middle of the scale, where a rating of 3 is .6."""
+    same = only(*agreed(rated(1, 2, 3, 5, 5), said(1, 2, 3, 5, 5)))
+    assert figures(same) == pytest.approx({"tau_b": 1, "nmae": 0})
+    assert (same.rated, same.labels, same.of, same.groups) == (True, "ratings", 5, 5)
+    binary = only(*agreed(valued(0.1, 0.6, 0.5, 0.9), yes(False, False, True, True)))
+    assert (binary.labels, figures(binary)["auc"], "nmae" in binary.figures) == ("yes and no", 0.75, False)
     found = only(*agreed(valued(0.0, 0.5, 1.0), said(1, 3, 5)))
     assert (found.rated, figures(found)["nmae"]) == (False, 0.0)
-
-
-def test_yes_and_no_are_ranked() -> None:
-    """ROC-AUC: three of four pairs of a yes and a no are in order."""
-    found = only(*agreed(valued(0.1, 0.6, 0.5, 0.9), yes(False, False, True, True)))
-    assert (found.labels, figures(found)["auc"]) == ("yes and no", 0.75)
-    assert "nmae" not in found.figures
 
 
 def test_every_figure_has_an_interval_over_groups() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surefoot.evaluate.score.lexical import METRICS, Mode, bleu, f1, rouge, scores
+from surefoot.evaluate.score.lexical import METRICS, Mode, bleu, f1, rouge, wordings
 from surefoot.types import Record
 
 MODES: tuple[Mode, ...] = ("flashrag", "standard")
@@ -27,10 +27,6 @@ PAIRS = [
 TEXTS = st.text(alphabet="abcAB 01.,;-'&\nüé yesno", min_size=1, max_size=40)
 
 
-def value(record: Record, metric: str, mode: Mode = "flashrag") -> float | None:
-    return next(score.value for score in scores(record, mode) if score.metric == metric)
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_the_golden_cases_of_f1(mode: Mode) -> None:
     """ "Yes; Jimmy Barnes …" for "Yes" has 0, by the yes/no rule, and "Yes." 1; "1997" in a sentence of eight words,
@@ -44,7 +40,7 @@ def test_the_four_are_given_for_each_record_with_their_mode() -> None:
     """In a fixed order; the judge of the score says which mode it is."""
     record = Record("q", "When?", answer=CALIFORNIA, truths=("1997",))
     for mode in MODES:
-        found = scores(record, mode)
+        found = [wording.judge(record) for wording in wordings(mode)]
         assert [score.metric for score in found] == list(METRICS) == ["f1", "bleu", "rouge_1", "rouge_2"]
         assert {(score.record_id, score.judge) for score in found} == {("q", mode)}
 
@@ -61,7 +57,8 @@ def test_the_modes_differ_where_they_say_they_do() -> None:
 
 def test_without_a_reference_none_of_them_applies() -> None:
     """Not 0 and not NaN: no value, and a reason."""
-    for score in scores(Record("q", "When?", answer="1997")):
+    for wording in wordings():
+        score = wording.judge(Record("q", "When?", answer="1997"))
         assert (score.value, score.applies) == (None, False)
         assert "no reference" in score.unscored_because
 

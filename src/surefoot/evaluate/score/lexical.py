@@ -69,13 +69,8 @@ class Wording:
         return Score(record.id, self.metric, value, judge=self.mode)
 
 
-def scores(record: Record, mode: Mode = "flashrag") -> tuple[Score, ...]:
-    """The four of `METRICS`, in that order."""
-    return tuple(wording.judge(record) for wording in wordings(mode))
-
-
 def wordings(mode: Mode = "flashrag") -> tuple[Wording, ...]:
-    """The four as judges."""
+    """The four of `METRICS` as judges, in that order."""
     return tuple(Wording(metric, mode) for metric in METRICS)
 
 
