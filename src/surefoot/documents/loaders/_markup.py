@@ -25,7 +25,6 @@ from surefoot.documents.loaders._markup_parts import (
     LISTS_OF_LINKS,
     PERMALINKS,
     TITLES,
-    WORDS,
     LinkCount,
     TermGroup,
     bare,
@@ -110,8 +109,12 @@ class _Walk:
     def _inside(self, element: HtmlElement, whole: bool = False) -> list[Block]:
         """The blocks of an element's content, or of the `whole` element."""
         self._mark(element)
+        return self._collected(lambda: self._flow(element, whole))
+
+    def _collected(self, say: Callable[[], None]) -> list[Block]:
+        """The blocks that are made meanwhile."""
         held, self._out = self._out, []
-        self._flow(element, whole)
+        say()
         self._end()
         found, self._out = self._out, held
         return found
@@ -176,9 +179,7 @@ class _Walk:
     def _say(self, text: str | None) -> None:
         if not text:
             return
-        if letters := sum(map(len, WORDS.findall(text))):
-            self._count.letters += letters
-            self._count.linked += letters if self._links else 0
+        self._count.add(text, bool(self._links))
         if not self._pieces or not any(map(str.strip, self._pieces[:1])):
             if not text.strip():
                 return
@@ -194,9 +195,9 @@ class _Walk:
             self._put(Block(text, kind, self._names(), self._start))
         self._begun = self._count.copy()
 
-    def _put(self, block: Block) -> None:
-        self._lonely = None
-        self._out.append(block)
+    def _put(self, *blocks: Block) -> None:
+        self._lonely = None if blocks else self._lonely
+        self._out += blocks
 
     def _names(self) -> tuple[str, ...]:
         return tuple(name for _, name in self._path if name)
@@ -268,8 +269,7 @@ class _Walk:
 
     def _foot(self, element: HtmlElement) -> None:
         lonely = self._lonely
-        for block in self._boxed(element):
-            self._put(replace(block, path=()))
+        self._put(*(replace(block, path=()) for block in self._boxed(element)))
         self._lonely = lonely
 
     def _code(self, element: HtmlElement) -> None:
@@ -280,8 +280,7 @@ class _Walk:
         if not text.strip():
             return
         if is_manual(text):
-            for path, kind, words in manual(text):
-                self._put(Block(words, kind, (*self._names(), *path), self._start))
+            self._put(*(Block(words, kind, (*self._names(), *path), self._start) for path, kind, words in manual(text)))
         else:
             written = code(text, language(element))
             self._put(Block(written, "contents" if is_menu else "code", self._names(), self._start))
@@ -310,9 +309,7 @@ class _Walk:
                 if ended and not words.startswith("\n"):
                     yield "\n"
                 ended = False
-                letters = sum(map(len, WORDS.findall(words)))
-                self._count.letters += letters
-                self._count.linked += letters if self._links else 0
+                self._count.add(words, bool(self._links))
                 yield words
 
     # Lists
@@ -340,18 +337,11 @@ class _Walk:
             for number, (head, *rest) in enumerate(items, start=first or 0):
                 text = listed([[head]], None if first is None else number)
                 self._put(replace(head, text=text, kind="list") if head.kind == "paragraph" else head)
-                for block in rest:
-                    self._put(block)
+                self._put(*rest)
 
     def _loose(self, text: str | None) -> list[Block]:
         """Text that stands where none may stand."""
-        if not text or not text.strip():
-            return []
-        self._say(text)
-        held, self._out = self._out, []
-        self._end()
-        found, self._out = self._out, held
-        return found
+        return self._collected(lambda: self._say(text)) if text and text.strip() else []
 
     def _definitions(self, element: HtmlElement) -> None:
         before, path = self._count.copy(), list(self._path)
@@ -374,8 +364,7 @@ class _Walk:
             self._put(Block(text, "contents", self._names(), found[0].place))
             return
         for group in groups:
-            for block in group.blocks(self._names()):
-                self._put(block)
+            self._put(*group.blocks(self._names()))
 
     # Tables
 
@@ -403,8 +392,7 @@ class _Walk:
         if not heads and len(found) > 1 and all(cell.is_head for cell in found[0][1]):
             heads = 1
         if headings != self._headings or (self._boxes and is_first) or not (heads or is_grid(found)):
-            for block in blocks:
-                self._put(block)
+            self._put(*blocks)
             return
         words = rows([cells for _, cells in found])
         if self._count.is_menu(before):

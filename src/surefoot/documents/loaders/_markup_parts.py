@@ -47,7 +47,7 @@ LONGEST_MEANING = 600
 
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush:?|source|src)[-\s]([A-Za-z][\w+#.]{0,19})(?![\w-])")
 _NO_LANGUAGE = frozenset("default none text plain plaintext notranslate example".split())
-WORDS = re.compile(r"\w+")
+_WORDS = re.compile(r"\w+")
 
 
 @dataclass(slots=True)
@@ -57,6 +57,12 @@ class LinkCount:
     letters: int = 0
     linked: int = 0
     links: int = 0
+
+    def add(self, text: str, is_link: bool) -> None:
+        """Count the letters of a text."""
+        letters = sum(map(len, _WORDS.findall(text)))
+        self.letters += letters
+        self.linked += letters if is_link else 0
 
     def copy(self) -> LinkCount:
         """A copy of the counts so far."""
@@ -173,12 +179,10 @@ def short_text(element: HtmlElement) -> str:
 
 def is_menu(element: HtmlElement) -> bool:
     """True if most of an element stands in links."""
-    letters, linked, links = 0, 0, 0
+    count, links = LinkCount(), 0
     for event, inner in iterwalk(element, events=("start", "end")):
         change = inner.tag == "a" and "href" in inner.attrib
         links += (1 if event == "start" else -1) * change
         if words := inner.text if event == "start" else inner.tail if inner is not element else None:
-            count = sum(map(len, WORDS.findall(words)))
-            letters += count
-            linked += count if links else 0
-    return linked > 0.6 * letters
+            count.add(words, links > 0)
+    return count.linked > 0.6 * count.letters

@@ -3,40 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html.entities import html5
 from itertools import groupby, pairwise
 
 from surefoot.documents.loaders import Block
 
-_LINES = {
-    "asciidoc": re.compile(r"^(?:(?:include|ifdef|ifndef|ifeval|endif)::.*|//(?!//).*|:toc:.*)$", re.MULTILINE),
-    "rst": re.compile(
-        r"^[ \t]*\.\. (?:\|[^|\n]{1,80}\| )?(?:include|literalinclude|raw)::.*$|^[ \t]+:file:.*$", re.MULTILINE
-    ),
-}
-"""By format, lines that name another file, at which pandoc stops, or that are no text."""
 _FENCE = re.compile(r"([-.+/])\1{3,}[ \t]*\Z")
 _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}[ \t]*\Z")
 _TITLE = re.compile(r"[^\s=\-~^+.|*/\[].{0,198}\Z")
+_PROSE = re.compile(r"(?!--|[\[.+\s])(?!.*::\s*\Z).")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
-_INDEX = re.compile(r"<indexterm\b[^>]{0,200}>.{0,2000}?</indexterm>", re.DOTALL)
+_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+[\"']([^\"'&%<>]{0,200})[\"']")
 _WORD = re.compile(r"\w+")
 _FAR, _NEAR = 2_000, 60
 """Lines ahead in which a block is looked for by its first words, and by its first word alone."""
 
 
 def prepared(text: str, source: str) -> str:
-    """The text without what pandoc stops at or does not know; its lines keep their number."""
-    text = _LINES[source].sub("", text) if source in _LINES else text
-    if source == "asciidoc":
-        return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text))
-    return _INDEX.sub("", text) if source == "docbook" else text
+    """The text without what pandoc stops at, leaves out or does not know."""
+    if source == "docbook":  # pandoc knows no entity that another file declares
+        entities = {**html5, **{f"{name};": value for name, value in _ENTITY.findall(text)}}
+        named = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([\w.-]{1,100};)")
+        text = named.sub(lambda found: entities.get(found[1], found[1][:-1]), text)
+    for pattern, written in _MENDED.get(source, ()):
+        text = pattern.sub(written, text)
+    return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text)) if source == "asciidoc" else text
+
+
+def _plain_table(found: re.Match[str]) -> str:
+    """The head of a manual page's table with columns of no special kind, else pandoc leaves the table out."""
+    last = re.split("[\n,]", found[2])[-1].strip(" |")
+    columns = len(last.split()) if " " in last else len(re.findall("[lrcnas^]", last, re.IGNORECASE))
+    tab = re.search(r"tab\s*\(.\)", found[1] or "")
+    return f".TS\n{f'{tab[0]};' if tab else ''}\n".replace("\n\n", "\n") + " ".join("l" * columns) + ".\n"
+
+
+_MENDED: dict[str, tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]] = {
+    "asciidoc": (
+        (re.compile(r"^(?:(?:include|ifdef|ifndef|ifeval|endif)::.*|//(?!//).*|:toc:.*)$", re.MULTILINE), ""),
+    ),
+    "docbook": ((re.compile(r"<indexterm\b[^>]{0,200}>.{0,2000}?</indexterm>", re.DOTALL), ""),),
+    "man": (
+        (
+            re.compile(r"^\.TS\b.*\n(?:(.*);[ \t]*\n)?((?:.*\n){0,40}?.*)\.[ \t]*\n", re.MULTILINE),
+            _plain_table,
+        ),
+    ),
+    "rst": (
+        (
+            re.compile(
+                r"^[ \t]*\.\. (?:\|[^|\n]{1,80}\| )?(?:include|literalinclude|raw)::.*$|^[ \t]+:file:.*$", re.MULTILINE
+            ),
+            "",
+        ),
+        (re.compile(r"^([ \t]*\.\. )(?:[\w+-]{1,40}:){1,3}(?=[\w+-]{1,40}::)", re.MULTILINE), r"\1"),
+    ),
+}
+"""By format: lines that name another file, at which pandoc stops; what is no text, or not for the eye; and what pandoc
+would leave out: tables with columns of a special kind, directives of a named domain."""
 
 
 def _asciidoc(text: str) -> str:
-    """With each heading on one line, only the first of the outermost level, and each block of code closed: pandoc reads
-    an open one without end, and an underlined heading not at all. Comments are empty."""
+    """With each heading on one line, only the first of the outermost level, and each block of code closed and apart:
+    pandoc reads an open one without end, and an underlined heading not at all. Comments are empty."""
     written, lines = text.split("\n"), list[str]()
     first = next((n for n, line in enumerate(written) if line.strip() and line[0] not in ":["), 0)
     fence, opened = "", 0
@@ -50,6 +81,8 @@ def _asciidoc(text: str) -> str:
             level = max("=-~^+".index(line[0]) + 1, 1 if len(lines) - 1 == first else 2)
             lines[-1], line = f"{'=' * level} {title}", ""
         elif found:
+            if _PROSE.match(title):
+                lines.append("")
             fence, opened = found[1] * 4, len(lines)
             line = "" if fence[0] == "/" else fence
         elif line.startswith("= ") and len(lines) != first:

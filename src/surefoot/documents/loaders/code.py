@@ -171,12 +171,20 @@ def _name(found: re.Match[str]) -> str:
 def _of_settings(lines: list[str], paths: Iterable[tuple[str, ...]]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """(index of a line, path) of each run of settings: an empty line ends one, as does another section."""
     before: tuple[str, ...] | None = None
-    for n, (line, path) in enumerate(zip(lines, paths, strict=True)):
+    above: tuple[int, tuple[str, ...]] | None = None
+    """The first of the comments directly above, which belong to what follows, and its own section."""
+    for n, (line, path) in enumerate(zip([*lines, ""], [*paths, ()], strict=True)):
+        if line.lstrip().startswith(("#", ";")):
+            above = above or (n, path)
+            continue
         if not line.strip():
+            if above and before is None:
+                yield above
             before = None
-        elif path != before and not line.lstrip().startswith(("#", ";")):
-            yield n, path
+        elif path != before:
+            yield above[0] if above else n, path
             before = path
+        above = None
 
 
 def _sections(lines: list[str]) -> Iterator[tuple[str, ...]]:

@@ -87,8 +87,10 @@ class PandocLoader:
 def _document(tree: dict[str, Any], found: tuple[Block, ...], name: str, named: str = "") -> Document:
     if not found:
         raise Unreadable("holds no text; export its pictures as a PDF, and run OCR over that")
-    first = next((block.path[0] for block in found if block.path), "")
-    return Document("", named or title(tree) or first or PurePath(name).stem, found)
+    first, own = next((block.path[0] for block in found if block.path), ""), title(tree)
+    if named and own and named != own:  # both are for the reader: a file's properties, and the title that it shows
+        found = (Block(own, "caption"), *found)
+    return Document("", named or own or first or PurePath(name).stem, found)
 
 
 def _xml(text: str) -> str:
