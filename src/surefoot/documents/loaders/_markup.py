@@ -4,40 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
 
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from surefoot.documents.loaders import Block
+from surefoot.documents.loaders import _markup_parts as parts
 from surefoot.documents.loaders._grid import Cell, rows
 from surefoot.documents.loaders._manual import is_manual, manual
-from surefoot.documents.loaders._markup_parts import (
-    BARS,
-    BLOCKS,
-    BOXES,
-    CAPTIONS,
-    CONTROLS,
-    FEET,
-    HEADINGS,
-    LABELS,
-    LARGE,
-    LINES,
-    LISTS_OF_LINKS,
-    PERMALINKS,
-    TITLES,
-    LinkCount,
-    TermGroup,
-    bare,
-    columns,
-    entries,
-    first_number,
-    is_grid,
-    is_menu,
-    language,
-    listed,
-    short_text,
-    span,
-)
 from surefoot.text.blocks import code, paragraph, table
 from surefoot.types import BlockKind
 
@@ -54,7 +29,7 @@ def page_title(page: HtmlElement) -> str:
     """The page's title, else its first heading; empty where it has neither. Never a word such as "Note"."""
     for element in page.iter("title", "h1"):
         words = _Walk("").words(element)
-        if words and words.lower() not in LABELS:
+        if words and words.lower() not in parts.LABELS:
             return words
     return ""
 
@@ -63,7 +38,7 @@ class _Walk:
     """Goes through a page once."""
 
     def __init__(self, title: str) -> None:
-        self._titles = {title.casefold(), *TITLES.split(title.casefold())}
+        self._titles = {title.casefold(), *parts.TITLES.split(title.casefold())}
         self._out: list[Block] = []
         self._path: list[tuple[int, str]] = []
         """The headings above, each with its level; an empty one is the page's title."""
@@ -72,19 +47,19 @@ class _Walk:
         """The last heading and its level, until something stands below it."""
         self._pieces: list[str] = []
         """The line that is being read."""
-        self._begun = LinkCount()
+        self._begun = parts.LinkCount()
         """What had been counted before that line."""
         self._start = ""
         """The place of its first word."""
         self._place = ""
         """The last anchor."""
-        self._count = LinkCount()
+        self._count = parts.LinkCount()
         self._links: list[HtmlElement] = []
         self._depth = 0
         self._boxes = 0
         """How many boxes and menus are around; headings in them are no headings of the page."""
         self._tags: dict[str, Callable[[HtmlElement], None]] = {
-            **dict.fromkeys(HEADINGS, self._heading),
+            **dict.fromkeys(parts.HEADINGS, self._heading),
             **dict.fromkeys(("ul", "ol", "menu", "dir"), self._list),
             **dict.fromkeys(("pre", "listing", "xmp", "plaintext"), self._code),
             **dict.fromkeys(("caption", "figcaption", "summary"), self._caption),
@@ -102,7 +77,7 @@ class _Walk:
 
     def words(self, element: HtmlElement) -> str:
         """All that an element says, on one line."""
-        return paragraph(" ".join(map(bare, self._inside(element))))
+        return paragraph(" ".join(map(parts.bare, self._inside(element))))
 
     # Lines
 
@@ -138,7 +113,7 @@ class _Walk:
             if divisions and divisions[-1][0] is element:  # what follows a menu does not stand in it
                 _, before, own = divisions.pop()
                 self._place = before if self._place == own else self._place
-            if element.tag in BLOCKS:
+            if element.tag in parts.BLOCKS:
                 self._end()
             if self._links and self._links[-1] is element:
                 self._links.pop()
@@ -150,11 +125,11 @@ class _Walk:
         self._mark(element)
         tag = element.tag
         if tag == "a" and (href := element.get("href")) is not None:
-            if href.startswith("#") and short_text(element) in PERMALINKS:
+            if href.startswith("#") and parts.short_text(element) in parts.PERMALINKS:
                 return True
             self._links.append(element)
             self._count.links += 1
-        handler = self._handler(element) if tag in BLOCKS and self._depth < DEEPEST else None
+        handler = self._handler(element) if tag in parts.BLOCKS and self._depth < DEEPEST else None
         if handler:
             self._end()
             before, made = self._place, len(self._out)
@@ -164,7 +139,7 @@ class _Walk:
             if len(self._out) > made and all(block.kind == "contents" for block in self._out[made:]):
                 self._place = before  # as behind a menu that is a division
             return True
-        if tag in BLOCKS:
+        if tag in parts.BLOCKS:
             self._end()
         if tag == "br" or (tag == "sup" and self._links):  # the number of a footnote is no part of the word
             self._say(" ")
@@ -172,7 +147,7 @@ class _Walk:
         return False
 
     def _mark(self, element: HtmlElement) -> None:
-        if element.tag in CONTROLS:  # the field of a search: nothing is read there
+        if element.tag in parts.CONTROLS:  # the field of a search: nothing is read there
             return
         self._place = element.get("id") or (element.get("name") if element.tag == "a" else None) or self._place
 
@@ -205,19 +180,25 @@ class _Walk:
     # What is more than a line
 
     def _handler(self, element: HtmlElement) -> Callable[[HtmlElement], None] | None:
-        if element.tag in ("ul", "ol") and next(element.iter(*HEADINGS), None) is not None and not is_menu(element):
+        if (
+            element.tag in ("ul", "ol")
+            and next(element.iter(*parts.HEADINGS), None) is not None
+            and not parts.is_menu(element)
+        ):
             return None  # the page is laid out as a list
         if element.tag in self._tags:
             return self._tags[element.tag]
         words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
-        if element.tag not in ("body", "html", "main") and not BOXES.isdisjoint(words):
+        if element.tag not in ("body", "html", "main") and not parts.BOXES.isdisjoint(words):
             return self._box
-        if role in FEET or id in FEET or not FEET.isdisjoint(words):
+        if role in parts.FEET or id in parts.FEET or not parts.FEET.isdisjoint(words):
             return self._foot
-        if not BARS.isdisjoint((role, *words)) or (not LISTS_OF_LINKS.isdisjoint((id, *words)) and is_menu(element)):
+        if not parts.BARS.isdisjoint((role, *words)) or (
+            not parts.LISTS_OF_LINKS.isdisjoint((id, *words)) and parts.is_menu(element)
+        ):
             return self._bar
-        return self._caption if element.tag in ("p", "div") and not CAPTIONS.isdisjoint(words) else None
+        return self._caption if element.tag in ("p", "div") and not parts.CAPTIONS.isdisjoint(words) else None
 
     def _heading(self, element: HtmlElement) -> None:
         if self._boxes:
@@ -244,7 +225,7 @@ class _Walk:
     def _box(self, element: HtmlElement) -> None:
         found = self._boxed(element)
         label = ""
-        if found and (found[0].kind == "caption" or found[0].text.rstrip(":.!").lower() in LABELS):
+        if found and (found[0].kind == "caption" or found[0].text.rstrip(":.!").lower() in parts.LABELS):
             label, place = found[0].text.rstrip(": "), found[0].place
             found = found[1:]
             if not found or found[0].kind != "paragraph":
@@ -282,7 +263,7 @@ class _Walk:
         if is_manual(text):
             self._put(*(Block(words, kind, (*self._names(), *path), self._start) for path, kind, words in manual(text)))
         else:
-            written = code(text, language(element))
+            written = code(text, parts.language(element))
             self._put(Block(written, "contents" if is_menu else "code", self._names(), self._start))
 
     def _raw(self, element: HtmlElement) -> Iterator[str]:
@@ -293,7 +274,7 @@ class _Walk:
             if event == "start":
                 if inner is not element:
                     self._mark(inner)
-                    if inner.tag == "br" or inner.tag in LINES:
+                    if inner.tag == "br" or inner.tag in parts.LINES:
                         yield "\n"
                         ended = False
                 if inner.tag == "a" and "href" in inner.attrib:
@@ -304,7 +285,7 @@ class _Walk:
                 if self._links and self._links[-1] is inner:
                     self._links.pop()
                 words = inner.tail if inner is not element else None
-                ended = ended or inner.tag in LINES
+                ended = ended or inner.tag in parts.LINES
             if words:
                 if ended and not words.startswith("\n"):
                     yield "\n"
@@ -327,15 +308,15 @@ class _Walk:
         items = [item for item in items if item]
         if not items:
             return
-        first = first_number(element) if element.tag == "ol" else None
+        first = parts.first_number(element) if element.tag == "ol" else None
         path, place = items[0][0].path, items[0][0].place
         if self._count.is_menu(before):
-            self._put(Block(listed(items, first), "contents", self._names(), place))
-        elif not any(b.kind in LARGE for item in items for b in item):
-            self._put(Block(listed(items, first), "list", path, place))
+            self._put(Block(parts.listed(items, first), "contents", self._names(), place))
+        elif not any(b.kind in parts.LARGE for item in items for b in item):
+            self._put(Block(parts.listed(items, first), "list", path, place))
         else:
             for number, (head, *rest) in enumerate(items, start=first or 0):
-                text = listed([[head]], None if first is None else number)
+                text = parts.listed([[head]], None if first is None else number)
                 self._put(replace(head, text=text, kind="list") if head.kind == "paragraph" else head)
                 self._put(*rest)
 
@@ -345,22 +326,22 @@ class _Walk:
 
     def _definitions(self, element: HtmlElement) -> None:
         before, path = self._count.copy(), list(self._path)
-        groups: list[TermGroup] = [TermGroup([], self._loose(element.text))]
-        for child in entries(element):
+        groups: list[parts.TermGroup] = [parts.TermGroup([], self._loose(element.text))]
+        for child in parts.entries(element):
             found = self._boxed(child) if child.tag == "dt" else self._inside(child, whole=child.tag != "dd")
             if self._lonely:
                 found.append(self._lonely[1])
                 self._lonely = None
             if child.tag == "dt":
                 if groups[-1].body:
-                    groups.append(TermGroup([], []))
+                    groups.append(parts.TermGroup([], []))
                 groups[-1].terms += found
             else:
                 groups[-1].body += found
             groups[-1].body += self._loose(child.tail)
             self._path = list(path)
         if self._count.is_menu(before) and (found := [b for g in groups for b in (*g.terms, *g.body)]):
-            text = listed(([*group.terms, *group.body] for group in groups), None)
+            text = parts.listed(([*group.terms, *group.body] for group in groups), None)
             self._put(Block(text, "contents", self._names(), found[0].place))
             return
         for group in groups:
@@ -391,7 +372,7 @@ class _Walk:
         heads = sum(is_head for is_head, _ in found)
         if not heads and len(found) > 1 and all(cell.is_head for cell in found[0][1]):
             heads = 1
-        if headings != self._headings or (self._boxes and is_first) or not (heads or is_grid(found)):
+        if headings != self._headings or (self._boxes and is_first) or not (heads or parts.is_grid(found)):
             self._put(*blocks)
             return
         words = rows([cells for _, cells in found])
@@ -399,7 +380,7 @@ class _Walk:
             text = "\n".join(paragraph(" ".join(line)) for line in words)
             self._put(Block(text, "contents", blocks[0].path, blocks[0].place))
             return
-        header = [paragraph(" ".join(column)) for column in columns(words[:heads])]
+        header = [paragraph(" ".join(column)) for column in zip_longest(*words[:heads], fillvalue="")]
         text = table(words[heads:], header) or table(words)
         self._put(Block(text, "table", blocks[0].path, blocks[0].place))
 
@@ -408,6 +389,10 @@ class _Walk:
         cells: list[Cell] = []
         for cell in row:
             blocks = self._inside(cell, whole=cell.tag not in ("td", "th")) + self._loose(cell.tail)
-            text = " ".join(map(bare, blocks))
-            cells.append(Cell(paragraph(text), blocks, cell.tag == "th", span(cell, "colspan"), span(cell, "rowspan")))
+            text = " ".join(map(parts.bare, blocks))
+            cells.append(
+                Cell(
+                    paragraph(text), blocks, cell.tag == "th", parts.span(cell, "colspan"), parts.span(cell, "rowspan")
+                )
+            )
         return cells

@@ -140,12 +140,6 @@ def span(cell: HtmlElement, name: str) -> int:
     return max(1, int(words)) if re.fullmatch("[0-9]{1,4}", words) else 1
 
 
-def columns(lines: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    """The columns of lines of cells."""
-    for place in range(max(map(len, lines), default=0)):
-        yield [line[place] for line in lines if place < len(line)]
-
-
 def is_grid(found: Sequence[tuple[bool, Sequence[Cell]]]) -> bool:
     """True if a table without a header is one of values, and not a way to lay out a page."""
     cells = [cell for _, row in found for cell in row]
