@@ -44,11 +44,9 @@ cache = ""
 BRIDGE = "# Ruvel Bridge\n\nThe Ruvel Bridge was built in 1911 by Tomas Aldwin.\n\n## Iron\n\nIt is of iron.\n"
 HUT = "# Hohrin Hut\n\nThe Hohrin Hut was built by the miners.\n"
 QUESTION = "Who built the Ruvel Bridge?"
-HTML = """<!DOCTYPE html><html lang="en"><head><title>Ruvel Bridge</title><meta charset="utf-8"></head><body>
-<nav><a href="/">home</a></nav><article><h1>Ruvel Bridge</h1><p>The Ruvel Bridge was built in 1911 by Tomas Aldwin, of
-iron, and stands in the valley of the Larrow since then.</p><table><tr><th>year</th></tr><tr><td>1911</td><td
-colspan="2">80 m</td></tr></table><ul><li>iron</li><li>stone</li></ul><pre>x = 1</pre><p>It is closed in winter, when
-the snow lies deep on the road from Keddling.</p></article><script>var a = 1;</script></body></html>"""
+SAMPLES = Path(__file__).with_name("samples")
+"""A folder for each kind of text that a loader reads, and what pandoc makes files of other kinds from."""
+HTML = (SAMPLES / "html/file.html").read_text()
 
 
 def pdf(*pages: str) -> bytes:
@@ -135,11 +133,7 @@ def _made(here: Path) -> dict[str, list[Files]]:
         ],
         "configuration": [{"surefoot.toml": CONFIG}, {"surefoot.toml": _FULL_CONFIG}],
         "records": _records(trace),
-        **{f"loader {kind}": [{f"docs/file.{kind}": each} for each in of] for kind, of in _documents().items()},
-        **{
-            f"loader {kind}": [{f"docs/{name}": text.encode()} for name, text in of.items()]
-            for kind, of in _texts().items()
-        },
+        **{f"loader {kind}": files for kind, files in _documents().items()},
         "loader packed": _packed(),
     }
 
@@ -300,25 +294,13 @@ def _records(trace: bytes) -> list[Files]:
     ]
 
 
-def _documents() -> dict[str, list[bytes]]:
-    rows = [
-        {"id": "r1", "title": "Bridge", "text": "The Ruvel Bridge is of iron.", "url": "https://a.example"},
-        {"text": "A hut."},
-    ]
-    return {
-        **{suffix: [_converted(writer, suffix)] for suffix, writer in _BY_PANDOC.items()},
-        "csv": [
-            b'id,title,text,url\nr1,Bridge,The Ruvel Bridge is of iron.,https://a.example\nr2,Hut,"A hut,\nof wood.",\n'
-        ],
-        "html": [HTML.encode()],
-        "jsonl": [_jsonl(rows)],
-        "md": [
-            BRIDGE.encode(),
-            b"---\ntitle: T\n---\n# A\n\n- a\n- b\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n<div>x</div>\n",
-        ],
-        "pdf": [pdf("The Ruvel Bridge is of iron.", "A second page.")],
-        "txt": [BRIDGE.encode(), "Bäckerei in Zürich".encode("latin-1"), HUT.encode("utf-16")],
-        "xlsx": [sheets()],
+def _documents() -> dict[str, list[Files]]:
+    """By the target that reads them, files with headings, lists, a table, code and a note."""
+    binary = {"pdf": pdf("The Ruvel Bridge is of iron.", "A second page."), "xlsx": sheets()}
+    binary |= {suffix: _converted(writer, suffix) for suffix, writer in _BY_PANDOC.items()}
+    text = {folder.name: sorted(folder.iterdir()) for folder in SAMPLES.iterdir() if folder.is_dir()}
+    return {kind: [{f"docs/file.{kind}": content}] for kind, content in binary.items()} | {
+        kind: [{f"docs/{file.name}": file.read_bytes()} for file in files] for kind, files in text.items()
     }
 
 
@@ -331,57 +313,14 @@ def _packed() -> list[Files]:
     ]
 
 
-_EML = """From: Tomas Aldwin <tomas@a.example>
-To: =?utf-8?q?B=C3=A4cker?= <b@a.example>
-Subject: Ruvel Bridge
-Date: Mon, 1 May 1911 10:00:00 +0000
-MIME-Version: 1.0
-Content-Type: multipart/mixed; boundary="edge"
-
---edge
-Content-Type: text/plain; charset="utf-8"
-Content-Transfer-Encoding: quoted-printable
-
-It is of iron, built by Aldwin.=20
-> quoted
-
---edge
-Content-Type: text/html; charset="latin-1"
-Content-Transfer-Encoding: base64
-
-PHA+SXJvbi48L3A+
---edge
-Content-Type: application/pdf; name="plan.pdf"
-Content-Disposition: attachment; filename="plan.pdf"
-
-x
---edge--
-"""
-
-
 def _converted(writer: str, suffix: str) -> bytes:
-    """A document with headings, lists, a table, code and a note, as pandoc writes it."""
+    """A document as pandoc writes it."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"file.{suffix}")
-        pypandoc.convert_text(_MARKDOWN, writer, format="markdown", outputfile=str(file), extra_args=["--standalone"])
+        pypandoc.convert_file(str(SAMPLES / "pandoc.md"), writer, outputfile=str(file), extra_args=["--standalone"])
         return file.read_bytes()
 
 
-_MARKDOWN = f"""{BRIDGE}
-* a point
-    1. an inner one
-
-| year | what |
-|------|------|
-| 1911 | iron |
-
-    x = 1
-
-term
-:   a definition[^1]
-
-[^1]: A note. [Aldwin](https://a.example)
-"""
 _BY_PANDOC = {
     "docx": "docx",
     "pptx": "pptx",
@@ -393,21 +332,3 @@ _BY_PANDOC = {
     "ipynb": "ipynb",
     "man": "man",
 }
-
-
-def _texts() -> dict[str, dict[str, str]]:
-    """Files of text by the target that reads them, each under its name."""
-    return {
-        "eml": {"file.eml": _EML, "mail.eml": _EML.partition("MIME")[0] + "\nOf iron, built by Aldwin.\n"},
-        "json": {"file.json": json.dumps({"bridges": [{"name": "Ruvel", "built": 1911, "of": ["iron"]}]})},
-        "config": {
-            "file.yaml": "# Bridges\nbridge: &b\n  name: Ruvel\n  of: [iron]\nother: *b\n",
-            "file.ini": "; Bridges\n[bridge]\nname = Ruvel\nof: iron\n",
-        },
-        "code": {
-            "file.py": '"""Bridges."""\n\nclass Bridge:\n    """Of iron."""\n\n    def built(self): return 1911\n',
-            "file.c": "/* Bridges, of iron */\nint built(void)\n{\n    return 1911; // Aldwin\n}\n",
-        },
-        "plain": {"README": BRIDGE, "file": "Bridges of iron, built by Aldwin\n\n    $ x = 1\n"},
-        "tsv": {"file.tsv": "id\ttitle\tbuilt\nr1\tBridge of iron\t1911\n"},
-    }

@@ -1,0 +1,5 @@
+/* Bridges, of iron */
+int built(void)
+{
+    return 1911; // Aldwin
+}

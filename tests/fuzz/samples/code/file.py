@@ -1,0 +1,8 @@
+"""Bridges."""
+
+
+class Bridge:
+    """Of iron."""
+
+    def built(self):
+        return 1911
