@@ -21,7 +21,7 @@ import re
 import sqlite3
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,21 +65,21 @@ def reworded(question: str, chance: random.Random) -> str:
     return question
 
 
-class _Search:
-    """BM25 over the passages of a manual, titles counting double, as in an index."""
+def _search(manual: ReadManual) -> Callable[[str], list[int]]:
+    """BM25 over the passages of a manual, titles counting double, as in an index: finds the numbers of the 16 that best
+    match a question's words, best first."""
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE lexicon USING fts5(title, text, tokenize = 'porter unicode61')")
+    rows = ((number, passage.title, passage.text) for number, passage in enumerate(manual.passages))
+    db.executemany("INSERT INTO lexicon (rowid, title, text) VALUES (?, ?, ?)", rows)
+    sql = "SELECT rowid FROM lexicon WHERE lexicon MATCH ? ORDER BY bm25(lexicon, 2.0, 1.0), rowid LIMIT 16"
 
-    def __init__(self, manual: ReadManual) -> None:
-        self._db = sqlite3.connect(":memory:")
-        self._db.execute("CREATE VIRTUAL TABLE lexicon USING fts5(title, text, tokenize = 'porter unicode61')")
-        rows = ((number, passage.title, passage.text) for number, passage in enumerate(manual.passages))
-        self._db.executemany("INSERT INTO lexicon (rowid, title, text) VALUES (?, ?, ?)", rows)
-
-    def find(self, question: str, k: int) -> list[int]:
-        """Numbers of the passages that best match the question's words, best first."""
+    def find(question: str) -> list[int]:
         terms = list(dict.fromkeys(re.findall(r"[^\W_]+", " ".join(content_words(question)))))[:32]
         match = " OR ".join(f'"{term}"' for term in terms)
-        sql = "SELECT rowid FROM lexicon WHERE lexicon MATCH ? ORDER BY bm25(lexicon, 2.0, 1.0), rowid LIMIT ?"
-        return [number for (number,) in self._db.execute(sql, (match, k))] if match else []
+        return [number for (number,) in db.execute(sql, (match,))] if match else []
+
+    return find
 
 
 def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: int = 0) -> Iterator[dict[str, Any]]:
@@ -88,7 +88,7 @@ def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: in
     kinds: dict[str, list[AskedPassage]] = defaultdict(list)
     for one in questions_of(manual, chance):
         kinds[one.kind].append(one)
-    search = _Search(manual)
+    search = _search(manual)
     seen: set[str] = set()
     for kind, every in kinds.items():
         left = each
@@ -113,7 +113,12 @@ def rows(package: str, manual: ReadManual, dev: bool, each: int = EACH, seed: in
 
 
 def _passages(
-    one: AskedPassage, manual: ReadManual, page: range, search: _Search, dev: bool, chance: random.Random
+    one: AskedPassage,
+    manual: ReadManual,
+    page: range,
+    search: Callable[[str], list[int]],
+    dev: bool,
+    chance: random.Random,
 ) -> list[dict[str, Any]]:
     """The right passage, in nine of ten questions that are learned from, and wrong ones near it, in any order."""
     right = manual.passages[one.number]
@@ -122,7 +127,7 @@ def _passages(
     around = [number for number in range(one.number - 3, one.number + 4) if number in page and number != one.number]
     near, around = (
         [number for number in some if not _may_answer(one, right, manual.passages[number])]
-        for some in (search.find(one.question, 16), around)
+        for some in (search(one.question), around)
     )
     wrong = chance.sample(around, min(len(around), 2))
     # To learn from, not always the nearest, which are the likeliest to be right after all.

@@ -49,9 +49,6 @@ class Graded:
     grades: tuple[Grade, ...]
     seconds: float
     """Inside the evaluator, after a first pair off the clock."""
-    calls: int
-    """Of a language model."""
-    tokens: int
     degraded: tuple[str, ...]
     """The evaluator's declared fallbacks, in words."""
     cached: int
@@ -118,7 +115,7 @@ def graded(evaluator: Evaluator, pairs: Sequence[LabelledPair], on_done: OnDone)
             seconds += perf_counter() - began
             grades += batch
             on_done(len(grades), len(work))
-    return Graded(tuple(grades), seconds, spent.calls, spent.tokens, tuple(spent.degraded), spent.cached)
+    return Graded(tuple(grades), seconds, tuple(spent.degraded), spent.cached)
 
 
 def in_turn(evaluator: Evaluator, batches: Sequence[Sequence[LabelledPair]], on_done: OnDone) -> Iterator[Graded]:

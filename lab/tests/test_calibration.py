@@ -66,3 +66,17 @@ def test_knots_that_do_not_rise_are_refused(scores: tuple[float, ...], chances: 
     """A line that falls would turn the order of passages round."""
     with pytest.raises(ValueError, match="ascending"):
         Calibration(scores, chances)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_steps_are_those_of_isotonic_regression(seed: int, weighted: bool) -> None:
+    """As scikit-learn gives them, where each distinct score has pairs enough to be a step by itself."""
+    theirs = pytest.importorskip("sklearn.isotonic", reason="scikit-learn is not installed")
+    random = np.random.default_rng(seed)
+    scores = np.repeat(random.permutation(30), 40)
+    labels = (random.random(len(scores)) < scores / 40 + 0.1).astype(int)
+    weights = random.integers(1, 5, len(scores)).astype(float) if weighted else np.ones(len(scores))
+    ours = fit(scores.tolist(), labels.tolist(), weights.tolist())
+    line = theirs.IsotonicRegression().fit(scores, labels, sample_weight=weights)
+    assert ours.probabilities == pytest.approx(np.unique(line.predict(np.arange(30)).round(9)))

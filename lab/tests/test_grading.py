@@ -217,11 +217,11 @@ def test_the_pooled_calibration_error_is_that_of_all_pairs() -> None:
     shy, bold = labelled("0.5_0.5+ 0.5_0.5+"), labelled("0.5_0.5- 0.5_0.5-", sha256="f" * 16)
     both = run(Reader(), [shy, bold], silent)[2].figures
     assert both["ECE"].value == 0.5
-    pooled = both["of all pairs"]
+    pooled = both["pooled ECE"]
     assert (pooled.value, pooled.of) == (0, 4)
     assert pooled.high == 0.5, "the questions of both files are drawn as two questions"
     alone = measured(FILE).figures
-    assert alone["of all pairs"] == alone["ECE"]
+    assert alone["pooled ECE"] == alone["ECE"]
 
 
 class Broken(Reader):

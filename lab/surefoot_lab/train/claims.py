@@ -43,7 +43,6 @@ class ClaimSource:
     learn: bool = False
     most: int | None = None
     copies: int = 1
-    weight: float = 1.0
     positive: float = 1.0
     rate: float | None = None
     answers: bool = True
@@ -116,8 +115,9 @@ def _divided(path: Path, source: ClaimSource) -> dict[Part, list[TrainingExample
             mine = source.form != "support" or row["set"] == source.name
             if mine and (claim := _claim(row, source.form)):
                 found[part(claim.evidence)].append(claim)
-    weights = source.weight, source.weight * source.positive
-    return {key: [replace(one, weight=weights[one.label]) for one in some] for key, some in found.items()}
+    return {
+        key: [replace(one, weight=source.positive) if one.label else one for one in some] for key, some in found.items()
+    }
 
 
 def _asked(path: Path, wanted: Part) -> Iterator[Asked]:

@@ -37,7 +37,7 @@ QUESTIONS = 150
 """Questions of each file to fit on, at most: more of a large file say nothing about other questions."""
 MARGINS = tuple(step / 2 for step in range(-24, 1))
 """By how much evidence must beat "no answer here". The least of these is taken with which the evaluator is `SILENT`
-enough; at 0 it would say "no answer" too often, since most lessons have none."""
+enough; at 0 it would say "no answer" too often, since most examples have none."""
 SILENT = 0.5
 """Share of the irrelevant passages in which it points at nothing, each file counting the same. No more is wanted: only
 passages with a good score are looked at, and there "no answer" is mostly wrong."""
@@ -65,24 +65,19 @@ def finish(best: Path, mixture: Mixture, folder: Path, on_done: OnDone) -> Path:
     that any thresholds keep `AIM`.
     """
     with releasing(folder) as work:
-        _finish(best, mixture, work, on_done)
+        export(restored(best, GraderNetwork), work / "minilm.onnx")
+        files = _fitting(mixture, work / "dev")
+        few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
+        margin = _margin(work / "minilm.onnx", [[pair for pair in some if not pair.label] for some in few], on_done)
+        write_card(work, _own(margin, Thresholds(0.0, 0.0, 0.0, "")), UNFITTED)
+        evaluator = MiniLM(str(work))
+        fitted = _calibrated(evaluator, list(files.values()), on_done)
+        found = tuning.run(evaluator, _searched(files, mixture), on_done, AIM)
+        if not found.thresholds:
+            raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
+        about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
+        write_card(work, _own(margin, replace(found.thresholds, fitted_on=about)), fitted, best)
     return folder
-
-
-def _finish(best: Path, mixture: Mixture, work: Path, on_done: OnDone) -> None:
-    export(restored(best, GraderNetwork), work / "minilm.onnx")
-    files = _fitting(mixture, work / "dev")
-    few = [pairs.read(file.path, POINTED).pairs for file in files.values()]
-    irrelevant = [[pair for pair in some if not pair.label] for some in few]
-    margin = _margin(work / "minilm.onnx", irrelevant, on_done)
-    write_card(work, _own(margin, Thresholds(0.0, 0.0, 0.0, "")), UNFITTED)
-    evaluator = MiniLM(str(work))
-    fitted = _calibrated(evaluator, list(files.values()), on_done)
-    found = tuning.run(evaluator, _searched(files, mixture), on_done, AIM)
-    if not found.thresholds:
-        raise ConfigError(f"no thresholds for this evaluator: {_why(found.fit)}")
-    about = f"{found.thresholds.fitted_on}; shares of such data, of which a file gave at most {QUESTIONS} questions"
-    write_card(work, _own(margin, replace(found.thresholds, fitted_on=about)), fitted, best)
 
 
 def _fitting(mixture: Mixture, folder: Path) -> dict[str, LabelledSet]:

@@ -59,12 +59,12 @@ def test_no_example_shares_a_long_sentence_with_what_measures(tmp_path: Path) ->
 def test_examples_are_cut_copied_and_weighted(tmp_path: Path) -> None:
     """As the section says; the same for the same seed."""
     written(tmp_path, [row(number, number % 2) for number in range(200)])
-    source = ClaimSource("a", "a", "MIT", learn=True, most=10, copies=3, weight=2.0, positive=1.5)
+    source = ClaimSource("a", "a", "MIT", learn=True, most=10, copies=3, positive=1.5)
     sets = ClaimSets(tmp_path, [source])
     found = sets.examples(1)
     assert len(found) == 30
     assert len({one.text for one in found}) == 10
-    assert {(one.label, one.weight) for one in found} <= {(1, 3.0), (0, 2.0)}
+    assert {(one.label, one.weight) for one in found} <= {(1, 1.5), (0, 1.0)}
     assert sets.examples(1) == found
 
 
