@@ -188,15 +188,24 @@ def test_a_missing_index_in_the_usual_place_is_made_without_naming_it(tmp_path, 
         Index.open(DEFAULTS["index"]["path"])
 
 
-@pytest.mark.parametrize("name", ["", "/", ".", "notes"])
-def test_a_folder_is_no_index(tmp_path, monkeypatch, name):
-    """Neither to search nor to build; the message says how to make one of it, or names the one that is in it."""
+@pytest.mark.parametrize(
+    ("name", "fault", "remedy"),
+    [
+        *((name, "is a folder, and an index is a file", f"run: surefoot index {Path(name)}$") for name in "/."),
+        ("", "is a folder, and an index is a file", r"run: surefoot index \.$"),
+        ("notes", "is a folder, and an index is a file", "run: surefoot index notes$"),
+        *((name, "cannot be the name of an index", "give a file's") for name in ("a\0b", "a\0/b.db")),
+    ],
+)
+def test_what_can_be_no_index_is_none(tmp_path, monkeypatch, name, fault, remedy):
+    """Neither to search nor to build, and nothing is made there; the message says how to make one."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text("Iron.")
-    with pytest.raises(IndexFault, match="is a folder, and an index is a file"):
-        build([tmp_path / "notes"], name, Hashing())
-    with pytest.raises(IndexFault, match=f"run: surefoot index {Path(name)}$"):
+    for rebuild in (False, True):
+        with pytest.raises(IndexFault, match=fault):
+            build([tmp_path / "notes"], name, Hashing(), rebuild=rebuild)
+    with pytest.raises(IndexFault, match=remedy):
         Index.open(name)
     assert [path.name for path in tmp_path.iterdir()] == ["notes"]
 
@@ -255,17 +264,3 @@ def test_the_places_of_blocks_are_kept(tmp_path):
         (hut,) = index.passages()
         assert hut.places == ((0, "a"), (18, "b"))
         assert index.lexical("larch", 1)[0].places == index.nearest(vector("larch"), 1)[0].places == hut.places
-
-
-@pytest.mark.parametrize("name", ["a\0b", "a\0/b.db"])
-def test_what_can_be_no_files_name_is_no_index(tmp_path, monkeypatch, name):
-    """Neither to search nor to build, and nothing is made there."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "a.md").write_text("Iron.")
-    with pytest.raises(IndexFault, match="cannot be the name of an index"):
-        Index.open(name)
-    for rebuild in (False, True):
-        with pytest.raises(IndexFault, match="cannot be the name of an index"):
-            build([tmp_path / "notes"], name, Hashing(), rebuild=rebuild)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes"]
