@@ -40,20 +40,9 @@ def only(answer: Answer) -> Citation:
 def test_a_cited_answer_is_verified_word_for_word() -> None:
     """The quote is the longest run of the strip's own words in the sentence."""
     answer = ground(WHO, "It was built in 1911 by Tomas Aldwin [1].")
-    assert answer == Answer(
-        "It was built in 1911 by Tomas Aldwin. [1]",
-        (
-            Citation(
-                1,
-                strip(BRIDGE),
-                "was built in 1911 by Tomas Aldwin",
-                quoted=True,
-                title=BRIDGE.title,
-                url=BRIDGE.url,
-            ),
-        ),
-        model="m",
-    )
+    quote = "was built in 1911 by Tomas Aldwin"
+    cited = Citation(1, strip(BRIDGE), quote, quoted=True, title=BRIDGE.title, url=BRIDGE.url)
+    assert answer == Answer("It was built in 1911 by Tomas Aldwin. [1]", (cited,), model="m")
 
 
 @pytest.mark.parametrize(

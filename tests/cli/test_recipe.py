@@ -7,14 +7,13 @@ import re
 import shlex
 import tomllib
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import log
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
+from endpoint import WebAnswer, WebRequest, serving
 from surefoot.cli.recipe import lines_to_print, recipes
 from surefoot.config.faults import faults
 from surefoot.config.settings import read
@@ -93,73 +92,55 @@ ANSWERS = {
 WEB = {"title": "Almanac", "url": "http://almanac.example/1", "content": "Tomas Aldwin built the bridge in 1911."}
 
 
-class StandIn(BaseHTTPRequestHandler):
+def stands_in(request: WebRequest) -> WebAnswer:
     """A model of Self-RAG, one that follows instructions, one that judges, and Tavily."""
-
-    def do_POST(self) -> None:
-        """The reply to a request."""
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        body = json.dumps(self.reply(asked)).encode()
-        body = b"data: %s\n\n" % body if asked.get("stream") else body
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def reply(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """By the address."""
-        if self.path.endswith("/search"):
-            return {"results": [WEB]}
-        if self.path.endswith("/chat/completions"):
-            said = self.follows(asked["messages"][-1]["content"])
-            part = "delta" if asked.get("stream") else "message"
-            return {"choices": [{part: {"content": said}, "finish_reason": "stop"}]}
-        tokens = ["[Relevant]", self.answer(asked["prompt"]), "[Fully supported]", "[Utility:5]"]
+    asked = json.loads(request.body)
+    if request.target.endswith("/search"):
+        reply: dict[str, Any] = {"results": [WEB]}
+    elif request.target.endswith("/chat/completions"):
+        part = "delta" if asked.get("stream") else "message"
+        content = followed(asked["messages"][-1]["content"])
+        reply = {"choices": [{part: {"content": content}, "finish_reason": "stop"}]}
+    else:
+        assert (asked["logprobs"], asked["skip_special_tokens"]) == (20, False)
+        assert re.match(r"### Instruction:\n.*\n\n### Response:\n\[", asked["prompt"], re.DOTALL)
+        tokens = ["[Relevant]", answered(asked["prompt"]), "[Fully supported]", "[Utility:5]"]
         weighed = {
             "tokens": tokens,
             "token_logprobs": [log(0.9)] * 4,
             "top_logprobs": [{one: log(0.9)} for one in tokens],
         }
-        assert (asked["logprobs"], asked["skip_special_tokens"]) == (20, False)
-        assert re.match(r"### Instruction:\n.*\n\n### Response:\n\[", asked["prompt"], re.DOTALL)
-        return {"choices": [{"text": "".join(tokens), "finish_reason": "stop", "logprobs": weighed}]}
+        reply = {"choices": [{"text": "".join(tokens), "finish_reason": "stop", "logprobs": weighed}]}
+    body = json.dumps(reply).encode()
+    return 200, {}, b"data: %s\n\n" % body if asked.get("stream") else body
 
-    @staticmethod
-    def answer(prompt: str) -> str:
-        """The answer to the question that stands in a prompt."""
-        return next(answer for question, answer in ANSWERS.items() if question in prompt)
 
-    def follows(self, prompt: str) -> str:
-        """A grade of each passage, another question, facts and judgements in JSON; else an answer."""
-        if passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE):
-            grades = {number: "CORRECT" if "1911" in text else "INCORRECT" for number, text in passages}
-            return json.dumps(
-                {n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()}
-            )
-        for form, said in (
-            ('{"facts"', {"facts": ["Tomas Aldwin built the Ruvel Bridge."]}),
-            ('{"supported"', {"supported": True}),
-            ("\nQuestion: ", {"missing": "the builder", "question": "Who built the bridge?", "query": "guide bridge"}),
-        ):
-            if form in f"\n{prompt}":
-                return json.dumps(said)
-        return self.answer(prompt)
+def answered(prompt: str) -> str:
+    """The answer to the question that stands in a prompt."""
+    return next(answer for question, answer in ANSWERS.items() if question in prompt)
 
-    def log_message(self, *_: object) -> None:
-        """Nothing is printed."""
+
+def followed(prompt: str) -> str:
+    """A grade of each passage, another question, facts and judgements in JSON; else an answer."""
+    if passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE):
+        grades = {number: "CORRECT" if "1911" in text else "INCORRECT" for number, text in passages}
+        return json.dumps({n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()})
+    for form, said in (
+        ('{"facts"', {"facts": ["Tomas Aldwin built the Ruvel Bridge."]}),
+        ('{"supported"', {"supported": True}),
+        ("\nQuestion: ", {"missing": "the builder", "question": "Who built the bridge?", "query": "guide bridge"}),
+    ):
+        if form in f"\n{prompt}":
+            return json.dumps(said)
+    return answered(prompt)
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The address of the server."""
     monkeypatch.setenv("TAVILY_API_KEY", "a-key")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with serving(stands_in) as url:
+        yield url
 
 
 CTXS = [
