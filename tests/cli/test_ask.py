@@ -65,11 +65,12 @@ def test_a_question_that_cannot_be_asked_is_a_mistake_of_the_users(indexed: Call
     assert len(done.err) < 200
 
 
-def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., Any]) -> None:
+@pytest.mark.parametrize("command", ["ask", "search"])
+def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., Any], command: str) -> None:
     """With the line to type."""
-    done = surefoot("ask", "who", "built", "it", "--set", "pipeline.k=1")
+    done = surefoot(command, "who", "built", "it", "--set", "pipeline.k=1")
     assert (done.code, done.out) == (2, "")
-    assert done.err == 'surefoot: put the question in quotes: surefoot ask "who built it"\n'
+    assert done.err == f'surefoot: put the question in quotes: surefoot {command} "who built it"\n'
 
 
 def test_a_search_that_nobody_can_make_says_how_to_configure_one(indexed: Callable[..., Any]) -> None:

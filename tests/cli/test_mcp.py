@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -51,15 +50,3 @@ def test_a_folder_that_is_not_there_is_told(surefoot: Callable[..., Any]) -> Non
     done = surefoot("mcp", "--directory", "nowhere")
     assert done.code == 2
     assert "nowhere is no folder to work in" in done.err
-
-
-def test_without_its_libraries_it_says_how_to_install_them(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One line, and no traceback."""
-    for name in [name for name in sys.modules if name.startswith("surefoot.server")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
-    done = surefoot("mcp")
-    assert done.code == 2
-    assert "pip install 'surefoot[mcp]'" in done.err

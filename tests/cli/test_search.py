@@ -39,9 +39,3 @@ def test_nothing_is_asked_outside(indexed: Callable[..., Any]) -> None:
     done = indexed("search", "Who built the Ruvel Bridge?", *outside)
     assert done.code == 0
     assert "outside" not in done.out
-
-
-def test_a_question_without_quotes_is_told_to_get_some(indexed: Callable[..., Any]) -> None:
-    """With the line to type."""
-    done = indexed("search", "who", "built")
-    assert (done.code, done.err) == (2, 'surefoot: put the question in quotes: surefoot search "who built"\n')

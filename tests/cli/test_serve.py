@@ -57,14 +57,17 @@ def test_alone_it_starts(surefoot: Callable[..., Any], monkeypatch: pytest.Monke
     assert seen["config"]["evaluator"]["use"] == "lexical"
 
 
+@pytest.mark.parametrize(
+    ("words", "lacking", "extra"),
+    [(("serve", "--no-browser"), "fastapi", "server"), (("mcp",), "mcp.server.stdio", "mcp")],
+)
 def test_without_its_libraries_it_says_how_to_install_them(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], lacking: str, extra: str
 ) -> None:
-    """One line, and no traceback."""
+    """One line, and no traceback; so does `surefoot mcp`."""
     for name in [name for name in sys.modules if name.startswith("surefoot.server")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "fastapi", None)
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
-    done = surefoot("serve", "--no-browser")
+    monkeypatch.setitem(sys.modules, lacking, None)
+    done = surefoot(*words)
     assert done.code == 2
-    assert "pip install 'surefoot[server]'" in done.err
+    assert f"pip install 'surefoot[{extra}]'" in done.err
