@@ -19,7 +19,7 @@ from surefoot.evaluate.records.folder import records_of
 from surefoot.run import manifest
 from surefoot.run.store import runs, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
-from surefoot.types import Record
+from surefoot.types import Record, Trace
 from surefoot.types.errors import UsageError
 
 _REMARKS: dict[str, Callable[[Record], bool]] = {
@@ -99,12 +99,13 @@ def _folder(folder: Path, problems: Problems) -> _Found:
 
 def _json(values: list[tuple[int, Any]], name: str, problems: Problems) -> _Found:
     _, first = values[0]
-    if traces.is_record(first):
-        return "records of Surefoot", traces.records(values, name)
-    if traces.is_trace(first):
-        return "traces of Surefoot", traces.of_values(values, name)
-    items = source.listed(first) if len(values) == 1 else None
     each = [(f"{name}, line {number}", value) for number, value in values]
+    if traces.is_record(first):
+        return "records of Surefoot", [traces.decoded(Record, "value", value, place) for place, value in each]
+    if traces.is_trace(first):
+        found = ((traces.decoded(Trace, "trace", value, place), value) for place, value in each)
+        return "traces of Surefoot", [traces.record(trace, str(value.get("key", ""))) for trace, value in found]
+    items = source.listed(first) if len(values) == 1 else None
     if items is not None:
         each = [(f"{name}, item {number}", value) for number, value in enumerate(items, start=1)]
     if each and spans.recognised(each[0][1]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -81,26 +80,14 @@ def is_trace(value: Any) -> bool:
     return set(value) == {"key", "trace"} or {"schema", "question", "strips", "steps"} <= set(value)
 
 
-def of_values(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
-    """The records of traces, each with its line. Raises TraceFault, naming the line."""
-    return [
-        record(_decoded(Trace, "trace", value, f"{name}, line {number}"), str(value.get("key", "")))
-        for number, value in values
-    ]
-
-
 def is_record(value: Any) -> bool:
     """True for a record as `files.write` writes it, alone or under a key."""
     inner = value.get("value") if isinstance(value, dict) and set(value) == {"key", "value"} else value
     return isinstance(inner, dict) and {"id", "truths", "trace"} <= set(inner) <= {each.name for each in fields(Record)}
 
 
-def records(values: Sequence[tuple[int, Any]], name: str) -> list[Record]:
-    """Records that were written before. Raises TraceFault, naming the line."""
-    return [_decoded(Record, "value", value, f"{name}, line {number}") for number, value in values]
-
-
-def _decoded(kind: type[T], key: str, value: Any, place: str) -> T:
+def decoded(kind: type[T], key: str, value: Any, place: str) -> T:
+    """A trace or a record that was written before, alone or under its key. Raises TraceFault, naming the place."""
     try:
         return from_json(kind, value.get(key, value) if isinstance(value, dict) else value, place)
     except TraceFault as error:
