@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,17 +96,11 @@ def traces(paths: Iterable[Path]) -> Iterator[Trace]:
         for file in files:
             if file.name == "traces.jsonl":
                 yield from (from_json(Trace, value, where) for where, _, value in keyed(file, "trace"))
-            elif file == path or (file.suffix == ".json" and file.name != "run.json"):
-                yield from _single(file, file == path)
-
-
-def _single(file: Path, named: bool) -> Iterator[Trace]:
-    """The trace in a file; a folder may hold JSON that is none, and only what is named has to be one."""
-    try:
-        yield read_trace(file)
-    except TraceFault:
-        if named:
-            raise
+            elif file == path:
+                yield read_trace(file)
+            elif file.suffix == ".json" and file.name != "run.json":
+                with suppress(TraceFault):  # a folder may hold JSON that is no trace
+                    yield read_trace(file)
 
 
 def marked(found: Iterable[Trace]) -> Iterator[DriftPoint]:
