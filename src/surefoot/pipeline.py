@@ -251,8 +251,7 @@ class Pipeline:
     def _grade(
         self, step: str, passages: tuple[Passage, ...], run: Recorder, by: Thresholds | None = None
     ) -> tuple[Grade, ...]:
-        """Grades, against the original question, of the parts that count as evidence; labelled by these thresholds, or
-        the policy's."""
+        """Grades of the parts that count as evidence, labelled by these thresholds, or the policy's."""
         evidence = Evidence.for_question(self.evaluator, run.standalone)
         ungraded = tuple(Grade(passage.id, None, reason="the evaluator failed") for passage in passages)
         instead = "the passages count as ungraded"
@@ -348,7 +347,7 @@ class Pipeline:
         every = run.trace.passages + run.trace.external
         evidence = Evidence.for_question(self.evaluator, run.standalone)
         origin = {passage.id: evidence.masked(passage) for passage in every}
-        knowledge = [(strip, origin[strip.passage_id]) for strip in run.trace.strips if strip.kept]
+        knowledge = [(strip, origin[strip.passage_id]) for strip in run.trace.kept_strips]
         draft: Answer | None = None
         if knowledge or self.answering.fallback == "memory":
             inputs = run.standalone, knowledge, run.text
