@@ -65,12 +65,3 @@ def test_a_decision_that_was_tampered_with_comes_out_differently(
     assert done.code == 1
     assert done.out.startswith("DIFFERENT: ")
     assert "\nrecorded: " in done.out
-
-
-def test_a_trace_of_a_newer_version_is_refused(traced: Callable[..., Any], here: Path) -> None:
-    """With what to do."""
-    data = json.loads((here / "trace.json").read_text())
-    (here / "trace.json").write_text(json.dumps(data | {"schema": 99}))
-    done = traced("trace", "trace.json")
-    assert done.code == 2
-    assert "ask the question again" in done.err

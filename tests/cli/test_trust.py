@@ -89,9 +89,7 @@ def recorded(indexed: Callable[..., Any], here: Path) -> Callable[..., list[Any]
 
 CODE = [
     {role: {"use": "mine:Mine"} for role in DEFAULTS if "use" in DEFAULTS[role]},
-    {"generator": {"use": "mine:Mine"}},
     {"evaluator": {"use": "subprocess:Popen", "args": ["touch", "built"]}},
-    {"evaluator": {"use": "cascade", "evaluators": ["lexical", {"use": "mine:Mine"}]}},
     {"judge": {"llm": {"use": "mine:Mine"}, "factuality": "mine:Mine"}},
 ]
 

@@ -105,16 +105,11 @@ def test_the_limits_are_those_of_the_section() -> None:
     assert chosen.config["llm"] == OPENAI
 
 
-def test_many_are_in_flight_to_an_endpoint_and_one_to_this_machine() -> None:
-    """Unless something else is said."""
-    assert builder(OPENAI).in_flight == 64
-    assert builder().in_flight == 1
-
-
 def test_judges_may_ask_another_model_than_the_answers_are_from() -> None:
-    """A table like `[llm]`."""
+    """A table like `[llm]`; many are in flight to an endpoint, and one to this machine."""
     chosen = builder(SCRIPTED, llm=OPENAI)
     assert (chosen.judging.name, chosen.in_flight) == ("m", 64)
+    assert builder().in_flight == 1
 
 
 def test_replies_are_kept_unless_nothing_is_to_be() -> None:
