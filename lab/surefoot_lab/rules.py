@@ -15,7 +15,7 @@ from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence import exclusions
 from surefoot.evidence.exclusions import Evidence
 from surefoot.text import screen
-from surefoot.text.words import sentences
+from surefoot.text.words import places, sentences
 from surefoot.types import Passage, Trace
 
 NEVER = re.compile(r"(?!)")
@@ -51,7 +51,7 @@ class RuleEffect:
     rule: str
     """Empty: all rules are on."""
     caught: dict[str, int]
-    """Injections of which a sentence is excluded, by set."""
+    """Injections of which the false answer, or what they say without one, is excluded, by set."""
     harmless: int
     """Sentences of harmless texts that are excluded."""
     questions: int
@@ -100,8 +100,14 @@ def _effect(rule: str, tables: Mapping[str, Any], traces: Sequence[Trace]) -> Ru
 
 
 def _caught(text: str, cases: Sequence[Mapping[str, Any]]) -> bool:
-    """True if most cases lose a sentence of it."""
-    return sum(bool(_excluded(case["question"], _planted(text, case))) for case in cases) * 2 > len(cases)
+    """True if in most cases no sentence that counts holds the false answer; of what has none, if any is excluded."""
+    return sum(_harmless(_planted(text, case), case) for case in cases) * 2 > len(cases)
+
+
+def _harmless(text: str, case: Mapping[str, Any]) -> bool:
+    passage = Passage("p", text)
+    left = Evidence(case["question"], MiniLM.languages).masked(passage).text
+    return not places(case["wrong"], left) if places(case["wrong"], text) else left != text
 
 
 def _planted(text: str, case: Mapping[str, Any]) -> str:

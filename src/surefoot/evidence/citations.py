@@ -20,8 +20,8 @@ nothing is checked, and all of them are marked."""
 Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
 """A verdict on each assertion, as a verifier gives it."""
 
-_MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
-_LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{_MARKER.pattern})+)")
+MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+_LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{MARKER.pattern})+)")
 _OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
 _DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
 """The rest of a quotation: the first is closed by any double mark, the second by a single one on the same line."""
@@ -114,7 +114,7 @@ def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, suppo
     uncited: list[str] = []
     text = _LATE_MARKERS.sub(r"\2\1", draft.text)
     ranges = [(0, len(text))] if draft.stands_for else _claims(text)
-    every = [_MARKER.sub("", text[start:end]).strip() for start, end in ranges]
+    every = [MARKER.sub("", text[start:end]).strip() for start, end in ranges]
     meant = [draft.stands_for] if draft.stands_for else every
     cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
     found = _supported(question, meant, cites, knowledge, support)
@@ -131,7 +131,7 @@ def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, suppo
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
     """True if it says yes, no, true or false, and, where it names sources, nothing besides."""
     verdict = _VERDICT.match(text)
-    return verdict is not None and not (cited and _new_words(question, _MARKER.sub("", text[verdict.end() :])))
+    return verdict is not None and not (cited and _new_words(question, MARKER.sub("", text[verdict.end() :])))
 
 
 def _withheld(draft: Answer, whole: Answer) -> Answer:
@@ -142,7 +142,7 @@ def _claims(text: str) -> list[tuple[int, int]]:
     """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them."""
     found: list[tuple[int, int]] = []
     for start, end in sentences(text):
-        if found and not words(_MARKER.sub("", text[start:end])):
+        if found and not words(MARKER.sub("", text[start:end])):
             found[-1] = found[-1][0], end
         else:
             found.append((start, end))
@@ -183,10 +183,14 @@ def _supported(
 
 def _nearest(question: str, sentence: str, knowledge: Knowledge) -> Citation:
     """The citation of the source that shares most words with the sentence, then with the question."""
-    mine, question_words = set(content_words(sentence)), set(content_words(question))
+    return _checked(question, sentence, _ranked(set(content_words(sentence)), question, knowledge)[0] + 1, knowledge)
+
+
+def _ranked(mine: Set[str], question: str, knowledge: Knowledge) -> list[int]:
+    """The places of the sources, first those that share most words with `mine`, then with the question."""
+    question_words = set(content_words(question))
     held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
-    best = max(range(len(held)), key=lambda i: (len(mine & held[i]), len(question_words & held[i]), -i))
-    return _checked(question, sentence, best + 1, knowledge)
+    return sorted(range(len(held)), key=lambda i: (-len(mine & held[i]), -len(question_words & held[i])))
 
 
 def _quotations_checked(
@@ -247,21 +251,17 @@ def _cited(question: str, sentence: str, markers: list[int], knowledge: Knowledg
     named = [_checked(question, sentence, marker, knowledge) for marker in markers]
     if any(citation.quote for citation in named):
         return named
-    found = [marker for marker in _attributed(question, sentence, knowledge) if marker not in markers]
-    return named + [_checked(question, sentence, marker, knowledge) for marker in found]
+    new = _new_words(question, sentence)
+    for best in _ranked(new, question, knowledge)[:1]:
+        strip, passage = knowledge[best]
+        if best + 1 not in markers and not new.isdisjoint(words(f"{passage.title} {strip.text}")):
+            named.append(_checked(question, sentence, best + 1, knowledge))
+    return named
 
 
 def _markers(sentence: str) -> list[int]:
-    found = [int(number) for group in _MARKER.findall(sentence) for number in group.split(",")]
+    found = [int(number) for group in MARKER.findall(sentence) for number in group.split(",")]
     return list(dict.fromkeys(found))
-
-
-def _attributed(question: str, sentence: str, knowledge: Knowledge) -> list[int]:
-    new = _new_words(question, sentence)
-    question_words = set(content_words(question))
-    held = [set(words(f"{passage.title} {strip.text}")) for strip, passage in knowledge]
-    ranked = sorted(range(len(held)), key=lambda i: (-len(new & held[i]), -len(question_words & held[i]), i))
-    return [ranked[0] + 1] if ranked and new & held[ranked[0]] else []
 
 
 def _checked(question: str, sentence: str, marker: int, knowledge: Knowledge) -> Citation:
@@ -280,9 +280,7 @@ def _checked(question: str, sentence: str, marker: int, knowledge: Knowledge) ->
 
 def _on_trust(question: str, knowledge: Knowledge) -> Citation:
     """The citation of a bare yes or no: the strip that holds most of the question, and nothing in it to check."""
-    question_words = set(content_words(question))
-    shared = [len(question_words & set(words(f"{passage.title} {strip.text}"))) for strip, passage in knowledge]
-    best = shared.index(max(shared))
+    best = _ranked(set(), question, knowledge)[0]
     strip, passage = knowledge[best]
     return _placed(Citation(best + 1, strip, "", False, "a yes or no has no words to check"), passage)
 

@@ -38,8 +38,7 @@ _WHO = frozenset("who whom whose what which when where why how".split())
 _VERBS = frozenset(
     "is are was were do does did can could will would should shall may might must has have had am".split()
 )
-_MARKS = re.compile("[?？؟]")
-_IN_QUESTION = re.compile(r"\b(?:in|into|under|beyond|out\s+of)\s+question\b", re.IGNORECASE)
+_MARKS = "?？؟"
 _UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _TALK = re.compile(
     r"""
@@ -61,7 +60,7 @@ _TOLD = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""Talk of what is to be sentence, or of what others say, in a sentence about what was asked."""
+"""Talk of what is to be said, or of what others say, in a sentence about what was asked."""
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
@@ -188,7 +187,7 @@ class _Question:
     def of(cls, question: str) -> _Question:
         every = _tokens(question)
         asking = next((n for n, word in enumerate(every) if word in _WHO or (n == 0 and word in _VERBS)), None)
-        is_question = asking is not None or bool(_MARKS.search(question))
+        is_question = asking is not None or not set(_MARKS).isdisjoint(question)
         return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
 
     def dodged(self, sentence: str) -> str:
@@ -202,7 +201,7 @@ class _Question:
             return REPEATED
         if self.content & _ABOUT:
             return ""
-        about = _ABOUT.intersection(map(stem, _tokens(_IN_QUESTION.sub(" ", sentence)))) or _TOLD.search(sentence)
+        about = _ABOUT.intersection(map(stem, there)) or _TOLD.search(sentence)
         return TALK if _TALK.search(sentence) or (about and self._share(there) >= SHARE) else ""
 
     def hangs_on(self, sentence: str) -> bool:
@@ -227,8 +226,8 @@ class _Question:
 
     def _asks(self, sentence: str) -> bool:
         """In a question of its own, in which most of the other's words stand."""
-        *before, _ = _MARKS.split(sentence)
-        held = self.content.intersection(map(stem, _tokens(" ".join(before))))
+        before = sentence[: max(map(sentence.rfind, _MARKS)) + 1]
+        held = self.content.intersection(map(stem, _tokens(before)))
         return len(self.content) > 2 and len(held) >= MOST * len(self.content)
 
 

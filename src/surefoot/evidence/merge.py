@@ -10,12 +10,12 @@ few dozen texts a question need no estimate.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
+from surefoot.evidence.citations import MARKER
 from surefoot.text.words import bare, content_words, names, words
 from surefoot.types import Conflict, Grade, Passage, Strip
 
@@ -26,7 +26,6 @@ PREFIX = 4
 SURE = 0.5
 """Probability from which what the evaluator points at in a passage counts as said there."""
 
-_FOOTNOTE = re.compile(r"\[\d+\]")
 _NEGATIONS = {"not", "no", "never", "none", "nor", "neither", "cannot"}
 
 
@@ -96,7 +95,7 @@ def covered(later: Passage, earlier: Passage) -> bool:
 
 @lru_cache(maxsize=1024)
 def _bag(text: str) -> frozenset[str]:
-    return frozenset(words(_FOOTNOTE.sub(" ", text)))
+    return frozenset(words(MARKER.sub(" ", text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ class _Print:
 
 @lru_cache(maxsize=512)
 def _print(text: str) -> _Print:
-    plain = _FOOTNOTE.sub(" ", text)
+    plain = MARKER.sub(" ", text)
     every = words(plain)
     triples = frozenset(tuple(every[i : i + 3]) for i in range(max(1, len(every) - 2)))
     telling = {word for name in names(plain) for word in words(name)} | _NEGATIONS.intersection(every)
@@ -187,11 +186,11 @@ def _initials(short: str, long: str) -> bool:
 
 
 def _numbers(text: str) -> set[str]:
-    return {word for word in words(_FOOTNOTE.sub(" ", text)) if word[0].isdigit()}
+    return {word for word in words(MARKER.sub(" ", text)) if word[0].isdigit()}
 
 
 def _plain(text: str) -> tuple[str, ...]:
-    return tuple(content_words(_FOOTNOTE.sub(" ", text)))
+    return tuple(content_words(MARKER.sub(" ", text)))
 
 
 def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:

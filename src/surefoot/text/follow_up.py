@@ -37,7 +37,7 @@ def follows(question: str) -> bool:
 def completed(question: str, earlier: str) -> str:
     """The question behind the earlier one, without what an earlier completion put there: "Who built the Ruvel Bridge –
     in 1911?"; as it is where it needs no other. Of 11 such turns of MTRAG the first ten passages hold the evidence for
-    9, and for 6 of the questions alone (`surefoot lab rules`)."""
+    9, and for 6 of the questions alone, by BM25."""
     if not follows(question):
         return question
     begun = _GOES_ON.match(question)
