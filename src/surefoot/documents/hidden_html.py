@@ -22,9 +22,9 @@ _NEVER = frozenset(
     " basefont bgsound portal fencedframe".split()
 )
 """Elements whose text a browser with scripts does not show, or shows only as a choice."""
-_KEPT = (
-    *"name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime".split(),
-    "data-component",
+_KEPT = frozenset(
+    "name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime"
+    " data-component".split()
 )
 """Attributes by which blocks, places and the main text are found; others may hold text that trafilatura would read."""
 _CONSIDERED = frozenset(
@@ -83,28 +83,30 @@ def prune(page: HtmlElement) -> None:
     while waiting:
         element, style = waiting.pop()
         readable, in_head = style.readable or element.tag == "title", element.tag == "head"
-        element.text = _seen(element.text, readable)
+        if (text := _seen(element.text, readable)) != element.text:
+            element.text = text
         for child in [*element]:
-            child.tail = _seen(child.tail, readable)
+            if (tail := _seen(child.tail, readable)) != child.tail:
+                child.tail = tail
             below = _styled(child, matched.get(child, ()), style, scripted) if isinstance(child.tag, str) else None
             if below is None or style.gone or below.gone or in_head != (child.tag == "title"):
                 _drop(child)
             else:
                 waiting.append((child, below))
-        stored = {name: _NOT_XML.sub("", element.attrib[name]) for name in _KEPT if name in element.attrib}
-        if stored != dict(element.attrib):
-            element.attrib.clear()
-            element.attrib.update(stored)
+        for name, value in element.items():
+            if name not in _KEPT:
+                del element.attrib[name]
+            elif not value.isprintable():
+                element.set(name, _NOT_XML.sub("", value))
 
 
 def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:
     """By element, the matches of the rules that may decide whether it is seen."""
-    matcher, sheets = cssselect2.Matcher(), [*page.iter("style")]
-    for sheet in sheets:
-        if not _ELSEWHERE.search(sheet.get("media", "")):
-            for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content())):
-                _add(matcher, rule)
-    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if sheets else ()
+    matcher = cssselect2.Matcher()
+    sheets = (sheet for sheet in page.iter("style") if not _ELSEWHERE.search(sheet.get("media", "")))
+    rules = [rule for sheet in sheets for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content()))]
+    decides = [_add(matcher, rule) for rule in rules]
+    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if any(decides) else ()
     return {each.etree_element: matcher.match(each) for each in wrapped}
 
 
@@ -118,13 +120,14 @@ def _rules(nodes: list[Any]) -> Iterator[Any]:
             yield from _rules(tinycss2.parse_rule_list(node.content))
 
 
-def _add(matcher: cssselect2.Matcher, rule: Any) -> None:
-    """Add a rule if it may decide whether text is seen."""
-    if declarations := _parsed(tinycss2.serialize(rule.content)):
-        with suppress(cssselect2.SelectorError):  # no browser reads it either
-            for selector in cssselect2.compile_selector_list(rule.prelude):
-                if selector.pseudo_element is None:
-                    matcher.add_selector(selector, declarations)
+def _add(matcher: cssselect2.Matcher, rule: Any) -> bool:
+    """Add a rule if it may decide whether text is seen; whether it may."""
+    declarations = _parsed(tinycss2.serialize(rule.content))
+    with suppress(cssselect2.SelectorError):  # no browser reads it either
+        for selector in cssselect2.compile_selector_list(rule.prelude) if declarations else ():
+            if selector.pseudo_element is None:
+                matcher.add_selector(selector, declarations)
+    return bool(declarations)
 
 
 @lru_cache(maxsize=4096)

@@ -1,12 +1,9 @@
 """Mails as their readers see them."""
 
 import io
-from contextlib import suppress
 from email.message import EmailMessage
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from documents.loaders.opening import found, one
 from effort import effort
@@ -53,15 +50,6 @@ def test_a_text_that_is_no_mail_is_refused():
     """It has no headers."""
     with pytest.raises(Unreadable, match="headers of a mail; save it"):
         one("Forty beds.", "x.eml")
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, 600), st.binary(min_size=1, max_size=8))
-def test_a_damaged_mail_is_read_or_refused(place, junk):
-    """Nothing that it holds gets out as another error."""
-    whole = mail("Forty beds.", "<p>Other.</p>")
-    with suppress(Unreadable):
-        one(whole[:place] + junk + whole[place + len(junk) :], "x.eml")
 
 
 def test_a_question_finds_the_mail(tmp_path):

@@ -2,16 +2,11 @@
 
 import io
 import zipfile
-from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from documents.loaders.opening import found
 from surefoot.documents.loaders import Document, DocumentProblem, Unreadable, read
-from surefoot.embedders.hashing import Hashing
-from surefoot.index.build import build
-from surefoot.index.search import Index
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
 <rootfile full-path="OEBPS/book.opf" media-type="application/oebps-package+xml"/></rootfiles></container>"""
@@ -92,13 +87,9 @@ def test_a_locked_book_is_refused():
 
 def test_a_book_is_found_with_its_chapter(tmp_path):
     """From the file to the index."""
-    (tmp_path / "ice.epub").write_bytes(book({"huts.xhtml": HUTS, "ice.xhtml": ICE}))
-    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
-    with Index.open(tmp_path / "made" / "index.db") as index:
-        (found,) = index.lexical("glacier", 1)
-    assert "The glacier is 41 km long." in found.text
-    assert (found.url or "").endswith("ice.epub#OEBPS/ice.xhtml")
-    assert found.title == "Ice book › Ice"
+    passage = found(tmp_path, "ice.epub", book({"huts.xhtml": HUTS, "ice.xhtml": ICE}), "glacier")
+    assert "The glacier is 41 km long." in passage.text
+    assert (passage.url, passage.title) == ("docs/ice.epub#OEBPS/ice.xhtml", "Ice book › Ice")
 
 
 def test_a_book_that_unpacks_to_too_much_is_refused():
@@ -113,21 +104,3 @@ def test_a_book_without_text_is_refused():
     """It may be a book of pictures."""
     with pytest.raises(Unreadable, match=r"no text.*OCR"):
         items(book({"cover.xhtml": page("Cover", "")}, title="Cover"))
-
-
-BOOK = book({"ice.xhtml": ICE})
-
-
-def test_a_damaged_book_is_refused():
-    """Cut off, no archive at all, or one without a book."""
-    for content in (b"junk", BOOK[:-40], book({"ice.xhtml": ICE}, **{"META-INF/container.xml": "<container/>"})):
-        with pytest.raises(Unreadable, match=r"damaged EPUB.*convert it"):
-            items(content)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, len(BOOK)), st.binary(min_size=1, max_size=8))
-def test_a_damaged_book_is_read_or_refused(place, junk):
-    """Nothing that its archive holds gets out as another error."""
-    with suppress(Unreadable):
-        items(BOOK[:place] + junk + BOOK[place + len(junk) :])

@@ -1,16 +1,11 @@
 """What is read out of a PowerPoint presentation."""
 
 import io
-from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from documents.loaders.opening import found
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
-from surefoot.embedders.hashing import Hashing
-from surefoot.index.build import build
-from surefoot.index.search import Index
 
 pptx = pytest.importorskip("pptx")
 from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402
@@ -134,33 +129,13 @@ def test_a_hidden_slide_is_named_and_not_read():
 
 def test_a_presentation_is_found_with_its_slide(tmp_path):
     """From the file to the index."""
-    (tmp_path / "talk.pptx").write_bytes(show(("Huts", [("Open", 0)]), ("Ice", [("The glacier is 41 km long", 0)])))
-    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
-    with Index.open(tmp_path / "made" / "index.db") as index:
-        (found,) = index.lexical("glacier", 1)
-    assert (found.text, (found.url or "").rpartition("/")[2]) == ("The glacier is 41 km long", "talk.pptx#slide=2")
-    assert found.title == "talk › Ice"
+    slides = show(("Huts", [("Open", 0)]), ("Ice", [("The glacier is 41 km long", 0)]))
+    passage = found(tmp_path, "talk.pptx", slides, "glacier")
+    assert (passage.text, passage.url) == ("The glacier is 41 km long", "docs/talk.pptx#slide=2")
+    assert passage.title == "talk › Ice"
 
 
 def test_a_presentation_without_text_is_refused():
     """Pictures of pages are common."""
     with pytest.raises(Unreadable, match=r"no text.*OCR"):
         items(show())
-
-
-SHOW = show(("Huts", [("Open", 0)]))
-
-
-def test_a_damaged_presentation_is_refused():
-    """Cut off, or no archive at all."""
-    for content in (b"junk", SHOW[:-400]):
-        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
-            items(content)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, len(SHOW)), st.binary(min_size=1, max_size=8))
-def test_a_damaged_presentation_is_read_or_refused(place, junk):
-    """Nothing that its archive holds gets out as another error."""
-    with suppress(Unreadable):
-        items(SHOW[:place] + junk + SHOW[place + len(junk) :])

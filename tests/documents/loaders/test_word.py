@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-from contextlib import suppress
 
 import docx
 import pytest
@@ -12,14 +11,10 @@ from docx.opc.packuri import PackURI
 from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import attacks
+from documents.loaders.opening import found
 from surefoot.documents.loaders import Block, Document, Unreadable, read
-from surefoot.embedders.hashing import Hashing
-from surefoot.index.build import build
-from surefoot.index.search import Index
 
 
 def word(fill) -> bytes:
@@ -145,35 +140,14 @@ def test_a_word_document_is_found(tmp_path):
         document.add_heading("Ice", 1)
         document.add_paragraph("The glacier is 41 km long.")
 
-    (tmp_path / "ice.docx").write_bytes(word(fill))
-    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
-    with Index.open(tmp_path / "made" / "index.db") as index:
-        (found,) = index.lexical("glacier", 1)
-    assert (found.text, found.title) == ("The glacier is 41 km long.", "Ice")
+    passage = found(tmp_path, "ice.docx", word(fill), "glacier")
+    assert (passage.text, passage.title) == ("The glacier is 41 km long.", "Ice")
 
 
 def test_an_empty_word_document_is_refused():
     """No paragraph, no document."""
     with pytest.raises(Unreadable, match="no text"):
         one(word(lambda document: None))
-
-
-def test_a_damaged_word_document_is_refused():
-    """Cut off, or no archive at all."""
-    for content in (b"junk", word(lambda document: document.add_paragraph("x"))[:-400]):
-        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
-            one(content)
-
-
-WORD = word(lambda document: document.add_paragraph("The glacier"))
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.integers(0, len(WORD)), st.binary(min_size=1, max_size=8))
-def test_a_damaged_word_document_is_read_or_refused(place, junk):
-    """Nothing that its archive holds gets out as another error."""
-    with suppress(Unreadable):
-        one(WORD[:place] + junk + WORD[place + len(junk) :])
 
 
 def test_a_word_document_that_unpacks_to_too_much_is_refused():

@@ -6,13 +6,9 @@ from contextlib import suppress
 from datetime import date, datetime
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
+from documents.loaders.opening import found
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
-from surefoot.embedders.hashing import Hashing
-from surefoot.index.build import build
-from surefoot.index.search import Index
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -96,12 +92,9 @@ def test_a_hidden_sheet_is_named_and_not_read():
 
 def test_a_workbook_is_found_with_its_sheet(tmp_path):
     """From the file to the index, the header with the row."""
-    (tmp_path / "huts.xlsx").write_bytes(book(Ice=[["Glacier", "km"], ["Aletsch", 22.6]]))
-    build([tmp_path], tmp_path / "made" / "index.db", Hashing())
-    with Index.open(tmp_path / "made" / "index.db") as index:
-        (found,) = index.lexical("Aletsch", 1)
-    assert found.text == "| Glacier | km |\n| --- | --- |\n| Aletsch | 22.6 |"
-    assert ((found.url or "").rpartition("/")[2], found.title) == ("huts.xlsx#Ice", "huts › Ice")
+    passage = found(tmp_path, "huts.xlsx", book(Ice=[["Glacier", "km"], ["Aletsch", 22.6]]), "Aletsch")
+    assert passage.text == "| Glacier | km |\n| --- | --- |\n| Aletsch | 22.6 |"
+    assert (passage.url, passage.title) == ("docs/huts.xlsx#Ice", "huts › Ice")
 
 
 def test_a_workbook_without_a_value_is_refused_with_what_to_do():
@@ -135,18 +128,3 @@ def test_an_entity_that_doubles_itself_is_not_unpacked():
     bomb = changed("xl/sharedStrings.xml", f"{strings}<si><t>&e8;</t></si></sst>".encode())
     with suppress(Unreadable):
         assert all(len(item.text) < 1_000 for item in items(bomb) if isinstance(item, Document))
-
-
-def test_a_damaged_workbook_is_refused():
-    """Cut off, or no archive at all."""
-    for content in (b"junk", BOOK[:-400]):
-        with pytest.raises(Unreadable, match=r"damaged.*save it again"):
-            items(content)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.integers(0, len(BOOK)), st.binary(min_size=1, max_size=8))
-def test_a_damaged_workbook_is_read_or_refused(place, junk):
-    """Nothing that its archive holds gets out as another error."""
-    with suppress(Unreadable):
-        items(BOOK[:place] + junk + BOOK[place + len(junk) :])
