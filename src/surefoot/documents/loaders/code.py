@@ -81,7 +81,7 @@ class CodeLoader:
         if problem:
             yield problem
         suffix, lines = PurePath(name).suffix.lower(), text.split("\n")
-        language = LANGUAGES.get(suffix) or SETTINGS[suffix]
+        language = LANGUAGES.get(suffix) or SETTINGS.get(suffix, "")
         starts = _of_python(text) if language == "python" else None
         if suffix in SETTINGS:
             starts = dict(_of_settings(lines, _keys(lines) if language == "yaml" else _sections(lines)))
