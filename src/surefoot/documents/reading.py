@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from math import inf
 from time import time_ns
 from typing import Any
@@ -41,13 +41,13 @@ class Request:
 
     def encoded(self) -> bytes:
         """The bytes that are sent."""
-        fields = asdict(self) | {
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "body"}
+        values |= {
             "known": self.known and self.known.hex(),
             "seconds": limits.processor_seconds(self.size),
             "characters": limits.output_characters(self.size),
         }
-        del fields["body"]
-        return json.dumps(fields).encode() + b"\n" + self.body
+        return json.dumps(values).encode() + b"\n" + self.body
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ class Reading:
                     passages.append(Passage(id, text, title, url=url, start=start, places=places))
                 elif kind == "document":
                     at, key, own, digest, title, size, meta = values
-                    content, fields = bytes.fromhex(digest), usable(meta)[0]
-                    yield at, CutDocument(key, own, content, tuple(passages), title, size, fields)
+                    content, known = bytes.fromhex(digest), usable(meta)[0]
+                    yield at, CutDocument(key, own, content, tuple(passages), title, size, known)
                     passages.clear()
                 elif kind == "problem":
                     at, reason, skipped = values
