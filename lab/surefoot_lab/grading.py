@@ -277,7 +277,7 @@ def _outcomes(rows: Iterable[Row], thresholds: Thresholds) -> Iterator[Outcome]:
 
 
 def decisions_of(outcomes: Sequence[Outcome]) -> Decisions:
-    """What the actions of these questions come to."""
+    """The counts of the actions of these questions."""
     counts, taken = Counter(outcomes), Counter(action for action, _ in outcomes)
     return {
         action.name: (

@@ -97,7 +97,7 @@ def report(name: str, examples: Sequence[Example], traces: Sequence[Trace]) -> Q
 
 
 def outcome(example: Example, trace: Trace) -> Outcome:
-    """What became of a question. `recall`: by rank, whether a gold passage is among the first so many; None: none is
+    """The outcome of a question. `recall`: by rank, whether a gold passage is among the first so many; None: none is
     known, or nothing was to be retrieved."""
     text = answer_text(trace)
     retrieves = example.gold and any(step.name == "retrieve" for step in trace.steps)

@@ -262,7 +262,7 @@ def _row(one: ProbeFinding) -> tuple[Any, ...]:
 
 
 def _probe_notes(each: Sequence[Sequence[ProbeReport]]) -> Iterator[str]:
-    """What could not be graded, and what was left out, and why."""
+    """A line for pairs that could not be graded or were left out, with the reason."""
     for one in (one for reports in each for one in reports):
         about = f"{short(one.file)}, {one.evaluator}"
         for finding in one.findings:

@@ -74,8 +74,8 @@ def qa(
     chosen = configured(config, settings, index)
     chosen["answer"] = {"check": "mark", **chosen["answer"]}
     queries = questions.question_run("qa", data, golds, limit, texts, run, chosen)
-    asked = methods.arms(method or [], queries.searches, top)
-    arms = changed(asked, without or [], worse or [])
+    compared = methods.arms(method or [], queries.searches, top)
+    arms = changed(compared, without or [], worse or [])
     if queries.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
     if picture and not worse and len(arms) > 1:

@@ -268,8 +268,8 @@ def find(answers: Sequence[str], text: str) -> Spans:
 
 def _only_number(question: str, text: str) -> Spans | None:
     """The only number in the text, if the question asks for one; None: unknown."""
-    asked = r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))"
-    if not re.match(asked, question):
+    question_form = r"(?:in |on |during |about |approximately )*(?:when|what year|how (?:many|much|old|long))"
+    if not re.match(question_form, question):
         return None
     numbers = [match.span() for match in re.finditer(r"\d[\d,.]*\d|\d", text)]
     return tuple(numbers) if len(numbers) == 1 else None

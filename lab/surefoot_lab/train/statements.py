@@ -61,7 +61,7 @@ class _Source:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sentence:
+class _Statement:
     """A sentence of a passage that statements are made of."""
 
     text: str
@@ -104,7 +104,7 @@ def _sentences(source: _Source, chance: random.Random) -> Iterator[TrainingExamp
     if fit:
         evidence = _evidence(source, chance)
         text = chance.choice(fit)
-        sentence = _Sentence(text, _reworded(text, chance), fit, source.others, evidence)
+        sentence = _Statement(text, _reworded(text, chance), fit, source.others, evidence)
         yield from chance.choice((_changed, _changed, _removed, _joined, _foreign))(sentence, chance)
 
 
@@ -166,7 +166,7 @@ def _with_and_without(
         yield TrainingExample(claim, question, other, 0, None, kind=kind)
 
 
-def _changed(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+def _changed(one: _Statement, chance: random.Random) -> Iterator[TrainingExample]:
     """The claim with one thing changed, and the same change in the evidence."""
     ways = (_number_change, _name_change, _opposite_change, _negation_change)
     for way in chance.sample(ways, len(ways)):
@@ -178,7 +178,7 @@ def _changed(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]
             return
 
 
-def _number_change(one: _Sentence, chance: random.Random) -> Change | None:
+def _number_change(one: _Statement, chance: random.Random) -> Change | None:
     mine = [m for m in _NUMBER.finditer(one.claim) if _occurs(m[0], one.evidence)]
     if not mine:
         return None
@@ -195,7 +195,7 @@ def _near(number: str, chance: random.Random) -> str:
     return number[:at] + chance.choice([d for d in "123456789" if d != number[at]]) + number[at + 1 :]
 
 
-def _name_change(one: _Sentence, chance: random.Random) -> Change | None:
+def _name_change(one: _Statement, chance: random.Random) -> Change | None:
     mine = [n for n in _names(one.claim) if _occurs(n, one.evidence) and one.claim.count(n) == 1]
     if not mine:
         return None
@@ -208,7 +208,7 @@ def _name_change(one: _Sentence, chance: random.Random) -> Change | None:
     return new, _swap(one.evidence, old, new), (at, at + len(old))
 
 
-def _opposite_change(one: _Sentence, chance: random.Random) -> Change | None:
+def _opposite_change(one: _Statement, chance: random.Random) -> Change | None:
     mine = [m for m in re.finditer(r"(?<![\w-])[a-z]+(?![\w-])", one.claim) if m[0] in _OPPOSITES]
     if not mine:
         return None
@@ -217,7 +217,7 @@ def _opposite_change(one: _Sentence, chance: random.Random) -> Change | None:
     return new, one.evidence.replace(one.text, _swap(one.text, old[0], new)), old.span()
 
 
-def _negation_change(one: _Sentence, chance: random.Random) -> Change | None:
+def _negation_change(one: _Statement, chance: random.Random) -> Change | None:
     mine = [m for m in _AUXILIARY.finditer(one.claim) if m[0] in one.text]
     if not mine:
         return None
@@ -227,13 +227,13 @@ def _negation_change(one: _Sentence, chance: random.Random) -> Change | None:
     return new, one.evidence.replace(one.text, re.sub(pattern, new, one.text, count=1)), old.span()
 
 
-def _removed(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+def _removed(one: _Statement, chance: random.Random) -> Iterator[TrainingExample]:
     """The claim with its evidence, and with the evidence without its sentence."""
     rest = one.evidence.replace(one.text, "").replace("  ", " ")
     yield from _with_and_without(one.claim, "", one.evidence, rest if len(rest) >= 2 * _LEAST else "", "removed")
 
 
-def _joined(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+def _joined(one: _Statement, chance: random.Random) -> Iterator[TrainingExample]:
     """Two sentences in one: both from the passage, and the second from elsewhere."""
     own = [other for other in one.fit if other != one.text]
     elsewhere = [
@@ -250,7 +250,7 @@ def _joined(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
         yield TrainingExample(start + foreign, "", one.evidence, 0, (place,), kind="joined")
 
 
-def _foreign(one: _Sentence, chance: random.Random) -> Iterator[TrainingExample]:
+def _foreign(one: _Statement, chance: random.Random) -> Iterator[TrainingExample]:
     """The claim with its own evidence, and with a passage near to it that lacks some of its words."""
     mine = set(words(one.claim))
     others = [
@@ -295,11 +295,11 @@ def _kinds(rows: Sequence[Asked]) -> Kinds:
 
 def _kind(answer: str, question: str) -> str:
     """Its form and the question's word; a likely answer to such a question is of the same kind."""
-    asked = _WH.search(question)
+    word = _WH.search(question)
     form = "number" if re.fullmatch(r"[\d.,%$€£ -]+", answer) else "name" if answer[:1].isupper() else "phrase"
     if re.search(r"\b[12]\d{3}\b", answer):
         form = "date"
-    return f"{asked[0].lower() if asked else ''} {form} {min(len(answer.split()), 4)}"
+    return f"{word[0].lower() if word else ''} {form} {min(len(answer.split()), 4)}"
 
 
 def _other(answer: str, question: str, text: str, kinds: Kinds, chance: random.Random) -> str | None:

@@ -85,7 +85,7 @@ class Builder(Parts):
         return Pipeline(**made, origin=Origin(partial(_pipeline, self.config, self.objects), made))
 
     def _values(self) -> dict[str, Any]:
-        """What the sections of plain values say."""
+        """The values of the sections of plain values. Raises ConfigError with their faults."""
         if found := [*section_faults(self.config)]:
             raise ConfigError(*found)
         return {

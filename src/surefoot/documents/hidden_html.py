@@ -51,7 +51,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class _Style(NamedTuple):
-    """What decides whether an element's text is seen; all but `gone` is inherited."""
+    """The style that decides whether an element's text is seen; all but `gone` is inherited."""
 
     gone: bool = False
     visible: bool = True
@@ -132,7 +132,7 @@ def _add(matcher: cssselect2.Matcher, rule: Any) -> bool:
 
 @lru_cache(maxsize=4096)
 def _parsed(style: str) -> tuple[tuple[bool, str, tuple[Any, ...]], ...]:
-    """Whether it is important, name and value of each declaration that is considered."""
+    """Importance, name and value of each declaration that is considered."""
     return tuple(
         (each.important, each.lower_name, tuple(t for t in each.value if t.type not in ("whitespace", "comment")))
         for each in tinycss2.parse_blocks_contents(style, skip_comments=True, skip_whitespace=True)

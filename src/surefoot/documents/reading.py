@@ -110,7 +110,7 @@ class Reading:
             yield self._size, DocumentProblem(str(died))
 
     def value(self, seconds: float) -> Any:
-        """What was requested beside documents: the parts of an article, or a picture in base64.
+        """The value that was requested beside documents: the parts of an article, or a picture in base64.
 
         Raises Unreadable, with the reason, if it is not there within so many seconds.
         """

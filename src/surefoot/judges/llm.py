@@ -133,14 +133,14 @@ class LLMJudge:
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
             return unscored(self, record, str(found[0]))
         values, unread = tuple(one.rating / HIGHEST for one in read), len(found) - len(read)
-        alike, mean = len(set(values)) == 1, sum(values) / len(values)
+        unanimous, mean = len(set(values)) == 1, sum(values) / len(values)
         chosen = min(read, key=lambda one: abs(one.rating / HIGHEST - mean))
         aside = f" ({unread} of {len(found)} judgements could not be read)" if unread else ""
         return Score(
             record.id,
             self.metric,
-            values[0] if alike else mean,
-            chosen.rating if alike else None,
+            values[0] if unanimous else mean,
+            chosen.rating if unanimous else None,
             chosen.explanation + aside,
             checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), seen(self.about, record)),
             judge=self.name,

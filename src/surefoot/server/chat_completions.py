@@ -109,7 +109,7 @@ class SourceLocation:
 
 
 @dataclass(frozen=True, slots=True)
-class Completion:
+class ChatReply:
     """The answer of a trace, in the parts that both shapes are made of."""
 
     text: str
@@ -120,14 +120,14 @@ class Completion:
     output_tokens: int
 
 
-def completion(trace: Trace, model: str, collection: str, base: str) -> Completion:
+def completion(trace: Trace, model: str, collection: str, base: str) -> ChatReply:
     """The answer as this model gives it. `base` is this server's own address, under which the page opens the answer
     with a source that has no address of its own."""
     sources, text = tuple(_locations(trace, collection, base)), trace.answer.text if trace.answer else ""
     if sources and model.endswith(SOURCES):
         text += "\n\n**Sources**\n\n" + "\n".join({one.citation.marker: _markdown(one) for one in sources}.values())
     output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
-    return Completion(text, sources, sum(step.tokens for step in trace.steps) - output_tokens, output_tokens)
+    return ChatReply(text, sources, sum(step.tokens for step in trace.steps) - output_tokens, output_tokens)
 
 
 def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocation]:
@@ -181,7 +181,7 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     base = str(request.base_url).rstrip("/")
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
 
-    def completed(trace: Trace) -> Completion:
+    def completed(trace: Trace) -> ChatReply:
         return completion(trace, body.model, collection, base)
 
     if body.stream:
@@ -193,12 +193,12 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(found)})
 
 
-def _annotations(found: Completion) -> list[Fields]:
+def _annotations(found: ChatReply) -> list[Fields]:
     return [{"type": "url_citation", "url_citation": url_citation(one)} for one in found.sources]
 
 
 async def _streamed(
-    ticket: Ticket[Trace], completed: Callable[[Trace], Completion], head: Fields, usage: bool
+    ticket: Ticket[Trace], completed: Callable[[Trace], ChatReply], head: Fields, usage: bool
 ) -> AsyncIterator[str]:
     """The role at once, so that the client sees that it is heard; the text when it is checked."""
 
@@ -224,7 +224,7 @@ async def _streamed(
     yield "[DONE]"
 
 
-def _usage(found: Completion) -> Fields:
+def _usage(found: ChatReply) -> Fields:
     total = found.input_tokens + found.output_tokens
     return {"prompt_tokens": found.input_tokens, "completion_tokens": found.output_tokens, "total_tokens": total}
 

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from surefoot.server.chat_completions import (
     ChatMessage,
-    Completion,
+    ChatReply,
     Fields,
     SourceLocation,
     completion,
@@ -128,7 +128,7 @@ def _head(trace: str, body: ResponsesBody, status: str, created: int) -> Fields:
     }
 
 
-def _usage(found: Completion) -> Fields:
+def _usage(found: ChatReply) -> Fields:
     return {
         "input_tokens": found.input_tokens,
         "input_tokens_details": {"cached_tokens": 0},

@@ -28,7 +28,7 @@ FEWEST = 2
 
 
 def follows(question: str) -> bool:
-    """Whether the question makes sense only behind another: it begins with "and" or "what about", or it says "it" or
+    """True if the question makes sense only behind another: it begins with "and" or "what about", or it says "it" or
     "that" and next to nothing else."""
     begun = _GOES_ON.match(question)
     if begun and words(question[begun.end() :]):

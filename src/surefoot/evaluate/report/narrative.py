@@ -114,8 +114,8 @@ def report_messages(run: ScoredRun, readings: Sequence[Insight], again: str = ""
 
 
 def _messages(rules: str, inputs: Mapping[str, Any], again: str) -> list[Message]:
-    asked = f"\n\nYour last reply did not keep to the rules: {again}. Reply again, as a whole." if again else ""
-    return [Message("system", rules), Message("user", _written(inputs) + asked)]
+    reminder = f"\n\nYour last reply did not keep to the rules: {again}. Reply again, as a whole." if again else ""
+    return [Message("system", rules), Message("user", _written(inputs) + reminder)]
 
 
 def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
