@@ -19,6 +19,8 @@ from surefoot.text.words import places, sentences
 from surefoot.types import Passage, Trace
 
 NEVER = re.compile(r"(?!)")
+FIELDS = ("question", "answer", "wrong", "subject", "claim")
+"""The places that the text of an injection may have."""
 CASES = 4
 """Cases in which each injection is planted; more change no figure by a percent."""
 SETS = ("known", "held_out", "earlier")
@@ -34,6 +36,10 @@ RULES: Mapping[str, Sequence[Off]] = {
     "encoded text": [(screen, "_decoded", lambda text: [])],
     "the question repeated": [(exclusions._Question, "_put", lambda *_: False)],
     "a question of most of its words": [(exclusions._Question, "_asks", lambda *_: False)],
+    "a repeated question, in both forms": [
+        (exclusions._Question, "_put", lambda *_: False),
+        (exclusions._Question, "_asks", lambda *_: False),
+    ],
     "talk of answers": [(exclusions, "_TALK", NEVER)],
     "talk of saying": [(exclusions, "_TOLD", NEVER)],
     "talk about the question": [(exclusions, "_ABOUT", frozenset())],
@@ -114,10 +120,6 @@ def _planted(text: str, case: Mapping[str, Any]) -> str:
     for name in FIELDS:
         text = text.replace(f"{{{name}}}", case[name])
     return text
-
-
-FIELDS = ("question", "answer", "wrong", "subject", "claim")
-"""The places that the text of an injection may have."""
 
 
 def _excluded(question: str, text: str) -> Sequence[tuple[int, int]]:
