@@ -137,6 +137,20 @@ OTHERS = {
 }
 
 
+def test_of_tex_that_pandoc_does_not_know_the_words_are_read() -> None:
+    """Of its commands and environments, and of abstracts; a length is no text."""
+    text = (
+        "\\documentclass{article}\n\\begin{document}\n\\begin{abstract}The hut in short.\\end{abstract}\n"
+        "\\begin{scene}\n\\speaks[aside]{The stove is cold.}\n\\end{scene}\n\\skipover{2em}\n\n"
+        "A \\warm{larch} bed.\n\\end{document}\n"
+    )
+    assert [block.text for block in one(text, "x.tex").blocks] == [
+        "The hut in short.",
+        "The stove is cold.",
+        "A larch bed.",
+    ]
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_markup_is_read(name):
     """With its heading."""

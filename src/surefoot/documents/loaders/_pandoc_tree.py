@@ -36,6 +36,9 @@ _TERMS = frozenset(
 )
 """Directives of Sphinx whose first paragraph names what the others describe."""
 _SKIPPED = frozenset("toctree index title only-latex".split())
+_MARKUP = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|(?<!\\)%.*|\\newline|\\[a-zA-Z@]+\*?(?:\[[^\[\]]*\])*|\\.|[{}~&$]")
+"""Commands of TeX, without what stands in braces behind them."""
+_WORD = re.compile(r"[^\W\d_]{3}")
 _SPACES = frozenset(("Space", "SoftBreak", "LineBreak"))
 _INNER = {"Cite": 1, "Link": 1, "Quoted": 1, "Span": 1}
 """Where an inline's own inlines stand; of the others they are all of its content."""
@@ -55,7 +58,7 @@ def blocks(tree: Node) -> Iterator[Block]:
 
 def _blocks(tree: Node) -> Iterator[Block]:
     headings, place, cells = OpenHeadings(), "", 0
-    for node in _open(tree["blocks"]):
+    for node in _open([*_flow_of(tree.get("meta", {}).get("abstract", {})), *tree["blocks"]]):
         if node["t"] == "Header":
             level, (id, _, _), inlines = node["c"]
             slide = _SLIDE.match(id)
@@ -74,6 +77,18 @@ def _blocks(tree: Node) -> Iterator[Block]:
         for text in writer.notes:
             yield Block(text, "note", headings.path(), place)
     yield from headings.close()
+
+
+def _flow_of(value: Node) -> list[Node]:
+    """The blocks of a value of the metadata, where pandoc puts abstracts."""
+    match value:
+        case {"t": "MetaBlocks", "c": nodes}:
+            return list(nodes)
+        case {"t": "MetaInlines", "c": inlines}:
+            return [{"t": "Para", "c": inlines}]
+        case {"t": "MetaList", "c": values}:
+            return [node for each in values for node in _flow_of(each)]
+    return []
 
 
 def _open(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -125,6 +140,9 @@ class _Writer:
                     yield (), "caption", self.text(content[1][1])
                 case "BlockQuote":
                     yield from self.flow(content)
+                case "RawBlock":
+                    for part in _of_tex(*content).split("\n\n"):
+                        yield (), "paragraph", paragraph(part)
                 case "Div":
                     yield from self._box({*content[0][1]}, content[1])
 
@@ -169,7 +187,9 @@ class _Writer:
             case "Note":
                 self.notes.append(paragraph(self.text(content)))
                 return ""
-            case "RawInline" | "Image":
+            case "RawInline":
+                return _of_tex(*content)
+            case "Image":
                 return ""
             case "Quoted":
                 mark = '"' if content[0]["t"] == "DoubleQuote" else "'"
@@ -226,3 +246,9 @@ class _Writer:
             Cell(self.text(cell), (), columns=min(columns, 63), rows=min(spanned, 1000))
             for _, _, spanned, columns, cell in row[1]
         ]
+
+
+def _of_tex(source: str, text: str) -> str:
+    """The words of TeX whose commands pandoc does not know; empty for numbers and lengths, and for other sources."""
+    words = _MARKUP.sub(" ", text) if source in ("latex", "tex") else ""
+    return words if _WORD.search(words) else ""

@@ -70,7 +70,8 @@ class PandocLoader:
         if source == "man" and (page := re.match(r"(?:\.\\\".*\n|\s*\n)*\.so\s+(\S+)\s*\Z", text)):
             raise Unreadable(f"only names another page, {page[1][:100]}, which is read by itself")
         try:
-            tree = self._pandoc.tree(prepared(text, source).encode("utf-8", "replace"), source) if source else None
+            form = "latex+raw_tex" if source == "latex" else source  # else what it does not know is left out
+            tree = self._pandoc.tree(prepared(text, source).encode("utf-8", "replace"), form) if source else None
             found = tuple(blocks(tree)) if tree else ()
         except (PandocError, RecursionError) as error:
             why = f"is {source} that pandoc cannot read ({_why(error)}); it was read as plain text"
