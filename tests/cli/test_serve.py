@@ -31,7 +31,7 @@ def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Pa
         (("keys", "nobody", "--remove"), "there is no key 'nobody'"),
         (("keys", "ann", "--collection", "../x"), "cannot be a collection"),
         (("--no-browser", "--host", "0.0.0.0"), "surefoot serve keys"),
-        (("--no-browser", "--set", "server.workers=0"), "workers must be a whole number from 1 up"),
+        (("--no-browser", "--set", "server.workers=0"), "workers must be greater than or equal to 1, not 0"),
         (("--no-browser", "--set", "server.wrokers=1"), "did you mean 'workers'"),
     ],
 )
