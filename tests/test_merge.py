@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.evidence.merge import agree, conflicts, covered, distinct, fresh, same, selected
 from surefoot.types import Conflict, Grade, Passage, Strip

@@ -3,8 +3,7 @@
 import pickle
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.types.errors import ConfigError, FieldFault
 from surefoot.types.metadata import (

@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import Static
-from surefoot.judges import _equivalence as equivalence
-from surefoot.judges import _support as support
+from surefoot.judges import _equivalence as equivalence, _support as support
 from surefoot.run.store import write_text
 from surefoot.text.json_values import parsed
 from surefoot.text.words import fold, words

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from surefoot.config.builder import Builder
 from surefoot.evaluate.ask.questions import Example
-from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, threads
-from surefoot.evaluate.ask.runs import run as asked
+from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, run as asked, threads
 from surefoot.evidence.ranking import best
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25

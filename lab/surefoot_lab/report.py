@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.cli._console import out, tabled
-from surefoot.cli._console import plain as one_line
+from surefoot.cli._console import out, plain as one_line, tabled
 from surefoot.explain.explanation import printable
 from surefoot.run.store import to_json
 from surefoot.stats import text

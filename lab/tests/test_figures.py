@@ -7,8 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.stats.figures import Figure, Statistic, figure, mean, resampled, roc_auc
 from surefoot_lab.figures import (

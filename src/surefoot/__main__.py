@@ -12,8 +12,7 @@ import threading
 def main() -> None:
     """Run the command line. The garbage collector rests until a command is imported: no module is ever garbage."""
     gc.disable()
-    from surefoot.cli import INTERRUPTED
-    from surefoot.cli import main as run
+    from surefoot.cli import INTERRUPTED, main as run
 
     try:
         run()

@@ -19,8 +19,7 @@ from surefoot.evidence.citations import grounded, refusal
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.hedge import given_up, hedged, hopeless
 from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
-from surefoot.evidence.passages import Text
-from surefoot.evidence.passages import passages as as_passages
+from surefoot.evidence.passages import Text, passages as as_passages
 from surefoot.evidence.policies import labelled, require_match
 from surefoot.evidence.ranking import Decompose, useful
 from surefoot.evidence.sources import Sources, corroborated

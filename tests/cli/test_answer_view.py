@@ -7,8 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console, Group, RenderableType
 
 from surefoot.cli._answer_view import MARKED, answered, factors, opening, path

@@ -8,8 +8,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.evidence.policies import POLICIES, labelled, redecide
 from surefoot.explain.action import explain_action, only, under

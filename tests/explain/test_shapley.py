@@ -7,8 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.explain.shapley import MOST_PLAYERS, Counted, Game, exact, shares
 from surefoot.types.errors import ConfigError

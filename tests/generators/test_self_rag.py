@@ -8,8 +8,7 @@ from math import exp, log
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.generators._reflection import REFLECTION, RELEVANCE, SUPPORT, UTILITY, critique, unmarked
 from surefoot.generators.self_rag import SelfRAG, paragraph

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from judge_heads import AGAINST
-from surefoot.judges import _equivalence as equivalence
-from surefoot.judges import _support as support
+from surefoot.judges import _equivalence as equivalence, _support as support
 from surefoot.judges._heads import chance, head
 from surefoot.types import Grade, Thresholds
 

@@ -13,8 +13,7 @@ from types import UnionType
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from surefoot import types
 from surefoot.run.store import Run, dumps, from_json, loads, read_trace, to_json, write_trace

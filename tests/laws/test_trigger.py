@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.evidence.policies import POLICIES, Count, NoneRelevant, Threshold, labelled, redecide
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace

@@ -11,8 +11,7 @@ from typing import Any
 
 import httpcore
 import pytest
-from hypothesis import given
-from hypothesis import strategies as some
+from hypothesis import given, strategies as some
 
 from faults import Faults, certified, faults
 from surefoot.network import Network

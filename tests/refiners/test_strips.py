@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from surefoot.contracts import verify
 from surefoot.refiners.strips import CUTS, UNREAD, Mode, Strips

@@ -1,8 +1,7 @@
 """Reciprocal rank fusion."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.retrievers.hybrid import Hybrid
 from surefoot.types import Passage

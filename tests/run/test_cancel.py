@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from threading import Event as Stop
-from threading import Thread
+from threading import Event as Stop, Thread
 from typing import Any
 
 import pytest

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.run.meter import metered
 from surefoot.searchers.chain import LONGEST, Breaker, Chain

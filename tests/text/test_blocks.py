@@ -7,8 +7,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from effort import is_proportional
 from surefoot.text.blocks import Part, bullets, code, definition, led, parts, table

@@ -1,8 +1,7 @@
 """Whose passage an id is, and that nobody can make another's."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.text.ids import labels, of_row, of_text, space
 

@@ -1,7 +1,6 @@
 """Where the words of a passage stand in its source."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from surefoot.text.places import apart, located
 from surefoot.types import Passage

@@ -15,8 +15,7 @@ from surefoot.cli._configuration import ConfigFile, Settings, agreed
 from surefoot.cli._console import counting, out, plain, pulling, short, write_json
 from surefoot.cli._numbers import figure, share, signed
 from surefoot.config.builder import Builder
-from surefoot.config.settings import Config
-from surefoot.config.settings import settings as overrides
+from surefoot.config.settings import Config, settings as overrides
 from surefoot.run import manifest
 from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE

@@ -13,8 +13,7 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import err, out, write_json
 from surefoot.cli._questions import Golds
 from surefoot.types.errors import UsageError
-from surefoot_lab import methods, pictures
-from surefoot_lab import qa as bench_qa
+from surefoot_lab import methods, pictures, qa as bench_qa
 from surefoot_lab.changes import KINDS, STAGES, changed
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.report import show

@@ -89,8 +89,7 @@ def average(
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     with _extra("average"):
-        from surefoot_lab.train import claims, finish, verifier_finish
-        from surefoot_lab.train import mixture as mixtures
+        from surefoot_lab.train import claims, finish, mixture as mixtures, verifier_finish
         from surefoot_lab.train.network import GraderNetwork
         from surefoot_lab.train.release import average as mean
         from surefoot_lab.train.verifier import VerifierNetwork

@@ -13,8 +13,7 @@ from surefoot.cli._configuration import ConfigFile, Settings
 from surefoot.cli._console import counting, err, out, pulling, short, write_json
 from surefoot.config.builder import Builder
 from surefoot.run.store import to_json, write_text
-from surefoot.stats.text import NONE
-from surefoot.stats.text import percent as digits
+from surefoot.stats.text import NONE, percent as digits
 from surefoot_lab import pictures, tuning
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from surefoot.explain.grade import Words
-from surefoot.text.words import STOP_WORDS, content_words, fold, places, places_of, stem
-from surefoot.text.words import words as words_in
+from surefoot.text.words import STOP_WORDS, content_words, fold, places, places_of, stem, words as words_in
 from surefoot.types import Passage, Unit
 
 Kind = Literal[

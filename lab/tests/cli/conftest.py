@@ -1,5 +1,3 @@
 """Fixtures of the command line's tests."""
 
-from command_line import here as here
-from command_line import indexed as indexed
-from command_line import surefoot as surefoot
+from command_line import here as here, indexed as indexed, surefoot as surefoot

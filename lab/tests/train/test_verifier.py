@@ -18,8 +18,12 @@ from surefoot.verifiers.minilm import MiniLMVerifier  # noqa: E402
 from surefoot_lab.train.claims import ClaimSets, ClaimSource  # noqa: E402
 from surefoot_lab.train.examples import TrainingExample  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork, with_new_heads  # noqa: E402
-from surefoot_lab.train.verifier import RECIPE as SHIPPED  # noqa: E402
-from surefoot_lab.train.verifier import VerifierNetwork, encoded_examples, train  # noqa: E402
+from surefoot_lab.train.verifier import (  # noqa: E402
+    RECIPE as SHIPPED,
+    VerifierNetwork,
+    encoded_examples,
+    train,
+)
 from surefoot_lab.train.verifier_finish import finish  # noqa: E402
 
 RECIPE = replace(SHIPPED, check=4, checkpoint=2, batch=8)

@@ -21,8 +21,7 @@ from surefoot.evaluate.report.words import shown, worded
 from surefoot.explain.action import explain_action
 from surefoot.explain.answer import needs
 from surefoot.explain.explanation import Explanation, number, strongest
-from surefoot.explain.grade import as_graded
-from surefoot.explain.grade import explain as explain_grade
+from surefoot.explain.grade import as_graded, explain as explain_grade
 from surefoot.run.store import read_trace, write_text
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, UsageError

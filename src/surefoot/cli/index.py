@@ -16,8 +16,7 @@ from surefoot.documents.loaders import MAX_BYTES
 from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
 from surefoot.types.errors import UsageError
-from surefoot.types.metadata import Value
-from surefoot.types.metadata import plain as plain_value
+from surefoot.types.metadata import Value, plain as plain_value
 
 _KINDS = 8
 _NAMES = 3

@@ -15,8 +15,7 @@ from surefoot.config.sections import LIMITS, RATING, JudgeSection, PricesSection
 from surefoot.config.settings import Config, read
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
-from surefoot.judges._diamond import metric as declared
-from surefoot.judges._diamond import metrics as diamond
+from surefoot.judges._diamond import metric as declared, metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.pipeline import Pipeline

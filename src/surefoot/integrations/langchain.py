@@ -18,8 +18,7 @@ from surefoot.types.errors import Cancelled, ComponentError, MissingExtra, Suref
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks
-    from langchain_core.documents import BaseDocumentCompressor
-    from langchain_core.documents import Document as Document
+    from langchain_core.documents import BaseDocumentCompressor, Document as Document
     from langchain_core.retrievers import BaseRetriever
     from langchain_core.tools import BaseTool, ToolException
     from pydantic import Field, InstanceOf

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot.judges._diamond import HIGHEST, lacking, metrics
-from surefoot.judges._diamond import metric as declared
+from surefoot.judges._diamond import HIGHEST, lacking, metric as declared, metrics
 from surefoot.judges._scores import metered, unscored
 from surefoot.run import meter
 from surefoot.run.cost import tokens

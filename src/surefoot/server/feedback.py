@@ -9,8 +9,7 @@ clicked, and the others follow from it.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock

@@ -4,8 +4,7 @@ import io
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from documents.loaders import test_eml, test_epub, test_powerpoint, test_word, test_xlsx
 from surefoot.documents.loaders import Unreadable, read

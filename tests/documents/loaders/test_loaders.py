@@ -6,8 +6,7 @@ import sys
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, formats, read
 from surefoot.documents.loaders._rows import MAX_LINE, TEXT

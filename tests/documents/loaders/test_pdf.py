@@ -4,8 +4,7 @@ import io
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
 from surefoot.embedders.hashing import Hashing

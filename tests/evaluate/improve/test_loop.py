@@ -16,8 +16,7 @@ from surefoot.config.settings import Config, read
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
-from surefoot.evaluate.improve import controls, loop
-from surefoot.evaluate.improve import plan as planned
+from surefoot.evaluate.improve import controls, loop, plan as planned
 from surefoot.evaluate.improve.ledger import Outcome, Trial
 from surefoot.evaluate.improve.loop import improve, proposals
 from surefoot.evaluate.improve.plan import ImprovementPlan, golds, judged, side

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.evaluate.problems import DataProblem
 from surefoot.evaluate.records.files import LoadedRecords, read, write

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.comparison import FLIPS, MetricChange, compared, flipped, gate

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from surefoot.evaluate.score.lexical import METRICS, Mode, bleu, f1, rouge, wordings
 from surefoot.types import Record

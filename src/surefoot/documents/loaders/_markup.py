@@ -9,8 +9,7 @@ from itertools import zip_longest
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
-from surefoot.documents.loaders import Block
-from surefoot.documents.loaders import _markup_parts as parts
+from surefoot.documents.loaders import Block, _markup_parts as parts
 from surefoot.documents.loaders._grid import Cell, rows
 from surefoot.documents.loaders._manual import is_manual, manual
 from surefoot.text.blocks import code, paragraph, table

@@ -16,8 +16,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.explain.explanation import printable
-from surefoot.judges._diamond import metrics as diamond
-from surefoot.judges._diamond import title
+from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
 from surefoot.stats.text import percent
 from surefoot.text import toml_values
