@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
+from operator import ge, gt, le, lt
 from typing import Any, Literal, TypeVar
+from unicodedata import category
 
 from surefoot.types.errors import ConfigError, FieldFault
 
@@ -24,11 +25,8 @@ MOST_LISTED = 1000
 """Values of an "in", at most."""
 
 _KEY = re.compile(r"[^\W\d][\w.-]{0,63}\Z")
-_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_NUMBER = re.compile(r"[+-]?(?:\d{1,18}|\d{1,15}\.\d{1,15})\Z")
 _LARGEST = 2**63
-_WHOLE = re.compile(r"[+-]?\d{1,18}\Z")
-_DECIMAL = re.compile(r"[+-]?\d{1,15}\.\d{1,15}\Z")
-_QUOTED = re.compile(r"(['\"])(.*)\1\Z", re.DOTALL)
 
 
 class Meta(Mapping[str, Value]):
@@ -100,21 +98,15 @@ def plain(text: str) -> Value:
     text = text.strip()
     if text in ("true", "false"):
         return text == "true"
-    if _WHOLE.match(text) and str(int(text)) == text.lstrip("+"):
-        return int(text)
-    if _DECIMAL.match(text):
-        return float(text)
-    return quoted[2] if (quoted := _QUOTED.match(text)) else text
+    if _NUMBER.match(text):
+        number = float(text) if "." in text else int(text)
+        return number if isinstance(number, float) or str(number) == text.lstrip("+") else text
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
 
 
 Operator = Literal["in", "not in", "<", "<=", ">", ">="]
-_OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "in", "not in")
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_OPERATORS = ("=", "!=", *_ORDER, "in", "not in")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,11 +178,8 @@ def written(texts: Sequence[str]) -> Filter:
     return Filter(tuple(_written(text) for text in texts))
 
 
-_TERM = re.compile(r"\s*([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.*?)\s*\Z", re.DOTALL)
-
-
 def _written(text: str) -> FieldCondition:
-    if not (term := _TERM.match(text)):
+    if not (term := re.match(r"\s*([^\s=!<>]+)\s*(!=|<=|>=|=|<|>)\s*(.*)\Z", text, re.DOTALL)):
         raise FieldFault(f"{_shown(text)} is no condition; write KEY=VALUE, or != < <= > >= in place of =")
     return next(_conditions(term[1], {term[2]: plain(term[3])}))
 
@@ -231,8 +220,7 @@ def _condition(key: str, name: Any, value: Any) -> FieldCondition:
             f"the filter's {_shown(key)} has no operator {_shown(name)}; there are: {' '.join(_OPERATORS)}"
         )
     listed = isinstance(value, list | tuple)
-    several = name in ("in", "not in")
-    if several != listed:
+    if (several := name in ("in", "not in")) != listed:
         form = "a list of values" if several else "one value; for several, write in or not in"
         raise FieldFault(f"the filter's {_shown(key)} {name} takes {form}, not {_shown(value)}")
     values = tuple(value) if several else (value,)
@@ -245,8 +233,7 @@ def _condition(key: str, name: Any, value: Any) -> FieldCondition:
         raise FieldFault(
             f"the filter's {_shown(key)} is held by {name} against {value}; numbers and texts have an order"
         )
-    kinds: dict[str, Operator] = {"=": "in", "!=": "not in"}
-    return FieldCondition(key, kinds.get(name, name), values)
+    return FieldCondition(key, {"=": "in", "!=": "not in"}.get(name, name), values)
 
 
 def _key_fault(key: object) -> str:
@@ -266,7 +253,8 @@ def _value_fault(value: object) -> str:
         return f"is {_kind(value)}; it may be a text, a number, true or false"
     if len(value) > LONGEST_VALUE:
         return f"has {len(value):,} characters, and at most {LONGEST_VALUE} fit"
-    return "holds a control character or half of one" if _CONTROL.search(value) else ""
+    odd = not value.isprintable() and any(category(letter) in ("Cc", "Cs") for letter in value)
+    return "holds a control character or half of one" if odd else ""
 
 
 def _kind(value: object) -> str:
