@@ -139,7 +139,7 @@ def test_a_model_that_returns_nan_grades_nothing(make: Make) -> None:
     torch.nn.init.constant_(model.classifier.bias, float("nan"))
     model.save_pretrained(spoilt)
     (grade,) = CrossEncoder(str(spoilt), device="cpu").grade([(QUESTION, BRIDGE)])
-    assert (grade.score, grade.reason) == (None, "the model returned nan")
+    assert (grade.score, grade.reason) == (None, "the evaluator returned nan")
 
 
 def test_without_thresholds_it_grades_and_says_how_to_fit_them(folder: Path) -> None:

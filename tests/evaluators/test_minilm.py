@@ -311,7 +311,7 @@ def test_a_model_that_returns_no_number_has_not_graded(tmp_path: Path, relevance
     """Neither a score nor a span is made of it; the reason says what came."""
     found = grade(MiniLM(broken(tmp_path, relevance, evidence)), TEXTS[3] * 3)
     assert (found.score, found.probability, found.span) == (None, None, None)
-    assert found.reason in ("the model returned nan", "the model returned inf", "the model returned -inf")
+    assert found.reason in ("the evaluator returned nan", "the evaluator returned inf", "the evaluator returned -inf")
 
 
 def fault(folder: Path) -> str:

@@ -174,7 +174,7 @@ def test_a_model_that_returns_nan_grades_nothing(copy: Path) -> None:
     torch.nn.init.constant_(model.classification_head.out_proj.bias, float("nan"))
     model.save_pretrained(copy)
     (grade,) = T5(str(copy), device="cpu").grade([(QUESTION, BRIDGE)])
-    assert (grade.score, grade.reason) == (None, "the model returned nan")
+    assert (grade.score, grade.reason) == (None, "the evaluator returned nan")
 
 
 def test_a_t5_that_was_never_trained_to_grade_is_refused(tiny_t5: Path, tmp_path: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tokenizers import Encoding
 
-from surefoot.evidence.policies import fitted_for, require_fitted
+from surefoot.evidence.policies import finite, fitted_for, require_fitted
 from surefoot.models.checkpoint import Checkpoint, check_batch, opened
 from surefoot.network import Network
 from surefoot.run import meter
@@ -20,8 +20,8 @@ from surefoot.types.protocols import Pair
 _LEAST = 8
 """Pieces of a passage that a window must have room for."""
 
-_Window = tuple[Encoding, tuple[int, int]]
-"""The model's input, and its offsets in the passage's text."""
+Window = tuple[Encoding, tuple[int, int] | None]
+"""The model's input, and its offsets in the passage's text; None: it is the whole text."""
 
 
 class CrossEncoder:
@@ -57,21 +57,11 @@ class CrossEncoder:
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; without a question or a text there is nothing to grade."""
-        meter.count(graded=len(pairs))
-        read = [self._windows(*pair) for pair in pairs]
-        inputs = [window for found in read if not isinstance(found, str) for window, _ in found]
-        rows = iter(self._checkpoint.logits(inputs, self._batch))
-        return tuple(
-            Grade(passage.id, None, reason=found)
-            if isinstance(found, str)
-            else _best(passage.id, [(self._score(next(rows)), span) for _, span in found])
-            for (_, passage), found in zip(pairs, read, strict=True)
-        )
+        return graded(self._checkpoint, self._batch, pairs, self._windows, self._score)
 
-    def _windows(self, question: str, passage: Passage) -> list[_Window] | str:
-        """The model's input for the pair, window by window; or the reason why there is nothing to grade."""
-        if not question.strip() or not passage.text.strip():
-            return "there is no question" if not question.strip() else "the passage has no text"
+    def _windows(self, question: str, passage: Passage) -> list[Window] | str:
+        if reason := lacking(question, passage):
+            return reason
         asking = self._checkpoint.pieces(question)
         room = self._max_pieces - len(asking.ids) - self._checkpoint.marks_around(pair=True)
         if room < _LEAST:
@@ -79,7 +69,9 @@ class CrossEncoder:
         head = f"{passage.title}\n" if passage.title else ""
         whole = self._checkpoint.pieces(head + passage.text)
         whole.truncate(room, stride=room // 4)
-        return [(self._checkpoint.finished(asking, w), _span(w, len(head))) for w in (whole, *whole.overflowing)]
+        parts = [whole, *whole.overflowing]
+        spans = [_span(part, len(head)) if len(parts) > 1 else None for part in parts]
+        return [(self._checkpoint.finished(asking, part), span) for part, span in zip(parts, spans, strict=True)]
 
     def _score(self, logits: Sequence[float]) -> float:
         if not self._two_labels:
@@ -87,14 +79,41 @@ class CrossEncoder:
         return 1 / (1 + math.exp(min(logits[0] - logits[1], 700)))  # e^700 is still a float
 
 
-def _best(passage_id: str, windows: Sequence[tuple[float, tuple[int, int]]]) -> Grade:
-    for score, span in windows:
-        if not math.isfinite(score):
-            return Grade(passage_id, None, reason=f"the model returned {score}", window=span)
-    score, span = max(windows, key=lambda window: window[0])
-    if len(windows) == 1:
-        return Grade(passage_id, score)
-    return Grade(passage_id, score, reason=f"the best of {len(windows)} windows", window=span)
+def graded(
+    checkpoint: Checkpoint,
+    batch: int,
+    pairs: Sequence[Pair],
+    read: Callable[[str, Passage], list[Window] | str],
+    score: Callable[[Sequence[float]], float],
+) -> tuple[Grade, ...]:
+    """One grade a pair: of its best window, by the `score` of its logits. `read` gives the windows of a pair, or the
+    reason why there is nothing to grade."""
+    meter.count(graded=len(pairs))
+    found = [read(*pair) for pair in pairs]
+    inputs = [window for windows in found if not isinstance(windows, str) for window, _ in windows]
+    rows = map(score, checkpoint.logits(inputs, batch))
+    return tuple(
+        Grade(passage.id, None, reason=windows)
+        if isinstance(windows, str)
+        else _best(passage, [(next(rows), span) for _, span in windows])
+        for (_, passage), windows in zip(pairs, found, strict=True)
+    )
+
+
+def lacking(question: str, passage: Passage) -> str:
+    """Why there is nothing to grade; empty: there is a question and a text."""
+    if not question.strip():
+        return "there is no question"
+    return "" if passage.text.strip() else "the passage has no text"
+
+
+def _best(passage: Passage, windows: Sequence[tuple[float, tuple[int, int] | None]]) -> Grade:
+    """The grade by the best window, or by one whose score is no number."""
+    score, span = max(windows, key=lambda window: (not math.isfinite(window[0]), window[0]))
+    reason = f"read up to character {span[1]} of {len(passage.text)}" if span else ""
+    if len(windows) > 1:
+        reason = f"the best of {len(windows)} windows"
+    return finite(Grade(passage.id, score, reason=reason, window=span))
 
 
 def _span(window: Encoding, head: int) -> tuple[int, int]:

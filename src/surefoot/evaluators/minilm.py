@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.evidence.policies import fitted_for
+from surefoot.evidence.policies import finite, fitted_for
 from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, encoded, in_latin_script
 from surefoot.run import meter
 from surefoot.stats.calibration import Calibration
@@ -57,14 +57,8 @@ class Pieces:
     """The question's end is missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpanReading:
-    """The network's output for a text, or a window of one."""
-
-    logit: float
-    """NaN, or infinite, where any of its numbers is."""
-    span: Range | None
-    window: Range | None
+SpanReading = tuple[float, Range | None, Range | None]
+"""The logit, which is NaN where any number of the output is, the span, and the window that was read, if it is one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,25 +116,22 @@ class MiniLM:
 
     def _run(self, pieces: Pieces, window: Range | None) -> SpanReading:
         relevance, evidence = self._model.run(pieces.ids, pieces.sides)
-        logit = float(relevance[0])
         if not np.isfinite(evidence).all():
-            logit = math.nan
-        return SpanReading(
-            logit, pointed(evidence[0], pieces, self._card.margin) if math.isfinite(logit) else None, window
-        )
+            return math.nan, None, window
+        return float(relevance[0]), pointed(evidence[0], pieces, self._card.margin), window
 
     def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[SpanReading]) -> Grade:
         """The grade by the best window, the first of equals; its `passage_id` is still empty."""
         if lacking := _lacking(pieces):
             return Grade("", None, reason=f"the {lacking} is empty")
-        if broken := [reading.logit for reading in read if not math.isfinite(reading.logit)]:
-            return Grade("", None, reason=f"the model returned {broken[0]}")
-        best = max(read, key=lambda reading: reading.logit)
-        span, window = _with_marks(best.span, triple[2]), _with_marks(best.window, triple[2])
+        logit, *ranges = max(read, key=lambda one: (not math.isfinite(one[0]), one[0]))
+        if not math.isfinite(logit):
+            return finite(Grade("", logit))
+        span, window = (_with_marks(found, triple[2]) for found in ranges)
         reasons = [f"points at “{triple[2][slice(*span)]}”" if span else "points at no answer"]
         reasons += _doubts(triple, pieces)
-        probability = self._card.calibration.probability(best.logit)
-        return Grade("", best.logit, probability, reason="; ".join(reasons), span=span, window=window)
+        probability = self._card.calibration.probability(logit)
+        return Grade("", logit, probability, reason="; ".join(reasons), span=span, window=window)
 
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
@@ -149,14 +140,11 @@ def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
 
 
 def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
-    question_ids, named = question.ids[:QUESTION_PIECES], title.ids[:TITLE_PIECES]
-    head = [CLS, *question_ids, SEP]
-    middle = [*named, SEP] if named else []
-    ids = [*head, *middle, *text.ids, SEP]
-    sides = [0] * len(head) + [1] * (len(ids) - len(head))
-    return Pieces(
-        ids, sides, len(head) + len(middle), text.offsets, text.word_ids, len(question_ids) < len(question.ids)
-    )
+    asked = [CLS, *question.ids[:QUESTION_PIECES], SEP]
+    head = [*asked, *title.ids[:TITLE_PIECES], SEP] if title.ids else asked
+    ids = [*head, *text.ids, SEP]
+    sides = [0] * len(asked) + [1] * (len(ids) - len(asked))
+    return Pieces(ids, sides, len(head), text.offsets, text.word_ids, len(question.ids) > QUESTION_PIECES)
 
 
 def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
@@ -174,16 +162,14 @@ def windows(pieces: Pieces) -> Iterator[tuple[Pieces, Range | None]]:
         part = slice(start, start + size)
         ids = [*pieces.ids[: pieces.first], *body[part], SEP]
         offsets, sides = pieces.offsets[part], pieces.sides[: len(ids)]
-        window = Pieces(ids, sides, pieces.first, offsets, pieces.words[part], pieces.cut)
+        window = replace(pieces, ids=ids, sides=sides, offsets=offsets, words=pieces.words[part])
         yield window, (offsets[0][0], offsets[-1][1])
 
 
 def pointed(evidence: Logits, pieces: Pieces, margin: float) -> Range | None:
-    """Offsets of the best span of whole words; None unless it beats "no answer" by more than `margin`.
-
-    It is at most `LONGEST_SPAN` pieces long.
-    `evidence`: a row a piece, how well it begins and how well it ends the evidence; at [CLS], that there is none.
-    """
+    """Offsets of the best span of whole words, of at most `LONGEST_SPAN` pieces; None unless it beats "no answer" by
+    more than `margin`. `evidence`: a row a piece, how well it begins and how well it ends the evidence; at [CLS], that
+    there is none."""
     body = slice(pieces.first, pieces.first + len(pieces.offsets))
     sums = np.add.outer(evidence[body, 0], evidence[body, 1])
     if not sums.size:

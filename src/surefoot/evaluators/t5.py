@@ -3,16 +3,13 @@ does not."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tokenizers import Encoding
-
+from surefoot.evaluators.cross_encoder import Window, graded, lacking
 from surefoot.evidence.policies import PRESETS
 from surefoot.models.checkpoint import Checkpoint, check_batch, kind, opened
-from surefoot.run import meter
 from surefoot.types import Grade, Passage
 from surefoot.types.errors import ConfigError, ModelError
 from surefoot.types.protocols import Pair
@@ -46,15 +43,11 @@ class T5:
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; without a question or a text there is nothing to grade."""
-        meter.count(graded=len(pairs))
-        read = [encoded(self._checkpoint, *pair, self._task, self._max_pieces) for pair in pairs]
-        rows = iter(self._checkpoint.logits([found[0] for found in read if not isinstance(found, str)], self._batch))
-        return tuple(
-            Grade(passage.id, None, reason=found)
-            if isinstance(found, str)
-            else _grade(passage, next(rows)[0], found[1])
-            for (_, passage), found in zip(pairs, read, strict=True)
-        )
+        return graded(self._checkpoint, self._batch, pairs, self._read, lambda logits: logits[0])
+
+    def _read(self, question: str, passage: Passage) -> list[Window] | str:
+        found = encoded(self._checkpoint, question, passage, self._task, self._max_pieces)
+        return found if isinstance(found, str) else [found]
 
 
 def text_of(question: str, passage: Passage, task: str) -> str:
@@ -66,13 +59,10 @@ def text_of(question: str, passage: Passage, task: str) -> str:
     return f"{question} [SEP] {passage.title} // {passage.text}" if titled else f"{question} [SEP] {passage.text}"
 
 
-def encoded(
-    checkpoint: Checkpoint, question: str, passage: Passage, task: str, max_pieces: int
-) -> tuple[Encoding, int | None] | str:
-    """The pair as the model takes it, and the offset in the passage's text where it was cut, None when it was not; or
-    why there is nothing to grade."""
-    if not question.strip() or not passage.text.strip():
-        return "there is no question" if not question.strip() else "the passage has no text"
+def encoded(checkpoint: Checkpoint, question: str, passage: Passage, task: str, max_pieces: int) -> Window | str:
+    """The pair as the model takes it, cut at `max_pieces`; or why there is nothing to grade."""
+    if reason := lacking(question, passage):
+        return reason
     text = text_of(question, passage, task)
     pieces = checkpoint.pieces(text)
     cut = len(pieces.ids) > (room := max_pieces - checkpoint.marks_around(pair=False))
@@ -80,7 +70,7 @@ def encoded(
     end = pieces.offsets[-1][1] - (len(text) - len(passage.text)) if cut else None
     if end is not None and end <= 0:
         return f"the question fills the {max_pieces} pieces that the model reads"
-    return checkpoint.finished(pieces), end
+    return checkpoint.finished(pieces), None if end is None else (0, end)
 
 
 def open_t5(folder: str, device: str | None = None, seed: int | None = None) -> Checkpoint:
@@ -106,11 +96,3 @@ def check_task(task: str) -> None:
     """Raise ConfigError for a task that CRAG has no input form and no thresholds for."""
     if task not in PRESETS:
         raise ConfigError(f"no task called '{task}'; there are: {', '.join(PRESETS)}")
-
-
-def _grade(passage: Passage, score: float, cut: int | None) -> Grade:
-    window = None if cut is None else (0, cut)
-    if not math.isfinite(score):
-        return Grade(passage.id, None, reason=f"the model returned {score}", window=window)
-    reason = "" if cut is None else f"read up to character {cut} of {len(passage.text)}"
-    return Grade(passage.id, score, reason=reason, window=window)
