@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 from surefoot.evaluators.llm import (
     LONGEST_RATIONALE,
     LLMEvaluator,
-    LLMVerdict,
     prompt,
     schema,
     score,
@@ -33,22 +32,19 @@ QUESTION = "Who built the Ruvel Bridge?"
 BUILDER = Passage("builder", "It was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
 MATERIAL = Passage("material", "The Ruvel Bridge is of iron.")
 CHEESE = Passage("cheese", "Grate the cheese and add flour.")
-YES = LLMVerdict(Action.CORRECT, 0.9, "names the builder")
-PERHAPS = LLMVerdict(Action.AMBIGUOUS, 0.7, "about the bridge")
-NO = LLMVerdict(Action.INCORRECT, 0.8, "about cheese")
+YES = {"rationale": "names the builder", "grade": "CORRECT", "confidence": 0.9}
+PERHAPS = {"rationale": "about the bridge", "grade": "AMBIGUOUS", "confidence": 0.7}
+NO = {"rationale": "about cheese", "grade": "INCORRECT", "confidence": 0.8}
+GRADED_NO = Grade("", pytest.approx(0.2 / 3), label=Action.INCORRECT, reason="80% sure: about cheese")
 
 
-def judge(text: str) -> LLMVerdict:
+def judge(text: str) -> dict[str, Any]:
     """By the passage alone, as no real model does."""
     return YES if "Aldwin" in text else PERHAPS if "Bridge" in text else NO
 
 
-def entry(verdict: LLMVerdict) -> dict[str, Any]:
-    return {"rationale": verdict.rationale, "grade": verdict.grade.name, "confidence": verdict.confidence}
-
-
-def reply(said: dict[int, LLMVerdict]) -> str:
-    return json.dumps({str(number): entry(verdict) for number, verdict in said.items()})
+def reply(said: dict[int, dict[str, Any]]) -> str:
+    return json.dumps({str(number): verdict for number, verdict in said.items()})
 
 
 def shown(messages: Sequence[Message]) -> list[str]:
@@ -151,7 +147,7 @@ def test_each_question_has_a_call_of_its_own_and_grades_come_in_the_order_of_the
     other = "Which cheese?"
     pairs = [(QUESTION, CHEESE), (other, BUILDER), (QUESTION, BUILDER), (other, CHEESE)]
     grades = LLMEvaluator(reader).grade(pairs)
-    assert [grade.label for grade in grades] == [NO.grade, YES.grade, YES.grade, NO.grade]
+    assert [grade.label for grade in grades] == [Action.INCORRECT, Action.CORRECT, Action.CORRECT, Action.INCORRECT]
     assert [(QUESTION in m[-1].content, len(shown(m))) for m in reader.asked] == [(True, 2), (False, 2)]
 
 
@@ -179,15 +175,12 @@ def test_an_order_in_a_passage_is_not_shown_to_the_model_and_the_step_says_so() 
 # What is read out of a reply
 
 
-def test_a_reply_that_keeps_the_form_is_read_whole() -> None:
-    """Grade, confidence and rationale, by the passage's number."""
-    assert verdicts(reply({1: YES, 2: NO})) == {1: YES, 2: NO}
-
-
 texts = st.text(max_size=12) | st.sampled_from(['"2": {"grade"', '{"1": {', "a, }", '\\"3": {', "},]", "```"])
 said_verdicts = st.dictionaries(
     st.integers(1, 12),
-    st.builds(LLMVerdict, st.sampled_from(Action), st.floats(0, 1), texts.map(lambda text: " ".join(text.split()))),
+    st.fixed_dictionaries(
+        {"rationale": texts, "grade": st.sampled_from([*Action.__members__]), "confidence": st.floats(0, 1)}
+    ),
     min_size=1,
     max_size=5,
 )
@@ -195,15 +188,15 @@ said_verdicts = st.dictionaries(
 
 @given(said_verdicts, st.data(), st.sampled_from([None, 2]))
 def test_any_beginning_of_a_reply_yields_only_true_grades(
-    said: dict[int, LLMVerdict], data: st.DataObject, indent: int | None
+    said: dict[int, dict[str, Any]], data: st.DataObject, indent: int | None
 ) -> None:
     """A reply that is cut off keeps its complete entries, and no other; whatever its rationales hold."""
-    text = json.dumps({str(number): entry(verdict) for number, verdict in said.items()}, indent=indent)
+    text = json.dumps({str(number): verdict for number, verdict in said.items()}, indent=indent)
     cut = data.draw(st.integers(0, len(text)))
-    found = verdicts(text[:cut])
-    whole = verdicts(text)
-    assert whole.keys() == said.keys()
-    assert [(v.grade, v.confidence) for v in whole.values()] == [(v.grade, v.confidence) for v in said.values()]
+    found, whole = verdicts(text[:cut]), verdicts(text)
+    assert {n: (v.label.name, v.score) for n, v in whole.items() if v.label} == {
+        n: (v["grade"], score(Action[v["grade"]], v["confidence"])) for n, v in said.items()
+    }
     assert found == {number: whole[number] for number in found}
     assert len(found) == len(said) or cut < len(text)
 
@@ -211,7 +204,7 @@ def test_any_beginning_of_a_reply_yields_only_true_grades(
 @given(st.text('{}[]":,0123456789\\ \n') | st.text())
 def test_no_reply_can_break_the_reading(text: str) -> None:
     """Whatever a model says, it is grades or nothing."""
-    assert all(0 <= verdict.confidence <= 1 for verdict in verdicts(text).values())
+    assert all(0 <= (verdict.score or 0) <= 1 for verdict in verdicts(text).values())
 
 
 @pytest.mark.parametrize(
@@ -230,16 +223,15 @@ def test_no_reply_can_break_the_reading(text: str) -> None:
 )
 def test_an_entry_with_a_part_that_is_not_what_it_should_be_is_no_grade(damage: dict[str, Any]) -> None:
     """Nothing is guessed; the entry beside it stays. A missing part counts the same."""
-    assert verdicts(json.dumps({"1": entry(YES) | damage, "2": entry(NO)})) == {2: NO}
-    left = {key: value for key, value in entry(YES).items() if key not in damage}
+    assert verdicts(reply({1: YES | damage, 2: NO})) == {2: GRADED_NO}
+    left = {key: value for key, value in YES.items() if key not in damage}
     assert verdicts(json.dumps({"1": left})) == {}
 
 
 def test_a_passage_with_two_verdicts_has_none() -> None:
     """A model that says both has said neither; saying the same twice is saying it."""
-    one, other = json.dumps({"1": entry(YES), "2": entry(NO)}), json.dumps({"1": entry(NO), "2": entry(NO)})
-    assert verdicts(one + other) == {2: NO}
-    assert verdicts(one + other + one) == {2: NO}
+    one, other = reply({1: YES, 2: NO}), reply({1: NO, 2: NO})
+    assert verdicts(one + other) == verdicts(one + other + one) == {2: GRADED_NO}
 
 
 # Asked again
@@ -250,7 +242,7 @@ def test_only_what_is_missing_is_asked_for_again_and_once() -> None:
     reader = Reader(lambda messages: reply({1: judge(shown(messages)[0])}))
     with metered() as meter:
         grades = graded(reader, BUILDER, MATERIAL, CHEESE)
-    assert [grade.label for grade in grades] == [YES.grade, PERHAPS.grade, NO.grade]
+    assert [grade.label for grade in grades] == [Action.CORRECT, Action.AMBIGUOUS, Action.INCORRECT]
     assert meter.calls == 2
     assert shown(reader.asked[1]) == shown(reader.asked[0])[1:]
     assert "Your last reply did not have the form" in reader.asked[1][-1].content
@@ -262,7 +254,7 @@ def test_what_has_no_grade_after_that_could_not_be_graded() -> None:
     reader = Reader(lambda messages: reply({1: judge(shown(messages)[0])}), "yes")
     with metered() as meter:
         cheese, builder = sorted(graded(reader, BUILDER, CHEESE), key=lambda grade: grade.score is None)
-    assert (cheese.label, builder.score, builder.label) == (NO.grade, None, None)
+    assert (cheese.label, builder.score, builder.label) == (Action.INCORRECT, None, None)
     assert builder.reason == "the model gave it no readable grade, asked twice"
     assert meter.calls == 2
 
@@ -294,14 +286,14 @@ def test_a_model_that_fails_fails_the_grading(error: type[Exception]) -> None:
 def test_the_thresholds_read_each_score_as_the_label_that_made_it(action: Action, confidence: float) -> None:
     """At any confidence."""
     own = LLMEvaluator(Reader()).thresholds
-    assert 0 <= score(LLMVerdict(action, confidence, "")) <= 1
-    assert label(score(LLMVerdict(action, confidence, "")), own) is action
+    assert 0 <= score(action, confidence) <= 1
+    assert label(score(action, confidence), own) is action
 
 
 def test_the_scale_rises_from_surely_incorrect_to_surely_correct() -> None:
     """Confidence moves a score away from the middle, and never over a label's border."""
     rising = [(Action.INCORRECT, 1.0), (Action.INCORRECT, 0.0), (Action.AMBIGUOUS, 0.3), (Action.CORRECT, 0.0)]
-    scores = [score(LLMVerdict(action, sure, "")) for action, sure in [*rising, (Action.CORRECT, 1.0)]]
+    scores = [score(*verdict) for verdict in [*rising, (Action.CORRECT, 1.0)]]
     assert all(lower < higher for lower, higher in pairwise(scores))
     assert (scores[0], scores[-1]) == (0, 1)
 

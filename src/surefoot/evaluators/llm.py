@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from surefoot.run import cancel, meter
@@ -41,16 +41,6 @@ _VERDICT = object_form(
 )
 """One passage's grade. Bounds of lengths and numbers are refused by some endpoints and ignored by others, so the
 confidence is an enumeration, and what keeps a small model from never ending its rationale is a pattern."""
-
-
-@dataclass(frozen=True, slots=True)
-class LLMVerdict:
-    """The model's verdict on one passage."""
-
-    grade: Action
-    confidence: float
-    """The model's own, in [0, 1]."""
-    rationale: str
 
 
 class LLMEvaluator:
@@ -104,9 +94,9 @@ class LLMEvaluator:
         shown = {span: line(passage.text[slice(*span)]) for span in windows(passage.text, self.max_characters)}
         return {span: title + text for span, text in shown.items() if WORD.search(text)}
 
-    def _judged(self, question: str, texts: Iterable[str]) -> dict[str, LLMVerdict]:
+    def _judged(self, question: str, texts: Iterable[str]) -> dict[str, Grade]:
         """The verdicts on these texts; one that has none even when it is asked for again is left out."""
-        judged: dict[str, LLMVerdict] = {}
+        judged: dict[str, Grade] = {}
         for batch in self._batches(sorted(texts)):  # sorted, or the retriever's order would change grades
             judged |= self._requested(question, batch)
             if missing := [text for text in batch if text not in judged]:
@@ -124,7 +114,7 @@ class LLMEvaluator:
             room -= len(text)
         return batches
 
-    def _requested(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, LLMVerdict]:
+    def _requested(self, question: str, texts: Sequence[str], again: bool = False) -> dict[str, Grade]:
         cancel.check()
         messages = prompt(question, texts, again)
         reply = self.llm.complete(messages, schema(len(texts)), max_tokens=self.max_tokens * len(texts))
@@ -133,13 +123,13 @@ class LLMEvaluator:
 
 def prompt(question: str, passages: Sequence[str], again: bool = False) -> list[Message]:
     """The conversation that asks for the grades of these passages, each a line; `again`: the last reply had none."""
-    numbered = "\n".join(f"[{n}] {passage}" for n, passage in enumerate(passages, start=1))
-    on_one_line = line(question)
+    lines = "\n".join(f"[{n}] {passage}" for n, passage in enumerate(passages, start=1))
+    asked = line(question)
     entries = ", ".join(f'"{n}": {{"rationale": …, "grade": …, "confidence": …}}' for n in range(1, len(passages) + 1))
     turn = (
-        f"Question: {on_one_line}\n\n{numbered}\n\n"
-        f"{'Your last reply did not have the form that was on_one_line for. ' if again else ''}"
-        f"How well does each of these {len(passages)} passages answer the question: {on_one_line}\n"
+        f"Question: {asked}\n\n{lines}\n\n"
+        f"{'Your last reply did not have the form that was asked for. ' if again else ''}"
+        f"How well does each of these {len(passages)} passages answer the question: {asked}\n"
         f"Reply with this JSON object and nothing else: {{{entries}}}"
     )
     # A lone surrogate, which no endpoint can be sent, must not fail the passages beside it.
@@ -154,38 +144,37 @@ def schema(passages: int) -> dict[str, Any]:
     return object_form(dict.fromkeys(map(str, range(1, passages + 1)), _VERDICT))
 
 
-def verdicts(reply: str) -> dict[int, LLMVerdict]:
-    """The complete verdicts in a reply, by passage number, whatever stands around them or is missing of it.
-
-    A passage with two verdicts that differ has none.
-    """
-    found: dict[int, LLMVerdict | None] = {}
+def verdicts(reply: str) -> dict[int, Grade]:
+    """The complete verdicts in a reply, by passage number, whatever stands around them or is missing of it; their
+    `passage_id` is still empty. A passage with two verdicts that differ has none."""
+    found: dict[int, Grade | None] = {}
     for number, value in numbered(reply):
         verdict = _verdict(value)
         found[number] = verdict if found.get(number, verdict) == verdict else None
     return {number: verdict for number, verdict in found.items() if verdict}
 
 
-def _verdict(value: Mapping[str, Any]) -> LLMVerdict | None:
-    """The entry as a verdict; None: a part is missing or is not what it should be."""
-    grade, confidence, rationale = value.get("grade"), value.get("confidence"), value.get("rationale")
+def _verdict(value: Mapping[str, Any]) -> Grade | None:
+    """The entry as a grade; None: a part is missing or is not what it should be."""
+    grade, sure, rationale = value.get("grade"), value.get("confidence"), value.get("rationale")
     action = Action.__members__.get(grade.strip().upper()) if isinstance(grade, str) else None
     if action is None or not isinstance(rationale, str):
         return None
-    if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 <= confidence <= 1:
+    if not isinstance(sure, int | float) or isinstance(sure, bool) or not 0 <= sure <= 1:
         return None
-    return LLMVerdict(action, float(confidence), line(rationale)[:LONGEST_RATIONALE])
+    reason = f"{sure:.0%} sure: {line(rationale)[:LONGEST_RATIONALE]}"
+    return Grade("", score(action, sure), label=action, reason=reason)
 
 
-def score(verdict: LLMVerdict) -> float:
-    """The verdict on one scale in [0, 1]: a third of it for each label.
+def score(action: Action, confidence: float) -> float:
+    """A verdict on one scale in [0, 1]: a third of it for each label.
 
     CORRECT is 2/3 at no confidence and 1 at full; INCORRECT is 1/3 at none and 0 at full. AMBIGUOUS is 1/2, for
     confidence in it points neither up nor down.
     """
-    if verdict.grade is Action.AMBIGUOUS:
+    if action is Action.AMBIGUOUS:
         return 0.5
-    return (2 + verdict.confidence) / 3 if verdict.grade is Action.CORRECT else (1 - verdict.confidence) / 3
+    return (2 + confidence) / 3 if action is Action.CORRECT else (1 - confidence) / 3
 
 
 def windows(text: str, size: int) -> list[tuple[int, int]]:
@@ -199,12 +188,11 @@ def windows(text: str, size: int) -> list[tuple[int, int]]:
     return [*spans, (start, len(text))]
 
 
-def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], judged: Mapping[str, LLMVerdict]) -> Grade:
+def _grade(passage: Passage, shown: Mapping[tuple[int, int], str], judged: Mapping[str, Grade]) -> Grade:
     """A passage's grade: that of its best window, or none where one of them has none."""
     if not shown:
         return Grade(passage.id, None, reason="the question or the passage has no words")
-    if not all(text in judged for text in shown.values()):
+    if not judged.keys() >= {*shown.values()}:
         return Grade(passage.id, None, reason="the model gave it no readable grade, asked twice")
-    window, best = max(((span, judged[text]) for span, text in shown.items()), key=lambda entry: score(entry[1]))
-    reason = f"{best.confidence:.0%} sure: {best.rationale}"
-    return Grade(passage.id, score(best), None, best.grade, reason, window=window if len(shown) > 1 else None)
+    grades = [replace(judged[text], window=span if len(shown) > 1 else None) for span, text in shown.items()]
+    return replace(max(grades, key=lambda grade: grade.score or 0.0), passage_id=passage.id)
