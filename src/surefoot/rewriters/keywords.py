@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from surefoot.rewriters.templates import instead
 from surefoot.text.replies import object_form, objects
@@ -11,8 +11,6 @@ from surefoot.text.screen import line, screened
 from surefoot.types import Message, Passage, protocols
 from surefoot.types.errors import ComponentError
 
-MOST = 3
-"""Keywords at most (CRAG paper, section 4.4: three)."""
 LONGEST = 60
 """Characters of a keyword."""
 SHOWN = 6
@@ -34,7 +32,7 @@ _EXAMPLES = [
     ),
     ("In which town does the Oslava flow into the Jihlava?", (), ("Oslava", "Jihlava confluence", "town")),
 ]
-_FIELDS = ("first", "second", "third")
+_FIELDS = ("first", "second", "third")  # CRAG paper, section 4.4: at most three
 SCHEMA = object_form({name: {"type": "string", "pattern": f'^[^"\\\\]{{0,{LONGEST}}}$'} for name in _FIELDS})
 """Three fields, of which those that are not needed stay empty: bounds of lists are refused by some endpoints."""
 
@@ -83,9 +81,8 @@ def conversation(
 
 
 def _turn(question: str, found: Sequence[str]) -> str:
-    quoted = [f"> {text}" for text in found if text]
-    heading = ["Found before, and of no help:", *quoted, ""] if quoted else []
-    return "\n".join([*heading, f"Question: {question}"])
+    quoted = "".join(f"> {text}\n" for text in found if text)
+    return (f"Found before, and of no help:\n{quoted}\n" if quoted else "") + f"Question: {question}"
 
 
 def _excerpt(passage: Passage) -> str:
@@ -96,7 +93,12 @@ def _excerpt(passage: Passage) -> str:
 
 def keywords(reply: str) -> tuple[str, ...]:
     """The keywords in a reply, whatever stands around the JSON object; none where there is no such object."""
-    fields = next(iter(objects(reply)), {})
-    values = [fields.get(name) for name in _FIELDS]
-    found = [line(text)[:LONGEST].strip() for text in values if isinstance(text, str)]
-    return tuple(dict.fromkeys(text for text in found if any(map(str.isalnum, text))))
+    return tuple(dict.fromkeys(fields_of(reply, dict.fromkeys(_FIELDS, LONGEST)).values()))
+
+
+def fields_of(reply: str, longest: Mapping[str, int]) -> dict[str, str]:
+    """The texts of a reply's object by name, each on one line and cut to so many characters; without those that lack a
+    letter or digit."""
+    found = next(iter(objects(reply)), {})
+    cut = {name: line(found[name])[:most].strip() for name, most in longest.items() if isinstance(found.get(name), str)}
+    return {name: text for name, text in cut.items() if any(map(str.isalnum, text))}

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from surefoot.components import misnamed
-from surefoot.rewriters.keywords import conversation
+from surefoot.rewriters.keywords import conversation, fields_of
 from surefoot.rewriters.templates import instead
-from surefoot.text.replies import object_form, objects
-from surefoot.text.screen import line
+from surefoot.text.replies import object_form
 from surefoot.types import Message, Passage, RewrittenQuery, protocols
 from surefoot.types.errors import ComponentError, ConfigError
 
@@ -75,8 +74,7 @@ power drill overheating what to do""",
 }
 """By task, as the paper prompts by data set: a question, what was found before, and the three fields of the reply; all
 of it is made up."""
-_FORMS = {name: {"type": "string", "pattern": f'^[^"\\\\]{{1,{most}}}$'} for name, most in LONGEST.items()}
-SCHEMA = object_form(_FORMS)
+SCHEMA = object_form({name: {"type": "string", "pattern": f'^[^"\\\\]{{1,{most}}}$'} for name, most in LONGEST.items()})
 
 
 class LLMRewriter:
@@ -120,9 +118,5 @@ def prompt(question: str, seen: Sequence[Passage], task: str = USUAL) -> list[Me
 
 def rewritten(reply: str) -> RewrittenQuery | None:
     """The fields of a reply, each on one line and cut; None where it holds no query with a letter or digit."""
-    fields = next(iter(objects(reply)), {})
-    cut = {
-        name: line(text)[:most].strip() for name, most in LONGEST.items() if isinstance(text := fields.get(name), str)
-    }
-    named = {name: text for name, text in cut.items() if any(map(str.isalnum, text))}
-    return RewrittenQuery(**named) if "query" in named else None
+    fields = fields_of(reply, LONGEST)
+    return RewrittenQuery(**fields) if "query" in fields else None
