@@ -228,7 +228,7 @@ class _ConstantLLM:
 
 
 def _reply(folder: Path) -> None:
-    from surefoot.evaluate.diagnose.scored_run import ScoredRun
+    from surefoot.evaluate.diagnose.diagnosis import ScoredRun
     from surefoot.evaluate.report.narrative import report
     from surefoot.evaluate.score.summaries import summaries
     from surefoot.evaluators.llm import LLMEvaluator as Evaluator

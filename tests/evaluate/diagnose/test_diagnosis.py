@@ -11,10 +11,9 @@ import pytest
 
 from evaluations import as_report
 from surefoot.config.settings import read
-from surefoot.evaluate.diagnose.diagnosis import as_markdown, diagnose, insight, predicted, tallies
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations

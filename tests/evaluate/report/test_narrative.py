@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from evaluations import as_report
-from surefoot.evaluate.diagnose.diagnosis import diagnose
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
 from surefoot.evaluate.report.form import violations
 from surefoot.evaluate.report.narrative import (
     LONGEST,

@@ -45,16 +45,15 @@ class Posed:
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The generator's answer, with what its letter or verdict stands for."""
-        kind = task(self.example)
-        own = self.generator
+        kind, own, example = task(self.example), self.generator, self.example
         generator: Generator = own.with_task(kind) if isinstance(own, TaskAware) else own
-        answer = generator.generate(with_choices(self.example), knowledge, on_text)
-        return replace(answer, stands_for=self._meant(kind, answer.text)) if answer.text else answer
-
-    def _meant(self, kind: str, answer: str) -> str | None:
+        answer = generator.generate(with_choices(example), knowledge, on_text)
+        if not answer.text:
+            return answer
+        meant = example.question if kind == "claim" and stated(answer.text) == "true" else None
         if kind == "choice":
-            return dict(self.example.choices).get(picked(answer, self.example.choices) or "")
-        return self.example.question if kind == "claim" and stated(answer) == "true" else None
+            meant = dict(example.choices).get(picked(answer.text, example.choices) or "")
+        return replace(answer, stands_for=meant)
 
 
 def picked(answer: str, choices: tuple[tuple[str, str], ...]) -> str | None:
@@ -66,7 +65,11 @@ def picked(answer: str, choices: tuple[tuple[str, str], ...]) -> str | None:
     letters = {letter for letter, _ in choices}
     leading = _LEADING.match(answer)
     named = {one or other for one, other in _STATED.findall(answer)} | ({leading[1]} if leading else set())
-    worded = _by_words(answer, choices)
+    padded = f" {' '.join(words(answer))} "
+    texts = {letter: f" {' '.join(words(text))} " for letter, text in choices if words(text)}
+    there = {letter: text for letter, text in texts.items() if text in padded}
+    # One within another that stands there too counts not.
+    worded = {letter for letter, text in there.items() if not any(text in other != text for other in there.values())}
     every = (named & letters) or worded
     return every.pop() if len(every) == 1 and worded <= every else None
 
@@ -82,7 +85,7 @@ def is_claim(example: Example) -> bool:
     return not example.choices and {answer.lower() for answer in example.answers} in ({"true"}, {"false"})
 
 
-def strict(answer: str, example: Example) -> bool:
+def _strict(answer: str, example: Example) -> bool:
     """True if the answer settles on the right choice or truth; UsageError for other questions."""
     if example.choices:
         return bool(example.key) and picked(answer, example.choices) == example.key
@@ -91,7 +94,7 @@ def strict(answer: str, example: Example) -> bool:
     raise UsageError(f"the rule 'strict' is for choices and claims; question {example.id} is neither")
 
 
-def letter(answer: str, example: Example) -> bool:
+def _letter(answer: str, example: Example) -> bool:
     """True if the letter of the right choice stands anywhere in the answer: the rule of CRAG's released scripts, which
     nearly any sentence satisfies where the letter is A. Raises UsageError for questions without choices."""
     if not example.choices:
@@ -99,19 +102,14 @@ def letter(answer: str, example: Example) -> bool:
     return bool(example.key) and example.key in answer
 
 
-def letter_or_text(answer: str, example: Example) -> bool:
-    """The rule of the open reproduction: `letter`, or `match_lower` with the choice's text."""
-    return letter(answer, example) or match_lower(answer, example.answers)
-
-
 RULES: dict[str, Callable[[str, Example], bool]] = {
     "match": lambda answer, example: match(answer, example.answers),
     "match_lower": lambda answer, example: match_lower(answer, example.answers),
-    "strict": strict,
-    "letter": letter,
-    "letter_or_text": letter_or_text,
+    "strict": _strict,
+    "letter": _letter,
+    "letter_or_text": lambda answer, example: _letter(answer, example) or match_lower(answer, example.answers),
 }
-"""Rules for a right answer: (answer, example) -> bool."""
+"""Rules for a right answer: (answer, example) -> bool. The open reproduction takes the letter or the choice's text."""
 
 
 def rules(example: Example) -> tuple[str, ...]:
@@ -119,11 +117,3 @@ def rules(example: Example) -> tuple[str, ...]:
     if example.choices:
         return tuple(RULES)
     return ("match", "match_lower", "strict") if is_claim(example) else ("match", "match_lower")
-
-
-def _by_words(answer: str, choices: tuple[tuple[str, str], ...]) -> set[str]:
-    """Choices whose words stand in the answer in their order; one within another that stands there too counts not."""
-    padded = f" {' '.join(words(answer))} "
-    there = {letter: f" {' '.join(words(text))} " for letter, text in choices if words(text)}
-    found = {letter: text for letter, text in there.items() if text in padded}
-    return {letter for letter, text in found.items() if not any(text in other != text for other in found.values())}

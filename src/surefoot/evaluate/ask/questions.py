@@ -87,7 +87,15 @@ def load(path: str | Path, golds: str | Path | None = None, limit: int | None = 
     examples = [_example(row, f"{path}, question {row['id']}") for row in found]
     if not examples:
         raise UsageError(f"{path} holds no questions")
-    _remark(examples, problems)
+    seen: set[str] = set()
+    for example in examples:
+        if not example.question.strip():
+            problems.add("no question; it fails, and counts as wrong", example.id)
+        elif folded(example.question) in seen:
+            problems.add("asked before under another id; each counts", example.id)
+        if example.answerable and not any(answer.strip() for answer in example.answers):
+            problems.add("no gold answer; whatever is said counts as wrong", example.id)
+        seen.add(folded(example.question))
     chosen = set(sample((example.id for example in examples), limit))
     sampled = tuple(example for example in examples if example.id in chosen)
     return LoadedQuestions(name, sampled, len(examples), problems.all())
@@ -167,19 +175,6 @@ def _answered(found: Sequence[Row], golds: Sequence[Row], problems: Problems) ->
 def folded(question: str) -> str:
     """The question without differences of case and white space."""
     return " ".join(question.split()).casefold()
-
-
-def _remark(examples: Iterable[Example], problems: Problems) -> None:
-    """Count the problems that questions of any format may have."""
-    seen: set[str] = set()
-    for example in examples:
-        if not example.question.strip():
-            problems.add("no question; it fails, and counts as wrong", example.id)
-        elif folded(example.question) in seen:
-            problems.add("asked before under another id; each counts", example.id)
-        if example.answerable and not any(answer.strip() for answer in example.answers):
-            problems.add("no gold answer; whatever is said counts as wrong", example.id)
-        seen.add(folded(example.question))
 
 
 def _example(row: Any, place: str) -> Example:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, Failure, failures
 from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
@@ -37,6 +38,39 @@ FORM = "format"
 """The stage whose answers are right and badly put."""
 RULES = "rules"
 """The author of a diagnosis without a model."""
+
+
+@dataclass(frozen=True)
+class ScoredRun:
+    """Answered questions, their scores with the summaries, and the configuration that answered them."""
+
+    records: Sequence[Record]
+    scores: Sequence[Score]
+    summaries: Sequence[Summary]
+    config: Mapping[str, Any]
+    metrics: Mapping[str, Metric] = field(default_factory=diamond)
+    """The metrics that texts tell of, by name."""
+    samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
+    """Examples of each metric, the lowest first."""
+
+    @cached_property
+    def by_id(self) -> dict[str, Record]:
+        """The records by their ids."""
+        return {record.id: record for record in self.records}
+
+    @property
+    def judged(self) -> list[Summary]:
+        """The summaries of `metrics` that have a mean."""
+        return [summary for summary in self.summaries if summary.metric in self.metrics and summary.mean is not None]
+
+    def mean(self, metric: str) -> float | None:
+        """The mean of a metric; None: it has none."""
+        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
+
+    def mean_of(self, metric: str, ids: Collection[str]) -> float | None:
+        """The mean of a metric over these records; None: none of them is scored."""
+        values = [s.value for s in self.scores if s.metric == metric and s.record_id in ids and s.value is not None]
+        return fmean(values) if values else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +115,14 @@ def diagnose(
     settings, known = configured(records, config), diamond() if metrics is None else metrics
     found = failures(records, scores, settings, corpus, known)
     by_stage = tallies(found, records)
-    run = _Diagnosed(records, scores, summaries, settings, known)
-    items = tuple(run.item(tally) for tally in _worth_telling(by_stage))
+    run = ScoredRun(records, scores, summaries, settings, known)
+    # A single case is no pattern, unless there are no others.
+    told = [tally for tally in by_stage if len(tally.lost) > 1][:MOST_ITEMS] or by_stage[:1]
+    items = tuple(_item(run, tally) for tally in told)
     insights = tuple(insight(run, summary) for summary in run.judged)
+    worst = by_stage[0] if by_stage else None
     return Diagnosis(
-        run.summary(found, by_stage, items), run.gist(found, by_stage), insights, items, run.outlook(items), RULES
+        _summary(run, len(found), worst), _gist(run, len(found), worst), insights, items, _outlook(items), RULES
     )
 
 
@@ -98,10 +135,14 @@ def configured(records: Sequence[Record], config: Mapping[str, Any] | None = Non
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
     """The answers that each stage lost, the worst stage first; of equals, the first in `STAGES`. Form comes last,
     however many it lost: their answers are right."""
-    groups = {record.id: record.group or f"\0{record.id}" for record in records}
-    every = [_tally(stage, [f for f in found if f.stage == stage], groups) for stage in STAGES]
-    hurt = [tally for tally in every if tally.lost]
-    return tuple(sorted(hurt, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
+    independent, every = len({record.group or f"\0{record.id}" for record in records}), []
+    for stage in STAGES:
+        if kinds := [failure.kind for failure in found if failure.stage == stage]:
+            kind = max(dict.fromkeys(kinds), key=kinds.count)
+            lost = sorted((f for f in found if f.stage == stage), key=lambda failure: failure.kind != kind)
+            low, high = wilson(len(lost) / len(records) * independent, independent) or (0.0, 1.0)  # type: ignore[arg-type]
+            every.append(Tally(stage, kind, tuple(lost), len(records), low, high))
+    return tuple(sorted(every, key=lambda tally: (tally.stage == FORM, -len(tally.lost))))
 
 
 def insight(run: ScoredRun, summary: Summary) -> Insight:
@@ -120,163 +161,128 @@ def predicted(lost: int, of: int, room: float) -> float:
     return round(COMES_BACK * lost / (of + DOUBT) * room, 3)
 
 
-def _tally(stage: str, lost: Sequence[Failure], groups: Mapping[str, str]) -> Tally:
-    kinds = [failure.kind for failure in lost]
-    kind = max(dict.fromkeys(kinds), key=kinds.count, default="")
-    ordered = sorted(lost, key=lambda failure: failure.kind != kind)
-    independent = len(set(groups.values()))
-    low, high = wilson(len(lost) / max(1, len(groups)) * independent, independent) or (0.0, 1.0)  # type: ignore[arg-type]
-    return Tally(stage, kind, tuple(ordered), len(groups), low, high)
+def _item(run: ScoredRun, tally: Tally) -> ActionItem:
+    remedy, lost = REMEDIES[tally.stage, tally.kind], len(tally.lost)
+    patch = patch_of(tally.stage, tally.kind, run.config, run.records)
+    metrics = tuple(metric for metric in remedy.metrics if run.mean(metric) is not None) or remedy.metrics
+    count = f"{lost} of {tally.of} records"
+    gain = predicted(lost, tally.of, _room(run, metrics[0], tally)) if patch else None
+    interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
+    levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := run.mean(m)) is not None]
+    settings = SystemSettings(run.config).current(remedy.settings, remedy.like)
+    cases = [f for f in tally.lost if run.by_id[f.record_id].question.strip()][:CASES]
+    steps = [_set(f"`{key}` to {written(value)}" for key, value in flat(patch).items()) or remedy.do, remedy.also]
+    steps.append("Keep the change only if held-out questions gain.")
+    share = tally.share
+    priority: Priority = "critical" if share >= CRITICAL else "high" if share >= HIGH else "medium"
+    return ActionItem(
+        title=remedy.title,
+        priority="medium" if tally.stage == FORM else priority,
+        problem_detection=f"{count} ({percent(share, 0)}, {interval}) fail because {remedy.what}."
+        + (f" {', '.join(levels)}." if levels else ""),
+        problem_detection_gist=f"In {count} {remedy.gist}",
+        root_cause_analysis=remedy.cause + (f" As configured: {', '.join(settings)}." if settings else ""),
+        root_cause_analysis_gist=remedy.cause_gist,
+        evidence_trace=_evidence(run, tally, metrics, cases),
+        evidence_trace_gist=f"{count} show it: {remedy.shown}",
+        recommended_protocol=_protocol(run, remedy, patch, metrics[0], gain),
+        recommended_protocol_gist="\n".join(f"- {step}" for step in steps),
+        stage=tally.stage,
+        metrics=metrics,
+        cases=tuple(failure.record_id for failure in cases),
+        patch=patch,
+        predicted=gain,
+    )
 
 
-def _worth_telling(found: Sequence[Tally]) -> Sequence[Tally]:
-    """The stages that lost more than one record; where none did, the first of all."""
-    return [tally for tally in found if len(tally.lost) > 1][:MOST_ITEMS] or found[:1]
+def _set(changes: Iterable[str]) -> str:
+    """The changes as a sentence; empty: there are none."""
+    words = " and ".join(changes)
+    return f"Set {words}." if words else ""
 
 
-class _Diagnosed(ScoredRun):
-    """The run that the texts are about."""
+def _evidence(run: ScoredRun, tally: Tally, metrics: Sequence[str], cases: Sequence[Failure]) -> str:
+    pattern = [
+        f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
+        for metric in metrics[:2]
+        if (here := run.mean_of(metric, tally.ids)) is not None and (mean := run.mean(metric)) is not None
+    ]
+    lines = [f"- {quoted(run.by_id[f.record_id].question, LONGEST_QUESTION)}: {f.evidence}" for f in cases]
+    return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
 
-    def item(self, tally: Tally) -> ActionItem:
-        remedy = _remedy(tally)
-        patch = patch_of(tally.stage, tally.kind, self.config, self.records)
-        metrics = tuple(metric for metric in remedy.metrics if self.mean(metric) is not None) or remedy.metrics
-        count = f"{len(tally.lost)} of {tally.of} records"
-        gain = predicted(len(tally.lost), tally.of, self._room(metrics[0], tally)) if patch else None
-        return ActionItem(
-            title=remedy.title,
-            priority=_priority(tally),
-            problem_detection=self._problem(tally, remedy, count),
-            problem_detection_gist=f"In {count} {remedy.gist}",
-            root_cause_analysis=self._cause(remedy),
-            root_cause_analysis_gist=remedy.cause_gist,
-            evidence_trace=self._evidence(tally, metrics),
-            evidence_trace_gist=f"{count} show it: {remedy.shown}",
-            recommended_protocol=self._protocol(remedy, patch, metrics[0], gain),
-            recommended_protocol_gist="\n".join(f"- {step}" for step in _steps(remedy, patch)),
-            stage=tally.stage,
-            metrics=metrics,
-            cases=tuple(failure.record_id for failure in self._cases(tally)),
-            patch=patch,
-            predicted=gain,
+
+def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
+    now = SystemSettings(run.config).now
+    changes = _set(f"`{key}` from {written(now(key))} to {written(value)}" for key, value in flat(patch).items())
+    parts = [remedy.advice, changes, f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
+    if gain is not None:
+        parts.append(
+            f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
+            f"as if {DOUBT} more records had been judged and none of them lost."
         )
+    return " ".join(filter(None, parts))
 
-    def summary(self, found: Sequence[Failure], by_stage: Sequence[Tally], items: Sequence[ActionItem]) -> str:
-        parts = [f"{len(found)} of {len(self.records)} answers need work: they are wrong, refused, or scored low."]
-        ranked = [f"{title(one.metric, self.metrics)} with a mean of {one.mean:.2f}" for one in self._ranked()]
-        if len(ranked) > 1:
-            parts += [f"The top strength is {ranked[0]}.", f"The top weakness is {ranked[-1]}."]
-        elif ranked:
-            parts.append(f"The one metric that was scored is {ranked[0]}.")
-        else:
-            parts.append("No metric was scored, so only reference answers and traces can tell.")
-        fault = f"For {len(by_stage[0].lost)} of these {_remedy(by_stage[0]).fault}." if items else ""
-        return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
-    def gist(self, found: Sequence[Failure], by_stage: Sequence[Tally]) -> str:
-        """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
-        of = len(self.records)
-        if by_stage:
-            fault = f"for {len(by_stage[0].lost)} of them {_remedy(by_stage[0]).fault}"
-            return (
-                f"{len(found)} of {of} answers need work; {fault}, {self._health('was')}. Make the first item's change "
-                "alone, and keep it only if questions not yet seen gain."
-            )
+def _room(run: ScoredRun, metric: str, tally: Tally) -> float:
+    """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
+    here, others = run.mean_of(metric, tally.ids), run.mean_of(metric, run.by_id.keys() - tally.ids)
+    return 1.0 if here is None else max(0.0, (1.0 if others is None else others) - here)
+
+
+def _ranked(run: ScoredRun) -> list[tuple[str, str]]:
+    """Title and mean of each metric, the strongest first."""
+    ranked = sorted(run.judged, key=lambda summary: -(summary.mean or 0.0))
+    return [(title(one.metric, run.metrics), f"{one.mean:.2f}") for one in ranked]
+
+
+def _summary(run: ScoredRun, lost: int, worst: Tally | None) -> str:
+    parts = [f"{lost} of {len(run.records)} answers need work: they are wrong, refused, or scored low."]
+    ranked = [f"{name} with a mean of {mean}" for name, mean in _ranked(run)]
+    if len(ranked) > 1:
+        parts += [f"The top strength is {ranked[0]}.", f"The top weakness is {ranked[-1]}."]
+    elif ranked:
+        parts.append(f"The one metric that was scored is {ranked[0]}.")
+    else:
+        parts.append("No metric was scored, so only reference answers and traces can tell.")
+    fault = worst and f"For {len(worst.lost)} of these {REMEDIES[worst.stage, worst.kind].fault}."
+    return " ".join([*parts, fault or "No stage stands out as the one at fault."])
+
+
+def _gist(run: ScoredRun, lost: int, worst: Tally | None) -> str:
+    """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
+    of, ranked, was = len(run.records), _ranked(run), "was" if worst else "has been"
+    if not ranked:
+        some = "" if worst else " on any of them"
+        health = f"by the words of the reference answers alone, since no metric {was} scored{some}"
+    elif len(ranked) == 1:
+        (name, mean), *_ = ranked
+        health = f"while {name}, the only metric that was scored, averages {mean} over all of them"
+    else:
+        (best, mean), *_, (weakest, lowest) = ranked
+        health = f"while {best} is the strongest metric at {mean} and {weakest} the weakest at {lowest}"
+    if worst:
+        fault = f"for {len(worst.lost)} of them {REMEDIES[worst.stage, worst.kind].fault}"
         return (
-            f"None of the {of} answers needs work by any rule that applies here, {self._health('has been')}. Keep the "
-            "configuration, and judge more or harder questions before you trust that there is nothing left to mend."
+            f"{lost} of {of} answers need work; {fault}, {health}. Make the first item's change alone, and keep it "
+            "only if questions not yet seen gain."
         )
-
-    def outlook(self, items: Sequence[ActionItem]) -> str:
-        first = next((item for item in items if item.predicted), None)
-        if first:
-            return (
-                f"The first patch is expected to gain about {first.predicted:.2g} of {title(first.metrics[0])}, shrunk "
-                "for the uncertainty. Try it on questions that this diagnosis has not seen, since it fits those that "
-                "it was made from best. Then diagnose again: the faults behind a stage show only once the stage works."
-            )
-        if items:
-            return (
-                "None of these changes is a setting, so no gain is predicted. Measure again after each, on the same "
-                "questions."
-            )
-        return "These records show nothing to mend. More of them, or harder ones, would say more."
-
-    def _health(self, was: str) -> str:
-        named = [(title(one.metric, self.metrics), f"{one.mean:.2f}") for one in self._ranked()]
-        if not named:
-            some = " on any of them" if was == "has been" else ""
-            return f"by the words of the reference answers alone, since no metric {was} scored{some}"
-        (best, mean), (worst, lowest) = named[0], named[-1]
-        if len(named) == 1:
-            return f"while {best}, the only metric that was scored, averages {mean} over all of them"
-        return f"while {best} is the strongest metric at {mean} and {worst} the weakest at {lowest}"
-
-    def _problem(self, tally: Tally, remedy: Remedy, count: str) -> str:
-        interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
-        levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := self.mean(m)) is not None]
-        level = f" {', '.join(levels)}." if levels else ""
-        return f"{count} ({percent(tally.share, 0)}, {interval}) fail because {remedy.what}.{level}"
-
-    def _cause(self, remedy: Remedy) -> str:
-        settings = SystemSettings(self.config).current(remedy.settings, remedy.like)
-        return remedy.cause + (f" As configured: {', '.join(settings)}." if settings else "")
-
-    def _evidence(self, tally: Tally, metrics: Sequence[str]) -> str:
-        pattern = [
-            f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
-            for metric in metrics[:2]
-            if (here := self.mean_of(metric, tally.ids)) is not None and (mean := self.mean(metric)) is not None
-        ]
-        lines = [f"- {quoted(self._question(f), LONGEST_QUESTION)}: {f.evidence}" for f in self._cases(tally)]
-        return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
-
-    def _protocol(self, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
-        now = SystemSettings(self.config).now
-        changes = [f"`{key}` from {written(now(key))} to {written(value)}" for key, value in flat(patch).items()]
-        parts = [remedy.advice, *([f"Set {' and '.join(changes)}."] if changes else [])]
-        parts += [f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
-        if gain is not None:
-            parts.append(
-                f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
-                f"as if {DOUBT} more records had been judged and none of them lost."
-            )
-        return " ".join(parts)
-
-    def _cases(self, tally: Tally) -> list[Failure]:
-        return [failure for failure in tally.lost if self._question(failure).strip()][:CASES]
-
-    def _question(self, failure: Failure) -> str:
-        return self.by_id[failure.record_id].question
-
-    def _ranked(self) -> list[Summary]:
-        return sorted(self.judged, key=lambda summary: -(summary.mean or 0.0))
-
-    def _room(self, metric: str, tally: Tally) -> float:
-        """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
-        here = self.mean_of(metric, tally.ids)
-        if here is None:
-            return 1.0
-        others = self.mean_of(metric, self.by_id.keys() - tally.ids)
-        return max(0.0, (1.0 if others is None else others) - here)
+    return (
+        f"None of the {of} answers needs work by any rule that applies here, {health}. Keep the configuration, and "
+        "judge more or harder questions before you trust that there is nothing left to mend."
+    )
 
 
-def _remedy(tally: Tally) -> Remedy:
-    return REMEDIES[tally.stage, tally.kind]
-
-
-def _priority(tally: Tally) -> Priority:
-    """The priority by the share that was lost; form, which loses right answers, is never more than medium."""
-    if tally.stage == FORM:
-        return "medium"
-    return "critical" if tally.share >= CRITICAL else "high" if tally.share >= HIGH else "medium"
-
-
-def _steps(remedy: Remedy, patch: Patch) -> Iterator[str]:
-    settings = [f"`{key}` to {written(value)}" for key, value in flat(patch).items()]
-    yield f"Set {' and '.join(settings)}." if settings else remedy.do
-    yield remedy.also
-    yield "Keep the change only if held-out questions gain."
+def _outlook(items: Sequence[ActionItem]) -> str:
+    if first := next((item for item in items if item.predicted), None):
+        return (
+            f"The first patch is expected to gain about {first.predicted:.2g} of {title(first.metrics[0])}, shrunk "
+            "for the uncertainty. Try it on questions that this diagnosis has not seen, since it fits those that "
+            "it was made from best. Then diagnose again: the faults behind a stage show only once the stage works."
+        )
+    if items:
+        again = "Measure again after each, on the same questions."
+        return f"None of these changes is a setting, so no gain is predicted. {again}"
+    return "These records show nothing to mend. More of them, or harder ones, would say more."
 
 
 def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
@@ -304,7 +310,11 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
     if any(summary.mean is not None for summary in summaries):
         yield "| metric | mean | 95 % interval | scored | unscored | level |"
         yield "| --- | --- | --- | --- | --- | --- |"
-        yield from (_row(summary, title(summary.metric, metrics)) for summary in summaries)
+        for one in summaries:
+            mean = "" if one.mean is None else f"{one.mean:.2f}"
+            interval = "" if one.low is None else f"{one.low:.2f} to {one.high:.2f}"
+            cells = [title(one.metric, metrics), mean, interval, one.scored, one.unscored, one.level or ""]
+            yield f"| {' | '.join(map(str, cells))} |"
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
@@ -312,7 +322,11 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
         yield from (f"**Evidence.** {_shown(item.evidence_trace)}", "")
         yield from (f"**What to do.** {_shown(item.recommended_protocol)}", "")
         yield from (_shown(item.recommended_protocol_gist), "")
-        yield from _patch(item)
+        if item.patch:
+            yield "```toml"
+            for section, of in item.patch.items():
+                yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
+            yield from ("```", "")
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:
@@ -326,18 +340,3 @@ def _shown(text: str) -> str:
     """A text with its lists and code, in which nothing is HTML, leads anywhere, opens a block or steers a terminal."""
     plain = printable("".join(" " if letter.isspace() and letter != "\n" else letter for letter in text), lines=True)
     return re.sub(r"([\[\]]|```|~~~)", r"\\\1", plain.replace("&", "&amp;").replace("<", "&lt;"))
-
-
-def _row(summary: Summary, name: str) -> str:
-    if summary.mean is None:
-        return f"| {name} | | | {summary.scored} | {summary.unscored} | |"
-    interval = "" if summary.low is None else f"{summary.low:.2f} to {summary.high:.2f}"
-    return f"| {name} | {summary.mean:.2f} | {interval} | {summary.scored} | {summary.unscored} | {summary.level} |"
-
-
-def _patch(item: ActionItem) -> Iterator[str]:
-    if item.patch:
-        yield "```toml"
-        for section, of in item.patch.items():
-            yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
-        yield from ("```", "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -31,7 +30,7 @@ SEARCHED = 30
 """Passages of an index that are looked through for a reference answer."""
 
 _VERDICTS = {"yes", "no", "true", "false", "none", "unknown"}
-_ENDED = re.compile(r"[.!?…:;\"”’)\]|*`。！？]\s*\Z")
+_ENDS = tuple('.!?…:;"”’)]|*`。！？')
 
 
 def declines(text: str) -> bool:
@@ -42,7 +41,8 @@ def declines(text: str) -> bool:
 
 def ended(text: str) -> bool:
     """True if a text ends where a sentence, or a heading, does."""
-    return bool(_ENDED.search(text)) or text.rstrip().rpartition("\n")[2].startswith("#") or not text.strip()
+    whole = text.rstrip()
+    return not whole or whole.endswith(_ENDS) or whole.rpartition("\n")[2].startswith("#")
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +80,7 @@ def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
         return False
     truth_stems = {stem(word) for truth in truths for word in words(truth)}
     there = _bag(f"{passage.title} {passage.text}")[1]
-    if any(_mostly({stem(word) for word in words(name)} - truth_stems, there) for name in names(question)):
+    if any(2 * len(name & there) > len(name) for name in (named - truth_stems for named in _named(question))):
         return True
     topic = {stem(word) for word in content_words(question)} - truth_stems
     return not topic or len(topic & there) >= max(min(2, len(topic)), ABOUT * len(topic))
@@ -90,8 +90,14 @@ def bears_out(question: str, passage: Passage, truths: Sequence[str]) -> bool:
     """The same, and one of the names in the question must be there: among all passages of a corpus, some hold any city.
     The last step of a question in several steps is missed so."""
     there = _bag(f"{passage.title} {passage.text}")[1]
-    called = [{stem(word) for word in words(name)} for name in names(question)]
-    return (not called or any(_mostly(name, there) for name in called)) and bears(question, passage, truths)
+    called = _named(question)
+    found = not called or any(2 * len(name & there) > len(name) for name in called)
+    return found and bears(question, passage, truths)
+
+
+def _named(question: str) -> list[set[str]]:
+    """The stems of each name in the question."""
+    return [{stem(word) for word in words(name)} for name in names(question)]
 
 
 def together(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
@@ -120,7 +126,7 @@ def tiny(passages: Sequence[Passage]) -> bool:
 def neighbours(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
     """Neighbouring passages of one document; in the given order where no places are known. Rows of one file belong
     together by the address that each claims, and never with rows of another file."""
-    documents: dict[tuple[str | None, str], list[Passage]] = defaultdict(list)
+    documents = defaultdict(list)
     for passage in passages:
         documents[passage.file, passage.url or passage.title].append(passage)
     for parts in documents.values():
@@ -134,9 +140,7 @@ class Pool:
     """All passages of the corpus that a run ever saw, by their words: what one question missed another may have had."""
 
     def __init__(self, records: Iterable[Record]) -> None:
-        seen = {
-            passage.text: passage for record in records for passage in seen_by(record) if passage.source == "corpus"
-        }
+        seen = {p.text: p for record in records for p in seen_by(record) if p.source == "corpus"}
         self.passages = tuple(seen.values())
         self._by_word: dict[str, list[int]] = defaultdict(list)
         for number, passage in enumerate(self.passages):
@@ -145,13 +149,12 @@ class Pool:
 
     def holds(self, record: Record) -> bool:
         """True if one of them bears a reference answer to the record's question."""
-        return any(bears_out(record.question, p, (truth,)) for truth in record.truths for p in self._near(truth))
-
-    def _near(self, truth: str) -> list[Passage]:
-        found = [self._by_word.get(word, []) for word in content_words(truth)]
-        short = len(words(truth)) <= SHORT
-        rarest = min(found if short else filter(None, found), key=len, default=[])
-        return [self.passages[number] for number in rarest]
+        for truth in record.truths:
+            found = [self._by_word.get(word, []) for word in content_words(truth)]
+            rarest = min(found if len(words(truth)) <= SHORT else filter(None, found), key=len, default=[])
+            if any(bears_out(record.question, self.passages[number], (truth,)) for number in rarest):
+                return True
+        return False
 
 
 def held_by(index: Index) -> Corpus:
@@ -173,10 +176,6 @@ def seen_by(record: Record) -> tuple[Passage, ...]:
     return trace.passages + trace.external if trace else record.contexts or ()
 
 
-def _mostly(name: set[str], there: frozenset[str]) -> bool:
-    return bool(name) and 2 * len(name & there) > len(name)
-
-
 def _broken(passage: Passage, truth: str) -> bool:
     """True if the passage ends with the first words of the truth, or begins with its last."""
     there, sought = words(passage.text), words(truth)
@@ -187,8 +186,7 @@ def _broken(passage: Passage, truth: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _share(text: str, truth: str) -> float:
-    every = facts(truth)
-    return sum(states(text, fact) for fact in every) / len(every) if every else 0.0
+    return sum(states(text, fact) for fact in facts(truth)) / max(1, len(facts(truth)))
 
 
 @lru_cache(maxsize=4096)

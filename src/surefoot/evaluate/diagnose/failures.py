@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.evaluate.diagnose import evidence as texts
 from surefoot.evaluate.diagnose.evidence import Corpus, Pool, holds, locatable, seen_by
-from surefoot.evaluate.diagnose.record_context import (
-    STRONG,
-    WEAK,
-    RecordContext,
-    answer,
-    by_record,
-    lost,
-    quoted,
-    read,
-    refused,
-    right,
-    withheld,
-)
+from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, RecordContext, quoted
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc
 from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
-from surefoot.types import Action, Grade, Metric, Passage, Record, Score, Trace
+from surefoot.types import Action, Metric, Passage, Record, Score, Trace
 
 STAGES = tuple(
     "error retrieval chunking ranking grading thresholds search refinement truncation grounding refusal reading "
@@ -49,7 +38,7 @@ ROOM = 0.6
 LONG = 12
 """Words of an answer that should end like a sentence, where nothing is known of its limit."""
 
-_CUT = re.compile(r"\b(?:cut|split|truncat\w+|mid-sentence|fragment\w*|incomplete)\b", re.IGNORECASE)
+_CUT = r"\b(?:cut|split|truncat\w+|mid-sentence|fragment\w*|incomplete)\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,38 +66,34 @@ def failures(
     not hand on the evidence is at fault. `corpus` says whether the corpus holds it; without it, only what other
     questions retrieved can tell. `metrics` None: the built-in ones.
     """
-    known = diamond() if metrics is None else metrics
-    valued = by_record(scores)
-    pool = Pool(records)
+    valued: defaultdict[str, dict[str, Score]] = defaultdict(dict)
+    for score in scores:
+        if score.value is not None:
+            valued[score.record_id][score.metric] = score
+    pool, known = Pool(records), diamond() if metrics is None else metrics
     found: list[Failure] = []
     for record in records:
-        held = True if pool.holds(record) else corpus(record) if corpus else None
-        case = RecordContext(record, valued.get(record.id, {}), config, held, known)
-        if lost(case) and (failure := _failure(case)):
+        held = pool.holds(record) or (corpus(record) if corpus else None)
+        case = RecordContext(record, valued[record.id], config, held, known)
+        if case.lost and (failure := _failure(case)):
             found.append(failure)
-    fault = "thresholds" if separated(records) else "grading"
+    pairs = graded(records)
+    area = roc_auc([score for score, _ in pairs], [good for _, good in pairs]).value if pairs else None
+    # Passages without evidence among which none has any say nothing of the evaluator; thresholds are cheaper to mend.
+    fault = "thresholds" if area is None or area >= SEPARATES else "grading"
     return tuple(replace(f, stage=fault) if f.stage == "grading" and f.kind != "ungraded" else f for f in found)
 
 
 def graded(records: Iterable[Record]) -> list[tuple[float, bool]]:
     """The evaluator's scores of the run, each with whether the passage bears a reference answer."""
-    pairs: list[tuple[float, bool]] = []
-    for record in records:
-        if record.trace and locatable(record.truths):
-            grades = {grade.passage_id: grade.score for grade in record.trace.grades}
-            for passage in seen_by(record):
-                score = grades.get(passage.id)
-                if score is not None:
-                    pairs.append((score, texts.bears(record.question, passage, record.truths)))
-    return pairs
-
-
-def separated(records: Iterable[Record]) -> bool:
-    """True if the evaluator's scores tell passages with evidence from others, so that thresholds could."""
-    pairs = graded(records)
-    area = roc_auc([score for score, _ in pairs], [good for _, good in pairs]).value if pairs else None
-    # Passages without evidence among which none has any say nothing of the evaluator; thresholds are cheaper to mend.
-    return area is None or area >= SEPARATES
+    return [
+        (score, texts.bears(record.question, passage, record.truths))
+        for record in records
+        if record.trace and locatable(record.truths)
+        for grades in [{grade.passage_id: grade.score for grade in record.trace.grades}]
+        for passage in seen_by(record)
+        if (score := grades.get(passage.id)) is not None
+    ]
 
 
 # The walk
@@ -118,32 +103,23 @@ def _failure(case: RecordContext) -> Failure | None:
     trace = case.record.trace
     if trace and _error(trace):
         return _fault(case, "error", "failed", "a part failed before there was an answer")
-    has_read = _was_read(case)
-    if has_read is None:
+    if (has_read := _was_read(case)) is None:
         return _by_signature(case)
     if has_read:
         return _generation(case)
-    if trace and (good := _good(case, trace)):
+    if trace and (good := [passage for passage in seen_by(case.record) if case.bears(passage)]):
         return _between(case, trace, good)
     return _not_retrieved(case)
 
 
 def _was_read(case: RecordContext) -> bool | None:
     """True if the generator had the evidence; None: nothing tells."""
-    sources = read(case.record)
-    recall = case.value("context_recall")
+    sources, recall = case.sources, case.value("context_recall")
     if recall is not None and recall > COVERED and sources != ():
         return True
     if sources is None or not locatable(case.record.truths):
         return None
-    bearing = any(texts.bears(case.record.question, passage, case.record.truths) for passage in sources)
-    return bearing or texts.together(sources, case.record.truths)
-
-
-def _good(case: RecordContext, trace: Trace) -> list[Passage]:
-    """The passages found, at home or outside, that bear a reference answer."""
-    found = trace.passages + trace.external
-    return [passage for passage in found if texts.bears(case.record.question, passage, case.record.truths)]
+    return any(map(case.bears, sources)) or texts.together(sources, case.record.truths)
 
 
 def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Failure:
@@ -151,12 +127,17 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
     grades = {grade.passage_id: grade for grade in trace.grades}
     useful = [p for p in good if not grades or (p.id in grades and grades[p.id].label not in (None, Action.INCORRECT))]
     if not useful:
-        return _misgraded(case, trace, good, grades)
+        scored = [grade.score for p in good if (grade := grades.get(p.id)) and grade.score is not None]
+        passage = f"the passage that holds {_truth(case)}"
+        if not scored:
+            return _fault(case, "grading", "ungraded", f"{passage} could not be graded")
+        lower = f", below τ− at {trace.decision.lower:.3g}" if trace.decision else ""
+        return _fault(case, "grading", "strict", f"{passage} was graded {max(scored):.3g}{lower}")
     ids = {passage.id for passage in useful}
     strips = [strip for strip in trace.strips if strip.passage_id in ids]
     bearing = [strip for strip in strips if holds(strip.text, case.record.truths)]
     if used := {strip.text for strip in bearing if strip.kept}:
-        if used & {passage.text for passage in read(case.record) or ()}:
+        if used & {passage.text for passage in case.sources or ()}:
             return _generation(case)  # what is asked about stands elsewhere in the passage
         return _fault(case, "truncation", "sources", f"{_truth(case)} was kept, and there was no room for it")
     if strips and not bearing:
@@ -165,18 +146,9 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
         scores = [strip.score for strip in bearing if strip.score is not None]
         best = f" at {max(scores):.3g}" if scores else ""
         return _fault(case, "refinement", "dropped", f"the strip that holds {_truth(case)} was dropped{best}")
-    place = [passage.id for passage in trace.passages + trace.external].index(useful[0].id) + 1
-    what = f"{_truth(case)} stands in passage {place} of {len(seen_by(case.record))} and was not among what was read"
-    return _fault(case, "ranking", "late", what)
-
-
-def _misgraded(case: RecordContext, trace: Trace, good: Sequence[Passage], grades: Mapping[str, Grade]) -> Failure:
-    scored = [grade.score for p in good if (grade := grades.get(p.id)) and grade.score is not None]
-    passage = f"the passage that holds {_truth(case)}"
-    if not scored:
-        return _fault(case, "grading", "ungraded", f"{passage} could not be graded")
-    lower = f", below τ− at {trace.decision.lower:.3g}" if trace.decision else ""
-    return _fault(case, "grading", "strict", f"{passage} was graded {max(scored):.3g}{lower}")
+    found = [passage.id for passage in seen_by(case.record)]
+    place = f"passage {found.index(useful[0].id) + 1} of {len(found)}"
+    return _fault(case, "ranking", "late", f"{_truth(case)} stands in {place} and was not among what was read")
 
 
 def _not_retrieved(case: RecordContext) -> Failure:
@@ -188,14 +160,10 @@ def _not_retrieved(case: RecordContext) -> Failure:
     if trace is None or case.held or (case.held is None and len(trace.passages) < FEW):
         known = {True: ", though the corpus holds it", False: ", nor in the corpus", None: ""}[case.held]
         return _fault(case, "retrieval", "miss", f"{missing}{known}")
-    return _not_searched(case, trace, missing)
-
-
-def _not_searched(case: RecordContext, trace: Trace, missing: str) -> Failure:
-    """The corpus seems to lack the evidence: was it looked for elsewhere?"""
+    # The corpus seems to lack the evidence: was it looked for elsewhere?
     if any(step.error for step in trace.steps if step.name == "search"):
         return _fault(case, "search", "failed", f"{missing}, and the search outside failed")
-    if _alone(case):
+    if _searches_nowhere(case):
         return _fault(case, "search", "off", f"{missing}, and no searcher is configured")
     if trace.decision is None:
         return _fault(case, "retrieval", "miss", missing)
@@ -208,50 +176,48 @@ def _not_searched(case: RecordContext, trace: Trace, missing: str) -> Failure:
 
 def _generation(case: RecordContext) -> Failure:
     """The evidence was read, and still the record is lost."""
-    record, text = case.record, answer(case.record)
-    there = f"{_truth(case)} was in what was read" if record.truths else "what was read holds the evidence"
-    if text.strip() and _truncated(case, text):
+    text = case.answer
+    there = f"{_truth(case)} was in what was read" if case.record.truths else "what was read holds the evidence"
+    if text.strip() and _truncated(case):
         return _fault(case, "truncation", "answer", f"{there}, and the answer breaks off")
-    if refused(record) and (not text.strip() or texts.declines(text) or not withheld(record)):
+    if case.refused and (not text.strip() or texts.declines(text) or not case.withheld):
         return _fault(case, "refusal", "silent", there)
-    if right(case):
-        return _form(case, there)
-    if _made_up(case, text):
+    if case.right:  # and something else about it is not
+        if case.weak("context_adherence"):
+            return _fault(case, "grounding", "invented", f"{there}, and much of the answer was not")
+        others = [name for name in case.metrics if name not in diamond()]
+        bad_form = "the answer is right, but not as it should look"
+        return _by_metric(case, others) or _fault(case, "format", "form", bad_form)
+    if _made_up(case):
         return _fault(case, "grounding", "invented", f"{there}, and the answer says what is not")
-    if _far_down(case):
-        return _fault(case, "ranking", "late", f"{there}, but {DEEP} passages or more stood before it")
+    if not case.record.trace:  # with one, what was read is in order of its grades, and short
+        first = [case.bears(passage) for passage in case.record.contexts or ()]
+        if True in first and first.index(True) >= DEEP:
+            return _fault(case, "ranking", "late", f"{there}, but {DEEP} passages or more stood before it")
     return _fault(case, "reading", "wrong", there)
-
-
-def _form(case: RecordContext, there: str) -> Failure:
-    """The answer is right, and something else about it is not."""
-    if case.weak("context_adherence"):
-        return _fault(case, "grounding", "invented", f"{there}, and much of the answer was not")
-    others = [name for name in case.metrics if name not in diamond()]
-    return _by_metric(case, others) or _fault(case, "format", "form", "the answer is right, but not as it should look")
 
 
 def _by_signature(case: RecordContext) -> Failure | None:
     """The failure by the scores alone, from the corpus to the answer."""
-    relevancy = case.scores.get("context_relevancy")
-    coverage = [metric for metric in ("context_recall", "context_relevancy") if case.weak(metric)]
-    fed = case.strong("context_relevancy") or case.strong("context_recall")
-    silent = case.record.answer is not None and refused(case.record)
-    if silent and read(case.record) == ():
-        return _empty_handed(case)  # judges of contexts that are not there say nothing of retrieval
-    if coverage:
-        cut = relevancy is not None and bool(_CUT.search(relevancy.reason))
-        stage, kind = ("chunking", "split") if cut else ("retrieval", "miss")
-        return _fault(case, stage, kind, _scored(case, coverage))
-    if silent and (fed or read(case.record)):
+    weak = [metric for metric in ("context_recall", "context_relevancy") if case.weak(metric)]
+    fed = any((case.value(metric) or 0.0) >= STRONG for metric in ("context_relevancy", "context_recall"))
+    silent = case.record.answer is not None and case.refused
+    if weak and not (silent and case.sources == ()):  # judges of contexts that are not there say nothing of retrieval
+        relevancy = case.scores.get("context_relevancy")
+        cut = relevancy is not None and re.search(_CUT, relevancy.reason, re.IGNORECASE)
+        return _fault(case, *(("chunking", "split") if cut else ("retrieval", "miss")), _scored(case, weak))
+    if silent and case.sources != () and (fed or case.sources):
         return _fault(case, "refusal", "silent", "there was something to answer from")
-    if silent:
-        return _empty_handed(case)
-    if _truncated(case, answer(case.record)):
+    if silent:  # with nothing to answer from: the answer that it would have been is unknown
+        if case.record.trace is None or not case.record.trace.passages:
+            return _fault(case, "retrieval", "miss", "there was nothing to answer from")
+        what = f"{_none_of(len(seen_by(case.record)))} was graded good enough"
+        return _fault(case, "search", "off" if _searches_nowhere(case) else "nothing", what)
+    if _truncated(case):
         return _fault(case, "truncation", "answer", "the answer breaks off")
     if case.weak("context_adherence"):
         return _fault(case, "grounding", "invented", _scored(case, ["context_adherence"]))
-    if right(case) is False:
+    if case.right is False:
         return _fault(case, "reading", "wrong", _scored(case, ["factuality"]) or "the answer is not a reference answer")
     return _by_metric(case, ["grading_note", *case.metrics])
 
@@ -262,21 +228,11 @@ def _by_metric(case: RecordContext, names: Iterable[str]) -> Failure | None:
     return _fault(case, *case.metrics[weak].remedy, _scored(case, [weak])) if weak else None
 
 
-def _alone(case: RecordContext) -> bool:
-    """True if no searcher is configured."""
-    return SystemSettings(case.config).use("searcher") == "nowhere"
-
-
-def _empty_handed(case: RecordContext) -> Failure:
-    """Refused, with nothing to answer from: the answer that it would have been is unknown."""
-    trace = case.record.trace
-    if trace is None or not trace.passages:
-        return _fault(case, "retrieval", "miss", "there was nothing to answer from")
-    what = f"{_none_of(len(seen_by(case.record)))} was graded good enough"
-    return _fault(case, "search", "off" if _alone(case) else "nothing", what)
-
-
 # What it goes by
+
+
+def _searches_nowhere(case: RecordContext) -> bool:
+    return SystemSettings(case.config).use("searcher") == "nowhere"
 
 
 def _error(trace: Trace) -> str:
@@ -285,60 +241,45 @@ def _error(trace: Trace) -> str:
     return trace.error or next(vital, "")
 
 
-def _truncated(case: RecordContext, text: str) -> bool:
+def _truncated(case: RecordContext) -> bool:
     """True if an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
     whole, though it ends in a command or a row of a table."""
-    generator = case.config.get("generator", {})
+    text, generator = case.answer, case.config.get("generator", {})
     if texts.ended(text) or not words(text) or generator.get("use") == "extractive":
         return False
-    if words(text)[-1] in STOP_WORDS or _begins_the_answer(case.record, text):
-        return True
-    limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
-    return len(text.split()) >= ROOM * limit
-
-
-def _begins_the_answer(record: Record, text: str) -> bool:
-    """True if a sentence that was read begins so and goes on to a reference answer."""
     flat = " ".join(text.split())
-    sources = (" ".join(p.text[a:b].split()) for p in read(record) or () for a, b in sentences(p.text))
-    return any(whole.startswith(flat) and holds(whole[len(flat) :], record.truths) for whole in sources)
+    read = (" ".join(p.text[a:b].split()) for p in case.sources or () for a, b in sentences(p.text))
+    # A sentence that was read begins so, and goes on to a reference answer.
+    begun = any(whole.startswith(flat) and holds(whole[len(flat) :], case.record.truths) for whole in read)
+    limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
+    return begun or words(text)[-1] in STOP_WORDS or len(text.split()) >= ROOM * limit
 
 
-def _made_up(case: RecordContext, text: str) -> bool:
+def _made_up(case: RecordContext) -> bool:
     """True if the answer says what nothing that was read does."""
     value = case.value("context_adherence")
     if value is not None and (value <= WEAK or value >= STRONG):
         return value <= WEAK
     question_stems = {stem(word) for word in words(case.record.question)}
-    new = {stem(word) for word in content_words(text)} - question_stems
-    sources = " ".join(f"{passage.title} {passage.text}" for passage in read(case.record) or ())
+    new = {stem(word) for word in content_words(case.answer)} - question_stems
+    sources = " ".join(f"{passage.title} {passage.text}" for passage in case.sources or ())
     there = {stem(word) for word in words(sources)}
     return bool(new) and len(new & there) < SUPPORTED * len(new)
-
-
-def _far_down(case: RecordContext) -> bool:
-    if case.record.trace:
-        return False  # what was read is in order of its grades, and short
-    first = [texts.bears(case.record.question, passage, case.record.truths) for passage in case.record.contexts or ()]
-    return True in first and first.index(True) >= DEEP
 
 
 # How it is told
 
 
 def _fault(case: RecordContext, stage: str, kind: str, what: str) -> Failure:
-    return Failure(
-        case.record.id, stage, kind, f"{what}; {_ending(case.record)}." if what else f"{_ending(case.record)}."
-    )
-
-
-def _ending(record: Record) -> str:
-    text = answer(record)
-    if record.trace and (error := _error(record.trace)):
-        return f"the error was {quoted(error)}"
-    if refused(record):
-        return f"the answer {quoted(text)} was withheld" if withheld(record) and words(text) else "it was refused"
-    return f"the answer was {quoted(text)}" if words(text) else "the answer is not known"
+    trace = case.record.trace
+    if trace and (error := _error(trace)):
+        ending = f"the error was {quoted(error)}"
+    elif case.refused:
+        held_back = case.withheld and words(case.answer)
+        ending = f"the answer {quoted(case.answer)} was withheld" if held_back else "it was refused"
+    else:
+        ending = f"the answer was {quoted(case.answer)}" if words(case.answer) else "the answer is not known"
+    return Failure(case.record.id, stage, kind, f"{what}; {ending}." if what else f"{ending}.")
 
 
 def _truth(case: RecordContext) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from surefoot.evaluate.diagnose.evidence import declines, holds, locatable, seen_by
+from surefoot.evaluate.diagnose import evidence
+from surefoot.evaluate.diagnose.evidence import declines, holds, locatable
+from surefoot.evaluate.records import traces
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import token_f1
 from surefoot.text.words import words
@@ -20,10 +22,6 @@ GAPS = 0.6
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
 _MARKER = re.compile(r"(?<!\s)\s*\[\d[\d\s,]*\]")
-_QUOTE_WORDS = 14
-
-Valued = Mapping[str, Score]
-"""A record's scores that have a value, by metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +29,8 @@ class RecordContext:
     """A record with all that its diagnosis goes by."""
 
     record: Record
-    scores: Valued
+    scores: Mapping[str, Score]
+    """Those that have a value, by metric."""
     config: Mapping[str, Mapping[str, Any]]
     held: bool | None
     """True if the corpus holds the evidence; None: unknown."""
@@ -40,90 +39,69 @@ class RecordContext:
 
     def value(self, metric: str) -> float | None:
         """The score; None: there is none."""
-        score = self.scores.get(metric)
-        return score.value if score else None
+        return self.scores[metric].value if metric in self.scores else None
 
     def weak(self, metric: str) -> bool:
         """True if it is scored, and low."""
         value = self.value(metric)
         return value is not None and value <= WEAK
 
-    def strong(self, metric: str) -> bool:
-        """True if it is scored, and high."""
-        value = self.value(metric)
-        return value is not None and value >= STRONG
+    def bears(self, passage: Passage) -> bool:
+        """True if the passage holds a reference answer, and is about what is asked."""
+        return evidence.bears(self.record.question, passage, self.record.truths)
+
+    @property
+    def answer(self) -> str:
+        """The generator's words without its markers, also where they were withheld."""
+        made = self.record.trace.answer if self.record.trace else None
+        return _MARKER.sub("", (made.withheld or made.text) if made and made.refused else self.record.answer or "")
+
+    @property
+    def sources(self) -> tuple[Passage, ...] | None:
+        """The texts that the generator was given; None: they were not kept."""
+        record = self.record
+        return traces.read(record.trace) if record.trace and record.contexts is None else record.contexts
+
+    @property
+    def refused(self) -> bool:
+        """True if there is no answer, or one that says so."""
+        if self.record.trace and self.record.trace.answer:
+            return self.record.trace.answer.refused or declines(self.record.trace.answer.text)
+        return self.record.answer is not None and declines(self.record.answer)
+
+    @property
+    def withheld(self) -> bool:
+        """True if the pipeline refused for the model, which had said something."""
+        made = self.record.trace.answer if self.record.trace else None
+        return bool(made and made.refused and made.withheld)
+
+    @property
+    def right(self) -> bool | None:
+        """True if the answer is right: by its factuality, or by the words of a reference answer; None: unknown."""
+        value, truths, text = self.value("factuality"), self.record.truths, self.answer
+        if value is not None:
+            return value > GAPS
+        if not truths or self.record.answer is None:
+            return None
+        if self.refused and (self.withheld or not holds(text, truths)):
+            return False
+        if not locatable(truths):
+            return bool({word for truth in truths for word in words(truth)[:1]} & set(words(text)[:1]))
+        return holds(text, truths) or token_f1(text, truths) > GAPS
+
+    @property
+    def lost(self) -> bool:
+        """True if the record is one to mend."""
+        verdict = self.right
+        if verdict is False or (self.record.trace and self.record.trace.error):
+            return True
+        if verdict is None and self.record.answer is not None and self.refused:
+            return True
+        looked = [m for m in self.metrics.values() if not verdict or ("answer" in m.sees and "truths" not in m.sees)]
+        return any(self.weak(metric.name) for metric in looked)
 
 
-def by_record(scores: Iterable[Score]) -> dict[str, dict[str, Score]]:
-    """The scores that have a value, by record and metric; of several judges of a metric, the last one's."""
-    found: dict[str, dict[str, Score]] = {}
-    for score in scores:
-        if score.value is not None:
-            found.setdefault(score.record_id, {})[score.metric] = score
-    return found
-
-
-def right(case: RecordContext) -> bool | None:
-    """True if the answer is right: by its factuality, or by the words of a reference answer; None: unknown."""
-    value = case.value("factuality")
-    if value is not None:
-        return value > GAPS
-    if not case.record.truths or case.record.answer is None:
-        return None
-    text = answer(case.record)
-    if refused(case.record) and (withheld(case.record) or not holds(text, case.record.truths)):
-        return False
-    if not locatable(case.record.truths):
-        return bool({word for truth in case.record.truths for word in words(truth)[:1]} & set(words(text)[:1]))
-    return holds(text, case.record.truths) or token_f1(text, case.record.truths) > GAPS
-
-
-def lost(case: RecordContext) -> bool:
-    """True if the record is one to mend."""
-    verdict = right(case)
-    if verdict is False or (case.record.trace and case.record.trace.error):
-        return True
-    if verdict is None and case.record.answer is not None and refused(case.record):
-        return True
-    looked = [m for m in case.metrics.values() if not verdict or ("answer" in m.sees and "truths" not in m.sees)]
-    return any(case.weak(metric.name) for metric in looked)
-
-
-def refused(record: Record) -> bool:
-    """True if there is no answer, or one that says so."""
-    if record.trace and record.trace.answer:
-        return record.trace.answer.refused or declines(record.trace.answer.text)
-    return record.answer is not None and declines(record.answer)
-
-
-def answer(record: Record) -> str:
-    """The generator's words without its markers, also where they were withheld."""
-    made = record.trace.answer if record.trace else None
-    text = (made.withheld or made.text) if made and made.refused else record.answer or ""
-    return _MARKER.sub("", text)
-
-
-def read(record: Record) -> tuple[Passage, ...] | None:
-    """The texts that the generator was given; None: they were not kept."""
-    if record.trace is None or record.contexts is not None:
-        return record.contexts
-    origin = {passage.id: passage for passage in seen_by(record)}
-    strips = [strip for strip in record.trace.strips if strip.kept]
-    return tuple(
-        replace(origin[strip.passage_id], text=strip.text)
-        if strip.passage_id in origin
-        else Passage(strip.passage_id, strip.text)
-        for strip in strips
-    )
-
-
-def quoted(text: str, most: int = _QUOTE_WORDS) -> str:
-    """The beginning of a text in quotation marks, word for word, up to the first such mark in it."""
+def quoted(text: str, most: int = 14) -> str:
+    """The first `most` words of a text in quotation marks, word for word, up to the first such mark in it."""
     there = re.split("[“”]", text.strip(" \n“”"))[0].split()
     return f"“{' '.join(there[:most])}{'…' if len(there) > most else ''}”"
-
-
-def withheld(record: Record) -> bool:
-    """True if the pipeline refused for the model, which had said something."""
-    made = record.trace.answer if record.trace else None
-    return bool(made and made.refused and made.withheld)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from surefoot.config.settings import Config
 from surefoot.evaluate.diagnose.evidence import holds, locatable
@@ -57,18 +58,11 @@ _GRADE_BETTER: Patch = {"evaluator": {"use": "minilm"}}
 _EXTRACT: Patch = {"generator": {"use": "extractive"}}
 
 
-# Patches
-
-
 def _doubled(settings: SystemSettings, key: str, most: int, least: int = 0) -> Patch:
     """A size set twice as large, from `least` to `most`; empty: it is as large already, or not set."""
     section, _, name = key.partition(".")
     now = settings.now(key)
     return {section: {name: min(most, max(least, 2 * now))}} if isinstance(now, int) and now < most else {}
-
-
-def _retrieve_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    return {**_doubled(settings, "pipeline.k", MOST_PASSAGES, 10), "retriever": {"use": "hybrid"}}
 
 
 def _read_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
@@ -80,6 +74,11 @@ def _read_more(settings: SystemSettings, _: Sequence[Record]) -> Patch:
     return patch
 
 
+def _down(value: float) -> float:
+    """To two digits, and never up: scores are often tied, and all that lie at a threshold would fall."""
+    return math.floor(100 * value) / 100
+
+
 def _fit_thresholds(settings: SystemSettings, records: Sequence[Record]) -> Patch:
     """τ− below nearly all passages with evidence, τ+ above nearly all without, where that leaves room for evidence."""
     pairs = graded(records)
@@ -87,7 +86,9 @@ def _fit_thresholds(settings: SystemSettings, records: Sequence[Record]) -> Patc
     if not good:
         return {}
     lower = _down(float(np.quantile(good, SPARED)))
-    upper = min(_up(float(np.quantile(bad, 1 - SPARED))), _down(float(np.median(good)))) if bad else lower
+    upper = lower
+    if bad:  # the first to two digits that lies above them
+        upper = min(math.floor(100 * float(np.quantile(bad, 1 - SPARED)) + 1) / 100, _down(float(np.median(good))))
     return {"thresholds": {"upper": upper, "lower": min(lower, upper)}}
 
 
@@ -125,32 +126,21 @@ def _dare(settings: SystemSettings, _: Sequence[Record]) -> Patch:
 
 
 def _fewer_distractions(settings: SystemSettings, _: Sequence[Record]) -> Patch:
+    best = settings.now("refiner.best") or 5
     if settings.use("generator") != "extractive":
         return _EXTRACT
     if settings.use("refiner") != "strips":
         return {"refiner": {"use": "strips"}}
     if settings.now("refiner.mode") == "selection":
         return {"refiner": {"mode": "sentences"}}
-    best = settings.now("refiner.best") or 5
     return {"refiner": {"best": max(2, best // 2)}} if best > 2 else {}
 
 
-def _whole_sentences(settings: SystemSettings, _: Sequence[Record]) -> Patch:
-    bare = settings.use("generator") == "extractive" and settings.now("generator.whole") is False
-    return {"generator": {"whole": True}} if bare else {}
-
-
-def _down(value: float) -> float:
-    """To two digits, and never up: scores are often tied, and all that lie at a threshold would fall."""
-    return math.floor(100 * value) / 100
-
-
-def _up(value: float) -> float:
-    return math.floor(100 * value + 1) / 100
-
-
 _PATCHES: dict[tuple[str, str], Patch | Callable[[SystemSettings, Sequence[Record]], Patch]] = {
-    ("retrieval", "miss"): _retrieve_more,
+    ("retrieval", "miss"): lambda settings, _: {
+        **_doubled(settings, "pipeline.k", MOST_PASSAGES, 10),
+        "retriever": {"use": "hybrid"},
+    },
     ("chunking", "split"): lambda settings, _: _doubled(settings, "pipeline.k", MOST_PASSAGES),
     ("ranking", "late"): _read_more,
     ("grading", "strict"): _GRADE_BETTER,
@@ -167,22 +157,18 @@ _PATCHES: dict[tuple[str, str], Patch | Callable[[SystemSettings, Sequence[Recor
     ("grounding", "invented"): _EXTRACT,
     ("refusal", "silent"): _dare,
     ("reading", "wrong"): _fewer_distractions,
-    ("format", "form"): _whole_sentences,
+    ("format", "form"): lambda settings, _: (
+        {"generator": {"whole": True}}
+        if settings.use("generator") == "extractive" and settings.now("generator.whole") is False
+        else {}
+    ),
 }
 """A patch, or what makes one of the system's settings and records; a fault that no setting mends has none."""
 
 
-def _read() -> dict[tuple[str, str], Remedy]:
-    text = (files("surefoot.evaluate.diagnose") / "remedies.toml").read_text(encoding="utf-8")
-    found = {}
-    for stage, kinds in tomllib.loads(text).items():
-        for kind, of in kinds.items():
-            values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in of.items()}
-            found[stage, kind] = Remedy(**values)
-    return found
-
-
-REMEDIES = _read()
+_TOML = (files("surefoot.evaluate.diagnose") / "remedies.toml").read_text(encoding="utf-8")
+_TABLES = TypeAdapter(dict[str, dict[str, Remedy]]).validate_python(tomllib.loads(_TOML))
+REMEDIES = {(stage, kind): remedy for stage, kinds in _TABLES.items() for kind, remedy in kinds.items()}
 """The remedies by the stage and kind of a `failures.Failure`."""
 
 

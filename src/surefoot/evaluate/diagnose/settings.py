@@ -34,10 +34,16 @@ class SystemSettings:
     def now(self, key: str) -> Any:
         """The value of `section.key` that holds, be it a default; None: there is none, or it is unknown."""
         section, _, name = key.partition(".")
-        of = self.values.get(section, {})
+        of, default = self.values.get(section, {}), DEFAULTS.get(section, {})
         if isinstance(of, Mapping) and name in of:
             return of[name]
-        return _default(section, name, self) if self.ours else None
+        if not self.ours:
+            return None
+        if section == "pipeline":
+            return Pipeline.__dataclass_fields__[name].default if name in SIZES else None
+        known = parameters(section, self.use(section)) if "use" in default and name != "use" else {}
+        found = known[name].default if name in known else default.get("use") if name == "use" else None
+        return None if found is inspect.Parameter.empty else found
 
     def current(self, keys: Sequence[str], like: Sequence[str]) -> list[str]:
         """The settings that matter as `` `key` (now value) ``; of a system that is not ours, those named alike."""
@@ -80,15 +86,3 @@ def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
         return inspect.signature(made).parameters if made else {}
     except (UsageError, ValueError):
         return {}
-
-
-def _default(section: str, name: str, settings: SystemSettings) -> Any:
-    if section == "pipeline":
-        return Pipeline.__dataclass_fields__[name].default if name in SIZES else None
-    if name == "use":
-        return DEFAULTS.get(section, {}).get("use")
-    if section not in DEFAULTS or "use" not in DEFAULTS[section]:
-        return None
-    known = parameters(section, settings.use(section))
-    found = known[name].default if name in known else None
-    return None if found is inspect.Parameter.empty else found

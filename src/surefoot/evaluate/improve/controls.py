@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from surefoot.config.builder import Builder
@@ -61,7 +62,8 @@ def random_lever(
             patch: Patch = {}
             for section, key in chance.sample(sorted(free), many):
                 patch.setdefault(section, {})[key] = chance.choice(free[section, key])
-            if _builds(config, patch, outside):
+            with suppress(UsageError):
+                tried(config, patch, outside)
                 return patch
     raise UsageError(f"no random patch could be built in {DRAWS} draws; there is nothing to hold a change against")
 
@@ -71,11 +73,14 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     does not write out, so that the file changes and the pipeline does not; `inert` proves that."""
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     now = SystemSettings(config).now
-    known = [key for key in sorted(settable(config)) if _may_be_set(key, now(key), config)]
-    chosen = sorted(known, key=lambda key: (_spelled_out(key, config), chance.random()))[:settings]
+    known = []
+    for key in sorted(settable(config)):
+        (section, _, name), value = key.partition("."), now(key)
+        if isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config):
+            known.append((name in config[section], chance.random(), section, name, value))
     patch: Patch = {}
-    for section, _, name in (key.partition(".") for key in chosen):
-        patch.setdefault(section, {})[name] = now(f"{section}.{name}")
+    for _, _, section, name, value in sorted(known)[:settings]:
+        patch.setdefault(section, {})[name] = value
     return patch
 
 
@@ -83,26 +88,6 @@ def inert(config: Config, patch: Patch) -> bool:
     """True if the patch changes no value that is in effect."""
     now = SystemSettings(config).now
     return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
-
-
-def _spelled_out(key: str, config: Config) -> bool:
-    """True if the configuration spells the setting out."""
-    section, _, name = key.partition(".")
-    return name in config[section]
-
-
-def _may_be_set(key: str, value: Any, config: Config) -> bool:
-    """True if a patch may set the key to this value, and a file can hold it."""
-    section, _, name = key.partition(".")
-    return isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config)
-
-
-def _builds(config: Config, patch: Patch, outside: bool) -> bool:
-    try:
-        tried(config, patch, outside)
-    except UsageError:
-        return False
-    return True
 
 
 def _fitting(config: Config) -> Levers:

@@ -115,19 +115,19 @@ def _page(outcome: Outcome, about: Mapping[str, Any]) -> Iterator[str]:
         yield f"- To be shown better among these arms, a change has to turn at least {outcome.needed} questions right."
     facts = {key: ", ".join(map(str, each)) if isinstance(each := about[key], list) else str(each) for key in known}
     yield from (f"- {key}: `{_plain(words)}`" for key, words in facts.items())
-    yield from ("", "## The dry run", "", *map(_dry, outcome.proposals))
+    yield from ("", "## The dry run", "")
+    for one in outcome.proposals:
+        found = _plain(one.refused) or expected(one.cost)
+        yield f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {found}"
 
 
 def _conclusion(outcome: Outcome) -> str:
-    every = (trial for trial in outcome.trials if trial.kept and trial.realised)
-    kept = next((trial for trial in every if trial.patch == outcome.kept), None)  # not a part of it, which is kept too
-    if kept is None or kept.realised is None:
-        return "**Nothing is kept**: no change is shown to help on questions that it was not chosen on."
-    gain = kept.realised
-    text = f"{points(gain.difference)} points [{interval(gain)}], from {gain.before:.3f} to {gain.after:.3f}"
-    return (
-        f"**Kept**: `{_plain(shown(outcome.kept))}`. {text}, on {gain.questions} held-out questions (p = {kept.p:.2g})."
-    )
+    for trial in outcome.trials:
+        if trial.kept and (gain := trial.realised) and trial.patch == outcome.kept:  # not a part of it, kept with it
+            text = f"{points(gain.difference)} points [{interval(gain)}], from {gain.before:.3f} to {gain.after:.3f}"
+            text += f", on {gain.questions} held-out questions (p = {trial.p:.2g})."
+            return f"**Kept**: `{_plain(shown(outcome.kept))}`. {text}"
+    return "**Nothing is kept**: no change is shown to help on questions that it was not chosen on."
 
 
 def _table(trials: Sequence[Trial]) -> Iterator[str]:
@@ -135,18 +135,11 @@ def _table(trials: Sequence[Trial]) -> Iterator[str]:
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for trial in trials:
         cells = [_plain(f"{trial.name}: {trial.title}"), f"`{_plain(shown(trial.patch))}`", points(trial.predicted)]
-        cells += [_with_interval(trial.development), _with_interval(trial.realised)]
+        gains = trial.development, trial.realised
+        cells += [f"{points(gain.difference)} [{interval(gain)}]" if gain else "–" for gain in gains]
         figures = ((trial.p, ".2g"), (trial.seconds, ".2f"))
         cells += ["–" if figure is None else format(figure, form) for figure, form in figures]
         yield f"| {' | '.join([*cells, 'kept' if trial.kept else ''])} |"
-
-
-def _with_interval(gain: Gain | None) -> str:
-    return "–" if gain is None else f"{points(gain.difference)} [{interval(gain)}]"
-
-
-def _dry(one: Proposal) -> str:
-    return f"- **{_plain(one.name)}**: `{_plain(shown(one.patch))}`: {_plain(one.refused) or expected(one.cost)}"
 
 
 def expected(cost: Cost | None) -> str:

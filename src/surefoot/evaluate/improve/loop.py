@@ -8,7 +8,7 @@ many settings. All runs share questions, index, judges and seeds, which `run.jso
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -28,7 +28,7 @@ from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
 from surefoot.run.store import Run, from_json, to_json, write_text
 from surefoot.text.json_values import parsed, spelled
-from surefoot.types import ActionItem, Diagnosis, Gain, Record, Score, Trace
+from surefoot.types import Diagnosis, Gain, Record, Score, Trace
 from surefoot.types.errors import SurefootError, TraceFault, UsageError
 
 BASELINE = "baseline"
@@ -84,15 +84,13 @@ class _Loop:
     plan: ImprovementPlan
     about: dict[str, Any]
 
-    @contextmanager
-    def claimed(self) -> Iterator[None]:
+    def claimed(self) -> AbstractContextManager[None]:
         """Hold the folder against other processes."""
         for half in ("development", "held-out"):
             if len(self.plan.half(half)) < LEAST:
                 few = f"the {half} half has {len(self.plan.half(half))} questions and needs {LEAST}"
                 raise UsageError(f"{few}; give more questions")
-        with Run(self.plan.folder, self.about, LEDGER).held():
-            yield
+        return Run(self.plan.folder, self.about, LEDGER).held()
 
     def ran(self, half: Half, name: str, config: Config) -> _Ran:
         """The configuration on one half; finished questions are reused."""
@@ -115,19 +113,18 @@ class _Loop:
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
-        items = [item for item in self.diagnosis(before).items if item.patch]
         named: list[tuple[str, str, Patch, float | None]]
         named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
-        named += [(f"item {n}", item.title, item.patch, self._gain(item)) for n, item in enumerate(items, start=1)]
+        metric = self.plan.scoring.metric
+        decides = ("factuality" if metric in RULES else metric,)
+        items = [item for item in self.diagnosis(before).items if item.patch]
+        for n, item in enumerate(items, start=1):
+            gain = item.predicted if item.metrics[:1] == decides else None  # of another metric it says nothing here
+            named.append((f"item {n}", item.title, item.patch, gain))
         places = [*map(runs.place, (BASELINE, *CONTROLS)), *(runs.place(name) for name, *_ in named)]
         if taken := [name for name, *_ in named if places.count(runs.place(name)) > 1 or " + " in name]:
             raise UsageError(f"a patch cannot be called '{taken[0]}', which is another arm's name; rename its file")
         return tuple(self._proposal(*one, before) for one in named)
-
-    def _gain(self, item: ActionItem) -> float | None:
-        """The gain that the item predicts; None: its metric is not the one that decides."""
-        decides = "factuality" if self.plan.scoring.metric in RULES else self.plan.scoring.metric
-        return item.predicted if item.metrics[:1] == (decides,) else None
 
     def diagnosis(self, before: _Ran) -> Diagnosis:
         """The diagnosis, made once and read again when the run is resumed."""
@@ -152,7 +149,11 @@ class _Loop:
         made = replace(made, seconds=ran.seconds)
         if not (found := self._compared(before, ran)):
             return replace(made, because="could not be scored on the development half")
-        return replace(made, development=found.gain, because=_development_verdict(found.gain, self.plan.alpha))
+        gain, because = found.gain, "better on the development half, and not the best"
+        if gain.difference <= 0:  # the best gets its verdict from the held-out half
+            harmful = gain.difference < 0 and gain.p < self.plan.alpha
+            because = f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
+        return replace(made, development=gain, because=because)
 
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms for the held-out half: the best trial, the best combination and the controls; empty: nothing is
@@ -228,23 +229,16 @@ class _Loop:
         more, and of equals the one that changes less."""
         ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
-        p = adjusted(found)
-        judged = [self._with_verdict(arm, ran, found, p, before) for arm in arms]
+        judged = [self._with_verdict(arm, ran, found, before) for arm in arms]
         better = sorted((arm for arm in judged if arm.kept), key=lambda arm: _order(arm.realised, arm.patch))
-        less = [arm.name for arm in better[1:]]
-        return [
-            replace(arm, kept=False, because=f"{arm.because}; less than the other") if arm.name in less else arm
-            for arm in judged
-        ]
+        for arm in better[1:]:
+            judged[judged.index(arm)] = replace(arm, kept=False, because=f"{arm.because}; less than the other")
+        return judged
 
     def _with_verdict(
-        self,
-        arm: Trial,
-        ran: Mapping[str, _Ran],
-        found: Mapping[str, Difference | None],
-        p: Mapping[str, float],
-        before: _Ran,
+        self, arm: Trial, ran: Mapping[str, _Ran], found: Mapping[str, Difference | None], before: _Ran
     ) -> Trial:
+        p = adjusted(found)
         pairs = zip(before.records, ran[arm.name].records, strict=True)
         changed = sum(answer_text(one) != answer_text(other) for one, other in pairs)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
@@ -300,14 +294,6 @@ def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
-
-
-def _development_verdict(gain: Gain, alpha: float) -> str:
-    """The verdict on a trial that went no further than the development half."""
-    if gain.difference > 0:  # the best gets its verdict from the held-out half
-        return "better on the development half, and not the best"
-    harmful = gain.difference < 0 and gain.p < alpha
-    return f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
 
 
 def _order(gain: Gain | None, patch: Patch) -> tuple[float, int]:

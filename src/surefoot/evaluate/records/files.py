@@ -62,7 +62,10 @@ def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
     name, records = _found(place, problems)
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
-    _remark(records, problems)
+    for record in records:
+        for what, lacks in _REMARKS.items():
+            if lacks(record):
+                problems.add(what, record.id)
     return LoadedRecords(name, tuple(records), problems.all())
 
 
@@ -165,20 +168,12 @@ def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
 
 def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:
     """Records that ask the same, as several systems' answers to one question do, are not independent of each other."""
-    wordings = [questions.folded(record.question) for record in records]
-    first = {words: record.id for words, record in reversed([*zip(wordings, records, strict=True)])}
-    times = Counter(words for words, record in zip(wordings, records, strict=True) if words and not record.group)
+    pairs = [(questions.folded(record.question), record) for record in records]
+    first = {words: record.id for words, record in reversed(pairs)}
+    times = Counter(words for words, record in pairs if words and not record.group)
     grouped = []
-    for words, record in zip(wordings, records, strict=True):
+    for words, record in pairs:
         if several := not record.group and times[words] > 1:
             problems.add("records that ask what another asks; grouped with it", record.id)
         grouped.append(replace(record, group=first[words]) if several else record)
     return grouped
-
-
-def _remark(records: Iterable[Record], problems: Problems) -> None:
-    """Count the problems that records of any format may have."""
-    for record in records:
-        for what, lacks in _REMARKS.items():
-            if lacks(record):
-                problems.add(what, record.id)

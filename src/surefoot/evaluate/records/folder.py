@@ -37,27 +37,23 @@ class Evaluated:
 
 
 def opened(path: str | Path) -> Evaluated:
-    """The evaluation in a folder, which stays as it is; a torn last line is not read. Raises UsageError where there is
-    none, TraceFault where it is damaged."""
+    """The evaluation in a folder, which stays as it is; a torn last line is not read, and the last score of a record
+    and metric counts. Raises UsageError where there is none, TraceFault where it is damaged."""
     folder = Path(path)
-    about = described(folder, "an evaluation")
-    return Evaluated(about, records_of(folder / "records.jsonl"), _scores_of(folder / "scores.jsonl"))
+    about, file = described(folder, "an evaluation"), folder / "scores.jsonl"
+    records = records_of(folder / "records.jsonl")
+    scores = {(score.record_id, score.metric): score for score in _values(file, Score)}
+    for score in scores.values():
+        if score.value is not None and not 0 <= score.value <= 1:
+            raise TraceFault(f"{file}: {score.value:g} is no value of {score.metric}; one lies between 0 and 1")
+    ordered = sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge))
+    return Evaluated(about, records, tuple(ordered))
 
 
 def records_of(path: Path) -> tuple[Record, ...]:
     """The records in a file, bare or under keys; the last of each id, in the place of the first. Raises UsageError
     where the file cannot be read, TraceFault where it is damaged."""
     return tuple({record.id: record for record in _values(path, Record)}.values())
-
-
-def _scores_of(path: Path) -> tuple[Score, ...]:
-    """The scores in a file; the last of each record and metric. Raises TraceFault where it is damaged."""
-    scores = {}
-    for score in _values(path, Score):
-        if score.value is not None and not 0 <= score.value <= 1:
-            raise TraceFault(f"{path}: {score.value:g} is no value of {score.metric}; one lies between 0 and 1")
-        scores[score.record_id, score.metric] = score
-    return tuple(sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge)))
 
 
 def _values(path: Path, kind: type[T]) -> Iterator[T]:

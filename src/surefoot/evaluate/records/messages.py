@@ -48,24 +48,15 @@ def _words(value: Any, who: Who) -> str | None:
     if isinstance(value, str):
         return _words(inner, who) if (inner := nested(value)) else value
     if isinstance(value, Mapping):
-        return _of_object(value, who)
-    if isinstance(value, Sequence) and value:
-        return _of_list(value, who)
-    return None
-
-
-def _of_object(value: Mapping[str, Any], who: Who) -> str | None:
-    if isinstance(inner := value.get("kwargs"), Mapping):  # a message as LangChain serialises it
-        value = inner
-    for name in _UNDER[who]:
-        if value.get(name) not in (None, "", []) and (found := _words(value[name], who)) is not None:
-            return found
-    if len(value) == 1 and isinstance(only := next(iter(value.values())), Mapping | list | str):
-        return _words(only, who)
-    return None
-
-
-def _of_list(value: Sequence[Any], who: Who) -> str | None:
+        if isinstance(inner := value.get("kwargs"), Mapping):  # a message as LangChain serialises it
+            value = inner
+        for name in _UNDER[who]:
+            if value.get(name) not in (None, "", []) and (found := _words(value[name], who)) is not None:
+                return found
+        only = next(iter(value.values()), None) if len(value) == 1 else None
+        return _words(only, who) if isinstance(only, Mapping | list | str) else None
+    if not isinstance(value, Sequence) or not value:
+        return None
     if all(_is_part(item) for item in value):
         return "".join(filter(None, (_words(item, who) for item in value if item["type"] in _TEXTS)))
     theirs = [item for item in value if role(item) in _ROLES[who]] or [item for item in value if not role(item)]

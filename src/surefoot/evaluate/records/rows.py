@@ -15,7 +15,7 @@ from surefoot.evaluate.records.messages import Who, plain_text
 from surefoot.evaluate.records.passages import passages
 from surefoot.evaluate.records.source import CONVERT
 from surefoot.text.json_values import logged
-from surefoot.types import Passage, Record
+from surefoot.types import Record
 from surefoot.types.errors import UsageError
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -114,19 +114,24 @@ def _flat(value: Any, place: str) -> dict[str, Any]:
     """The row; what FlashRAG keeps under "output" stands beside the rest."""
     if not isinstance(value, dict):
         raise UsageError(f'{place} is no record; a record is an object of JSON, such as {{"question": …}}; take it out')
-    if isinstance(inner := value.get("output"), dict):
-        return {**{column: cell for column, cell in value.items() if column != "output"}, **inner}
-    return value
+    if not isinstance(inner := value.get("output"), dict):
+        return value
+    return {**{column: cell for column, cell in value.items() if column != "output"}, **inner}
 
 
 def _record(fields: dict[str, Any], row: Mapping[str, Any], place: str, problems: Problems) -> Record:
-    contexts = _contexts(fields.get("contexts"))
+    found = fields.get("contexts")
+    if isinstance(found, str):  # a cell of a table, which may hold a list
+        found = _list(found) if found.strip() else None
+    contexts = None if found is None else passages(found)
     if contexts and (blank := sum(not passage.text.strip() for passage in contexts)):
         problems.add("contexts without any text; left out", place, blank)
         contexts = tuple(passage for passage in contexts if passage.text.strip())
     truths = [text for each in _several(fields.get("truths")) if (text := _text(each)) is not None]
     if blank := sum(not truth.strip() for truth in truths):
         problems.add("blank reference answers; left out", place, blank)
+    own = row.get("tags")
+    tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
     return Record(
         id=_text(fields.get("id")) or "",
         question=_spoken(fields.get("question"), "user") or "",
@@ -135,7 +140,7 @@ def _record(fields: dict[str, Any], row: Mapping[str, Any], place: str, problems
         truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
         note=_text(fields.get("note")) or "",
         group=_text(fields.get("group")) or "",
-        tags=_tags(row),
+        tags=tags | {plain(column): str(value) for column, value in row.items() if _is_tag(column, value)},
     )
 
 
@@ -146,13 +151,6 @@ def _spoken(value: Any, who: Who) -> str | None:
 
 def _text(value: Any) -> str | None:
     return None if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _contexts(value: Any) -> tuple[Passage, ...] | None:
-    """None stays None; a cell of a table may hold a list as JSON or as Python writes it."""
-    if isinstance(value, str):
-        value = _list(value) if value.strip() else None
-    return None if value is None else passages(value)
 
 
 def _several(value: Any) -> list[Any]:
@@ -177,8 +175,5 @@ def _list(text: str) -> list[Any]:
     return [text]
 
 
-def _tags(row: Mapping[str, Any]) -> dict[str, str]:
-    own = row.get("tags")
-    tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
-    tagged = {plain(column): value for column, value in row.items() if plain(column) in TAGS}
-    return tags | {name: str(value) for name, value in tagged.items() if isinstance(value, str | int) and value != ""}
+def _is_tag(column: str, value: Any) -> bool:
+    return plain(column) in TAGS and isinstance(value, str | int) and value != ""

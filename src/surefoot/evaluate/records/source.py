@@ -6,6 +6,7 @@ import csv
 import json
 from collections import Counter
 from io import BytesIO, StringIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,20 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
         _DECODER.decode(lines[0][1])
     except (ValueError, RecursionError):
         lines = [(1, text)]
-    return [(number, _value(line, number, name)) for number, line in lines]
+    found = []
+    for number, line in lines:
+        try:
+            found.append((number, value := _DECODER.decode(line)))
+            if deep(value):
+                raise RecursionError
+        except (ValueError, RecursionError) as error:
+            at, why = number, TOO_DEEP
+            if isinstance(error, json.JSONDecodeError):
+                at, why = number + error.lineno - 1, error.msg
+            raise UsageError(
+                f"{name}, line {at} is not JSON ({why}); mend the line, or take it out, and read again"
+            ) from error
+    return found
 
 
 def listed(value: Any) -> list[Any] | None:
@@ -85,22 +99,4 @@ def table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str
             raise UsageError(f"{place}: the row that ends there has {count}; put cells that hold separators in quotes")
         if len(cells) < len(header):
             problems.add("rows with fewer cells than the header; what is not there counts as not kept", place)
-    padding = [None] * len(header)
-    return DELIMITERS[delimiter], [
-        (place, dict(zip(header, [*cells, *padding], strict=False))) for place, cells in found
-    ]
-
-
-def _value(text: str, number: int, name: str) -> Any:
-    try:
-        value = _DECODER.decode(text)
-        if deep(value):
-            raise RecursionError
-    except (ValueError, RecursionError) as error:
-        line, why = number, TOO_DEEP
-        if isinstance(error, json.JSONDecodeError):
-            line, why = number + error.lineno - 1, error.msg
-        raise UsageError(
-            f"{name}, line {line} is not JSON ({why}); mend the line, or take it out, and read again"
-        ) from error
-    return value
+    return DELIMITERS[delimiter], [(place, dict(zip_longest(header, cells))) for place, cells in found]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,13 +22,12 @@ from surefoot.evaluate.records.passages import passages
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
 
-_NAMES = {
-    "RETRIEVER": "retrieval",
-    "LLM": "chat text_completion generate_content completion",
-    "AGENT": "invoke_agent agent",
-    "CHAIN": "invoke_workflow",
+_OPERATIONS = {
+    "retrieval": "RETRIEVER",
+    **dict.fromkeys(("chat", "text_completion", "generate_content", "completion"), "LLM"),
+    **dict.fromkeys(("invoke_agent", "agent"), "AGENT"),
+    "invoke_workflow": "CHAIN",
 }
-_OPERATIONS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """OpenInference's kinds by their names in other conventions."""
 _DOCUMENTS = {
     "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),
@@ -74,14 +74,10 @@ def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Recor
         for raw, service in _raw(value, place):
             span = _span(raw, service)
             traces[span.trace].append(span)
-    found = []
-    for trace, spans in traces.items():
-        record = _record(trace, sorted(spans, key=lambda span: span.start), problems)
-        if record is None:
-            problems.add("traces in which nothing was asked, retrieved or answered; no records", trace)
-        else:
-            found.append(record)
-    if not found:
+    read = {trace: _record(trace, sorted(spans, key=lambda s: s.start), problems) for trace, spans in traces.items()}
+    for trace in (trace for trace, record in read.items() if record is None):
+        problems.add("traces in which nothing was asked, retrieved or answered; no records", trace)
+    if not (found := [record for record in read.values() if record]):
         raise UsageError(
             "no trace holds a question, documents or an answer; have the exporter keep what goes in and comes out"
         )
@@ -133,8 +129,8 @@ def _contexts(seekers: Sequence[_Span], trace: str, problems: Problems) -> tuple
 def _documents(span: _Span) -> list[Any]:
     """The documents of a retriever: from its attributes, else from its output, where some frameworks keep them."""
     for name in _DOCUMENTS[span.kind]:
-        if listed := _numbered(span.attributes, name):
-            return [{key.removeprefix("document."): cell for key, cell in each.items()} for each in listed]
+        if listed := _numbered(span.attributes, name, "document."):
+            return listed
         if isinstance(whole := _value(span.attributes.get(name)), list):
             return whole
     output = _value(span.attributes.get("output.value"))
@@ -155,25 +151,22 @@ def _values_of(span: _Span, who: Who) -> list[Any]:
     values = [span.attributes.get(name) for name in _SAID[who]]
     if span.kind != "LLM":
         return values
-    listed = [_numbered(span.attributes, name) for name in _MESSAGES[who]]
+    listed = [_numbered(span.attributes, name, "message.") for name in _MESSAGES[who]]
     return [*([_message(each) for each in messages] for messages in listed if messages), *reversed(values)]
 
 
 def _message(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """A message from its dotted names: "message.role", "message.contents.0.message_content.text"."""
-    plain = {name.removeprefix("message."): cell for name, cell in parts.items()}
-    texts = [
-        cell for name, cell in sorted(plain.items()) if re.fullmatch(r"contents\.\d+\.message_content\.text", name)
-    ]
-    return {"role": plain.get("role", ""), "content": plain.get("content") or "".join(map(str, texts))}
+    """A message from its dotted names: "role", "contents.0.message_content.text"."""
+    texts = [str(cell) for name, cell in sorted(parts.items()) if name.endswith(".message_content.text")]
+    return {"role": parts.get("role", ""), "content": parts.get("content") or "".join(texts)}
 
 
-def _numbered(attributes: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """The items of a list whose attributes are called `name.0.…`, `name.1.…`."""
+def _numbered(attributes: Mapping[str, Any], name: str, prefix: str) -> list[dict[str, Any]]:
+    """The items of a list whose attributes are called `name.0.…`, `name.1.…`, without `prefix`."""
     items: defaultdict[int, dict[str, Any]] = defaultdict(dict)
     for key, cell in attributes.items():
         if match := re.match(rf"{re.escape(name)}\.(\d+)\.(.+)", key):
-            items[int(match[1])][match[2]] = cell
+            items[int(match[1])][match[2].removeprefix(prefix)] = cell
     return [items[number] for number in sorted(items)]
 
 
@@ -276,11 +269,7 @@ def _look(flat: Mapping[str, Any], *names: str) -> Any:
 
 def _when(value: Any) -> float:
     """A time of any form, such that earlier is less; 0: it is not told."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    try:
-        return datetime.fromisoformat(str(value)).timestamp()
-    except (ValueError, OverflowError, OSError):
-        return 0.0
+    for read in (float, lambda text: datetime.fromisoformat(str(text)).timestamp()):
+        with suppress(TypeError, ValueError, OverflowError, OSError):
+            return read(value)
+    return 0.0

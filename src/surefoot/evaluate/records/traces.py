@@ -11,14 +11,10 @@ from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.passages import distinct
 from surefoot.run.store import from_json, recorded
 from surefoot.text.words import sentences
-from surefoot.types import Answer, Passage, Record, Strip, Trace
+from surefoot.types import Answer, Passage, Record, Trace
 from surefoot.types.errors import TraceFault, UsageError
 
 T = TypeVar("T")
-
-_LEFT_OUT = re.compile(r"(\d+) of \d+ sources left out")
-"""The report of a generator that did not read all kept sources; it leaves out the last ones."""
-_MARKER = re.compile(r" ?\[(\d{1,3})\]")
 
 
 def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Record:
@@ -32,33 +28,26 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
     """
     goes_on = any(step.name == "complete" for step in trace.steps)
     question = trace.standalone_question if goes_on else trace.question
-    return Record(id or trace.id, question, read(trace), _answer_text(trace.answer), tags=dict(tags or {}), trace=trace)
-
-
-def _answer_text(answer: Answer | None) -> str:
-    if answer is None:
-        return ""
-    if answer.refused:
-        return answer.text[slice(*next(iter(sentences(answer.text)), (0, 0)))]
+    answer = trace.answer or Answer("")
     markers = {citation.marker for citation in answer.citations}
-    return _MARKER.sub(lambda match: "" if int(match[1]) in markers else match[0], answer.text)
+    text = re.sub(r" ?\[(\d{1,3})\]", lambda match: "" if int(match[1]) in markers else match[0], answer.text)
+    if answer.refused:
+        text = answer.text[slice(*next(iter(sentences(answer.text)), (0, 0)))]
+    return Record(id or trace.id, question, read(trace), text, tags=dict(tags or {}), trace=trace)
 
 
 def read(trace: Trace) -> tuple[Passage, ...]:
     """The kept strips that the generator read, as passages; the second of a passage has "#2" behind its id."""
     origin = {passage.id: passage for passage in (*trace.external, *trace.passages)}
-    kept_strips = [strip for strip in trace.strips if strip.kept]
-    unread = sum(
-        int(match[1])
-        for step in trace.steps
-        if step.name == "generate" and (match := _LEFT_OUT.search(step.degraded or ""))
-    )
-    return distinct([_part(origin.get(strip.passage_id), strip) for strip in kept_strips[: len(kept_strips) - unread]])
-
-
-def _part(passage: Passage | None, strip: Strip) -> Passage:
-    whole = passage or Passage(strip.passage_id, "")
-    return replace(whole, text=strip.text, start=whole.start + strip.start)
+    found = []
+    for strip in trace.strips:
+        if strip.kept:
+            whole = origin.get(strip.passage_id, Passage(strip.passage_id, ""))
+            found.append(replace(whole, text=strip.text, start=whole.start + strip.start))
+    # A generator that did not read all kept sources leaves out the last ones, and reports it.
+    told = " ".join(step.degraded or "" for step in trace.steps if step.name == "generate")
+    unread = sum(map(int, re.findall(r"(\d+) of \d+ sources left out", told)))
+    return distinct(found[: len(found) - unread])
 
 
 def run(folder: Path, problems: Problems) -> list[Record]:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from surefoot.evaluate.diagnose.diagnosis import as_markdown, configured, diagnose
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score.examples import sampled

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from surefoot.config.settings import settings
-from surefoot.evaluate.diagnose.diagnosis import diagnose, insight
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.scored_run import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
 from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, TOPS, count_sentences, violations

@@ -47,8 +47,7 @@ def agreed(
     """An agreement for each metric that has labels and each judge of it.
 
     `groups` are of the records, by id; that of a label comes first. Labels that no judge was asked about are left
-    out (`missing`). Several ratings of one record count as their mean; several yes and no as the majority, and not at
-    all where they are even.
+    out (`missing`).
     """
     known = groups or {}
     located = [replace(one, group=one.group or known.get(one.record_id) or f"\0{one.record_id}") for one in labels]
@@ -64,8 +63,18 @@ def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
 def judged(
     scores: Iterable[Score], labels: Iterable[Label]
 ) -> Iterator[tuple[str, str, list[Label], dict[str, Score]]]:
-    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id."""
-    single = _joined(labels)
+    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id.
+    Several ratings of one record count as their mean; several yes and no as the majority, and not at all where they
+    are even."""
+    several: dict[tuple[str, str], list[Label]] = {}
+    for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
+        several.setdefault((one.metric, one.record_id), []).append(one)
+    shares = [(mine[0], sum(one.share for one in mine) / len(mine)) for mine in several.values()]
+    single = [
+        replace(label, share=float(share > 0.5) if label.binary else share)
+        for label, share in shares
+        if not label.binary or share != 0.5
+    ]
     table: dict[tuple[str, str], dict[str, Score]] = {}
     for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
         table.setdefault((score.metric, score.judge), {})[score.record_id] = score
@@ -103,21 +112,6 @@ def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = No
 def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:
     """The mean distance of two shares of a scale: of ratings from 1 to 5, their mean absolute error over 4."""
     return mean(np.abs(np.asarray(first, dtype=float) - np.asarray(second, dtype=float)), numbers)
-
-
-def _joined(labels: Iterable[Label]) -> list[Label]:
-    """One label a record and metric."""
-    several: dict[tuple[str, str], list[Label]] = {}
-    for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
-        several.setdefault((one.metric, one.record_id), []).append(one)
-    joined = []
-    for mine in several.values():
-        share = sum(one.share for one in mine) / len(mine)
-        if not mine[0].binary:
-            joined.append(replace(mine[0], share=share))
-        elif share != 0.5:
-            joined.append(replace(mine[0], share=float(share > 0.5)))
-    return joined
 
 
 def _agreement(metric: str, judge: str, labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:

@@ -124,16 +124,15 @@ def flipped(gaps: Floats, numbers: Ints) -> float:
     exact for up to `EXACT` groups that differ, else by `FLIPS` draws, of which the observed sum is one more."""
     added = np.asarray(np.bincount(numbers, gaps), dtype=float)
     added = added[np.abs(added) > SLACK]
+
+    def as_far(flips: npt.NDArray[np.signedinteger]) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.abs((1.0 - 2.0 * flips) @ added) >= abs(added.sum()) - SLACK)
+
     if len(added) <= EXACT:
-        every = np.arange(2 ** len(added))[:, None] >> np.arange(len(added)) & 1
-        return float(_as_far(every, added).mean())
+        return float(as_far(np.arange(2 ** len(added))[:, None] >> np.arange(len(added)) & 1).mean())
     random = np.random.default_rng(SEED)
-    far = [_as_far(random.integers(2, size=(1000, len(added))), added).sum() for _ in range(FLIPS // 1000)]
+    far = (as_far(random.integers(2, size=(1000, len(added)))).sum() for _ in range(FLIPS // 1000))
     return (1 + int(sum(far))) / (1 + FLIPS)
-
-
-def _as_far(flips: npt.NDArray[np.signedinteger], added: Floats) -> npt.NDArray[np.bool_]:
-    return np.asarray(np.abs((1.0 - 2.0 * flips) @ added) >= abs(added.sum()) - SLACK)
 
 
 Scores = Mapping[str, Score]
@@ -161,6 +160,10 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
     figure = averaged(gaps, numbers)
     before, after = values.mean(axis=0).tolist() if pairs else (None, None)
     test, p = tested(values, numbers)
+    alone = [
+        tuple(n for n, one in side.items() if value(one) is not None and n not in pairs) for side in (first, second)
+    ]
+    judges = [", ".join(sorted({one.judge for one in side.values() if one.judge})) for side in (first, second)]
     return MetricChange(
         metric=metric,
         of=len(pairs),
@@ -174,9 +177,9 @@ def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str
         p=p,
         holm=None,
         visible=visible(gaps, numbers),
-        only_first=_alone(first, pairs),
-        only_second=_alone(second, pairs),
-        judges=_judges(first, second),
+        only_first=alone[0],
+        only_second=alone[1],
+        judges=tuple(judges) if all(judges) and judges[0] != judges[1] else (),
     )
 
 
@@ -190,15 +193,6 @@ def tested(values: Floats, numbers: Ints) -> tuple[Test, float | None]:
         right = values == levels[-1]
         return "McNemar", mcnemar(right[:, 0].tolist(), right[:, 1].tolist()).p
     return "sign flips", flipped(values[:, 1] - values[:, 0], numbers)
-
-
-def _alone(scores: Scores, pairs: Mapping[str, object]) -> tuple[str, ...]:
-    return tuple(name for name, score in scores.items() if value(score) is not None and name not in pairs)
-
-
-def _judges(first: Scores, second: Scores) -> tuple[str, ...]:
-    named = [", ".join(sorted({score.judge for score in side.values() if score.judge})) for side in (first, second)]
-    return tuple(named) if all(named) and named[0] != named[1] else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +225,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
     ">": lambda number, limit: number > limit + SLACK,
     "<": lambda number, limit: number < limit - SLACK,
 }
-_CONDITION = re.compile(r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)\s*")
+_CONDITION = r"\s*([\w.-]*?[\w-])\s*(>=|<=|>|<|≥|≤)\s*(\d*\.?\d+)\s*"
 
 
 def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condition, ...]:
@@ -244,7 +238,7 @@ def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condi
 
 
 def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
-    if not (parsed := _CONDITION.fullmatch(text)):
+    if not (parsed := re.fullmatch(_CONDITION, text)):
         raise UsageError(f"'{text}' is no condition; write METRIC.FIGURE>=NUMBER, such as adherence.low>=0.8")
     what, sign, limit = parsed[1], {"≥": ">=", "≤": "<="}.get(parsed[2], parsed[2]), float(parsed[3])
     metric, dot, figure = what.rpartition(".")
@@ -254,11 +248,18 @@ def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
         metric, figure = what, "low" if sign in (">=", ">") else "high"
     if figure not in FIGURES:
         raise UsageError(f"'{text}': there is no figure '{figure}'; there are: {', '.join(FIGURES)}")
-    blank = Condition(text, metric, figure, None, sign, limit, None, "")
     found = _meant(metric, summaries)
     if isinstance(found, str):
-        return [replace(blank, because=found)]
-    return [_checked(replace(blank, metric=one.metric), one) for one in found]
+        return [Condition(text, metric, figure, None, sign, limit, None, found)]
+    checks = []
+    for one in found:
+        number = FIGURES[figure](one)
+        kept = None if number is None else _SIGNS[sign](number, limit)
+        why = "no record is scored" if one.mean is None else f"fewer than two groups of records, so no {figure}"
+        why = why if one.scored + one.unscored else "it applies to no record"
+        number = None if number is None else float(number)
+        checks.append(Condition(text, one.metric, figure, number, sign, limit, kept, why if kept is None else ""))
+    return checks
 
 
 def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
@@ -271,14 +272,3 @@ def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
     if len(found) > 1:
         return f"'{metric}' could be any of: {names}"
     return found or f"no metric '{metric}'; there are: {names or 'none'}"
-
-
-def _checked(check: Condition, summary: Summary) -> Condition:
-    number = FIGURES[check.figure](summary)
-    if number is not None:
-        return replace(check, value=float(number), kept=_SIGNS[check.sign](number, check.limit))
-    if not summary.scored + summary.unscored:
-        return replace(check, because="it applies to no record")
-    none = "no record is scored"
-    few = f"fewer than two groups of records, so no {check.figure}"
-    return replace(check, because=none if summary.mean is None else few)

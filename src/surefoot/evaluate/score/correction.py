@@ -6,7 +6,7 @@ of PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453), here for record
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt
 
@@ -60,8 +60,18 @@ def corrections(
     found = []
     for metric, judge, among, mine in judged(scores, labels):
         values = {name: number for name, score in mine.items() if (number := value(score)) is not None}
-        if there := [one for one in among if one.record_id in values]:
-            found.append(_correction(metric, judge, there, values, rates(mine.values()), groups or {}))
+        if not (there := {one.record_id: one for one in among if one.record_id in values}):
+            continue
+        rest = [name for name in values if name not in there]
+        fifths = rates(mine.values()) and not any(one.binary for one in there.values())
+        people = np.array([(1 + 4 * one.share) / 5 if fifths else one.share for one in there.values()])
+        own, others = np.array([values[name] for name in there]), np.array([values[name] for name in rest])
+        known = {**(groups or {}), **{one.record_id: one.group for one in there.values() if one.group}}
+        numbers = numbered([*there, *rest], known)
+        estimate, weight = corrected(people, own, others, numbers)
+        alone, _ = corrected(people, own, others, numbers, weight=0.0)
+        mean = float(np.mean(list(values.values())))
+        found.append(Correction(metric, judge, len(there), len(values), mean, alone, estimate, weight))
     return tuple(found)
 
 
@@ -74,46 +84,22 @@ def corrected(
     of each labelled record, then of each other. Weight 1 is plain prediction-powered inference, 0 the mean of the
     labels, None the weight of the narrowest interval, at least 0.
     """
-    about, judges = _influences(people, judged, others, numbers)
+    # Each group's share of the error of the labels' mean, and of that by which the judge is off between the labelled
+    # and the rest; the second, weighted, is taken off the first.
+    labelled, rest, groups = numbers[: len(people)], numbers[len(people) :], int(numbers.max()) + 1
+    about, judges = _added(people, labelled, groups), _added(judged, labelled, groups)
+    if len(others):
+        judges = judges - _added(others, rest, groups)
     fitted = weight is None and len(others) > 0 and float(judges @ judges) > 0
     if weight is None:
         weight = max(0.0, float(about @ judges) / float(judges @ judges)) if fitted else 0.0
     shift = weight * float(others.mean() - judged.mean()) if weight else 0.0
-    free = len(np.unique(numbers[: len(people)])) - 1 - fitted
+    free = len(np.unique(labelled)) - 1 - fitted
     middle = float(people.mean()) + shift
     if free < LEAST - 1 - fitted:
         return Estimate(middle, None, None), weight
     half = _student(free) * sqrt((free + 1 + fitted) / free * float(((about - weight * judges) ** 2).sum()))
     return Estimate(middle, middle - half, middle + half), weight
-
-
-def _correction(
-    metric: str,
-    judge: str,
-    labels: Sequence[Label],
-    values: Mapping[str, float],
-    rated: bool,
-    groups: Mapping[str, str],
-) -> Correction:
-    names = {one.record_id: one for one in labels}
-    rest = [name for name in values if name not in names]
-    fifths = rated and not any(one.binary for one in labels)
-    people = np.array([(1 + 4 * one.share) / 5 if fifths else one.share for one in labels])
-    own, others = np.array([values[name] for name in names]), np.array([values[name] for name in rest])
-    known = {**groups, **{one.record_id: one.group for one in labels if one.group}}
-    numbers = numbered([*names, *rest], known)
-    estimate, weight = corrected(people, own, others, numbers)
-    alone, _ = corrected(people, own, others, numbers, weight=0.0)
-    mean = float(np.mean(list(values.values())))
-    return Correction(metric, judge, len(labels), len(values), mean, alone, estimate, weight)
-
-
-def _influences(people: Floats, judged: Floats, others: Floats, numbers: Ints) -> tuple[Floats, Floats]:
-    """Each group's share of the error of the labels' mean, and of that by which the judge is off between the
-    labelled and the rest; the second, weighted, is taken off the first."""
-    labelled, rest, groups = numbers[: len(people)], numbers[len(people) :], int(numbers.max()) + 1
-    off = _added(judged, labelled, groups) - (_added(others, rest, groups) if len(others) else 0.0)
-    return _added(people, labelled, groups), off
 
 
 def _added(values: Floats, numbers: Ints, groups: int) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 from random import Random
 
@@ -21,30 +21,17 @@ def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, tuple[Score,
     metric into one band. Above twenty scores each third gives its quota, so no band is short. The order of the scores
     changes nothing.
     """
-    return {metric: _sample(ranked, _lots(f"{seed}\t{metric}")) for metric, ranked in _ranked(scores, seed).items()}
-
-
-def _ranked(scores: Iterable[Score], seed: int) -> dict[str, list[Score]]:
-    """The scored ones of each metric, from the lowest to the highest."""
     there = sorted((s for s in scores if value(s) is not None), key=lambda score: (score.metric, score.record_id))
     found = {metric: list(mine) for metric, mine in groupby(there, lambda score: score.metric)}
-    for metric, mine in found.items():
-        _lots(f"{seed}\t{metric}\tties").shuffle(mine)
-        mine.sort(key=lambda score: value(score) or 0.0)
-    return found
+    return {metric: _sample(f"{seed}\t{metric}", mine) for metric, mine in found.items()}
 
 
-def _sample(ranked: Sequence[Score], random: Random) -> tuple[Score, ...]:
-    if len(ranked) <= sum(QUOTAS):
-        return tuple(ranked)
-    first, second = round(len(ranked) / 3), round(2 * len(ranked) / 3)
-    thirds = ranked[:first], ranked[first:second], ranked[second:]
-    return tuple(one for third, quota in zip(thirds, QUOTAS, strict=True) for one in _drawn(third, quota, random))
-
-
-def _drawn(third: Sequence[Score], quota: int, random: Random) -> list[Score]:
-    return [third[place] for place in sorted(random.sample(range(len(third)), quota))]
-
-
-def _lots(seed: str) -> Random:
-    return Random(seed)  # noqa: S311
+def _sample(lot: str, scores: list[Score]) -> tuple[Score, ...]:
+    Random(f"{lot}\tties").shuffle(scores)  # noqa: S311
+    scores.sort(key=lambda score: value(score) or 0.0)
+    if len(scores) <= sum(QUOTAS):
+        return tuple(scores)
+    random, first, second = Random(lot), round(len(scores) / 3), round(2 * len(scores) / 3)  # noqa: S311
+    thirds = scores[:first], scores[first:second], scores[second:]
+    drawn = [(third, sorted(random.sample(range(len(third)), n))) for third, n in zip(thirds, QUOTAS, strict=True)]
+    return tuple(third[place] for third, places in drawn for place in places)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from surefoot.types.errors import TraceFault, UsageError
 
 NAMES = "label", "rating", "value"
 """Names of a label's field, by default; the first that is there counts."""
+_TRUTHS: dict[str, bool] = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +42,25 @@ def labelled(
 
     Raises UsageError, naming the line, for a label that is none.
     """
-    names = [label] if label else NAMES
-    found = [
-        (where, row, [row[name] for name in names if row.get(name) is not None]) for where, row in _rows(Path(path))
-    ]
-    labels = [(where, _raw(where, row, metric, values[0])) for where, row, values in found if values]
+    names, labels = [label] if label else NAMES, []
+    for where, row in _rows(Path(path)):
+        if (raw := next((row[name] for name in names if row.get(name) is not None), None)) is not None:
+            labels.append((where, _label(where, row, metric, raw)))
     if not labels:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}; see --label")
-    binary = _binary([one for _, one in labels], scale)
-    return tuple(_scaled(where, one, one.metric in binary, scale) for where, one in labels)
-
-
-def _scaled(where: str, raw: Label, binary: bool, scale: tuple[float, float]) -> Label:
-    low, high = (0.0, 1.0) if binary else scale
-    if not low <= raw.share <= high:
-        text = f"{where}: {raw.share:g} does not lie between {low:g} and {high:g}"
-        raise UsageError(f"{text}; give the scale with --scale")
-    return replace(raw, share=(raw.share - low) / (high - low), binary=binary)
+    values: defaultdict[str, set[float]] = defaultdict(set)
+    for _, one in labels:
+        values[one.metric].add(one.share)
+    binary = {name for name, mine in values.items() if scale[0] > 0 and mine in ({0.0}, {0.0, 1.0})}
+    binary |= {one.metric for _, one in labels if one.binary}
+    scaled = []
+    for where, one in labels:
+        low, high = (0.0, 1.0) if one.metric in binary else scale
+        if not low <= one.share <= high:
+            text = f"{where}: {one.share:g} does not lie between {low:g} and {high:g}"
+            raise UsageError(f"{text}; give the scale with --scale")
+        scaled.append(replace(one, share=(one.share - low) / (high - low), binary=one.metric in binary))
+    return tuple(scaled)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -67,39 +70,23 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             for row in (reader := csv.DictReader(file)):
-                yield f"{path}, line {reader.line_num}", {name: _cell(text) for name, text in row.items() if text}
+                cells = {name: _TRUTHS.get(str(text).strip().lower(), text) for name, text in row.items() if text}
+                yield f"{path}, line {reader.line_num}", cells
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise TraceFault(f"{path} is no table of comma-separated values in UTF-8: {error}") from error
 
 
-def _cell(text: Any) -> Any:
-    return {"true": True, "false": False}.get(str(text).strip().lower(), text)
-
-
-def _binary(labels: Sequence[Label], scale: tuple[float, float]) -> set[str]:
-    """The metrics whose labels are yes and no; `share` is still the label as it stands in the file."""
-    values: defaultdict[str, set[float]] = defaultdict(set)
-    for one in labels:
-        values[one.metric].add(one.share)
-    zeros = {name for name, mine in values.items() if scale[0] > 0 and mine in ({0.0}, {0.0, 1.0})}
-    return zeros | {one.metric for one in labels if one.binary}
-
-
-def _raw(where: str, row: dict[str, Any], metric: str, raw: Any) -> Label:
+def _label(where: str, row: dict[str, Any], metric: str, raw: Any) -> Label:
     """The label as it stands in the file: `share` is its number, and `binary` says that it is true or false."""
     id, named, group = row.get("id", row.get("record_id")), str(row.get("metric") or metric), row.get("group")
     if not isinstance(id, str | int) or not str(id):
         raise UsageError(f"{where} has no id, which names a record")
     if not named:
         raise UsageError(f"{where} names no metric; give it with --metric")
-    number = _number(where, raw)
-    return Label(str(id), named, number, isinstance(raw, bool), "" if group is None else str(group))
-
-
-def _number(where: str, raw: Any) -> float:
     try:
-        return float(raw)
+        number = float(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{where}: the label {str(raw)[:40]!r} is no number, nor true or false") from error
+    return Label(str(id), named, number, isinstance(raw, bool), "" if group is None else str(group))

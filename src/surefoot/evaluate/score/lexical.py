@@ -42,7 +42,8 @@ _SPLITS_13A = (
     (r"([.,])([^0-9])", r" \1 \2"),
     (r"([0-9])(-)", r"\1 \2 "),
 )
-_ENTITIES_13A = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_REPLACED_13A = [("<skipped>", ""), ("-\n", ""), ("\n", " ")]
+_REPLACED_13A += [("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")]
 _ROUGE_EPSILON = 1e-8
 """The `rouge` package adds it to the denominator of its f: identical texts come to 0.999999995."""
 
@@ -138,9 +139,8 @@ def _f1(candidate: str, truth: str, mode: Mode) -> float:
 
 def _tokens_13a(text: str) -> list[str]:
     """The tokens of mteval-v13a, the tokeniser of WMT."""
-    text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
-    for entity, sign in _ENTITIES_13A:
-        text = text.replace(entity, sign)
+    for part, plain in _REPLACED_13A:
+        text = text.replace(part, plain)
     text = f" {text} "
     for pattern, spaced in _SPLITS_13A:
         text = re.sub(pattern, spaced, text)
@@ -161,8 +161,7 @@ def _matched(candidate: Sequence[str], others: Sequence[Sequence[str]], n: int) 
 
 def _smoothed(counted: Sequence[tuple[int, int]]) -> list[float]:
     """A precision of 0 becomes half, then a quarter, … of one match; empty: nothing at all matches."""
-    precisions: list[float] = []
-    halved = 1.0
+    precisions, halved = [], 1.0
     for same, of in counted:
         if not of:
             break

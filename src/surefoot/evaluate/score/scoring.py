@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from surefoot.judges._scores import failed
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.run import meter
 from surefoot.run.store import Run, described, to_json, values
-from surefoot.types import Record, Score
+from surefoot.types import Metric, Record, Score
 from surefoot.types.errors import ComponentError, UsageError
 from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import Judge, MetricJudge, NoteWriter, PricedJudge
@@ -132,7 +132,7 @@ def plan(
         len(records),
         len(missing),
         len(judges) * len(records) - len(missing),
-        sum(_inapplicable(judge, record) for judge, record in missing),
+        sum(bool(lacking(about, record)) for judge, record in missing if (about := _about(judge))),
         spent,
         max(calls, paced),
         prices.of(spent.input_tokens, spent.output_tokens) if prices else None,
@@ -216,9 +216,12 @@ class _Work:
     def summary(self, model: RateLimitedLLM | None, limits: Mapping[str, Any]) -> Pass:
         """The calls, tokens, time and money that they took."""
         money = model.spending.spent.money if model and model.prices else None
-        by_metric: defaultdict[str, list[tuple[Score, float]]] = defaultdict(list)
-        for score, seconds in self._made:
-            by_metric[score.metric].append((score, seconds))
+        stages = []
+        for metric in dict.fromkeys(score.metric for score, _ in self._made):
+            made = [(score, seconds) for score, seconds in self._made if score.metric == metric]
+            calls, tokens = sum(score.calls for score, _ in made), sum(score.tokens for score, _ in made)
+            share = None if money is None else money * tokens / max(1, self.progress.tokens)
+            stages.append(Stage(metric, len(made), calls, tokens, sum(seconds for _, seconds in made), share))
         return Pass(
             self.started,
             time.monotonic() - self._begun,
@@ -229,7 +232,7 @@ class _Work:
             money,
             model.tally.refused if model else 0,
             model.tally.repeated if model else 0,
-            tuple(_stage(metric, made, money, self.progress.tokens) for metric, made in by_metric.items()),
+            tuple(stages),
             dict(limits),
         )
 
@@ -258,34 +261,17 @@ class _Work:
             self._on_progress(self.progress)
 
 
-def _stage(metric: str, made: Sequence[tuple[Score, float]], money: float | None, of: int) -> Stage:
-    """The pass's `money` is shared out by tokens, of which it took `of`."""
-    calls, tokens = sum(score.calls for score, _ in made), sum(score.tokens for score, _ in made)
-    share = None if money is None else money * tokens / max(1, of)
-    return Stage(metric, len(made), calls, tokens, sum(seconds for _, seconds in made), share)
-
-
 def _missing(
     judges: Sequence[Judge], records: Sequence[Record], done: Mapping[str, Score]
 ) -> list[tuple[Judge, Record]]:
     """The judgements to make, record by record: a budget that ends leaves whole records behind."""
 
-    def final(score: Score | None) -> bool:
-        return score is not None and not (score.passing and score.value is None)
-
-    return [(judge, one) for one in records for judge in judges if not final(done.get(key(one.id, judge.metric)))]
+    final = {name for name, score in done.items() if score.value is not None or not score.passing}
+    return [(judge, one) for one in records for judge in judges if key(one.id, judge.metric) not in final]
 
 
-def _inapplicable(judge: Judge, record: Record) -> bool:
-    about = judge.about if isinstance(judge, MetricJudge) else metrics().get(judge.metric)
-    return about is not None and bool(lacking(about, record))
-
-
-def _same(known: Mapping[str, Record], records: Sequence[Record]) -> bool:
-    """True if these are the records of the folder, which may have got grading notes there."""
-    return [*known] == [one.id for one in records] and all(
-        one == (known[one.id] if one.note else replace(known[one.id], note="")) for one in records
-    )
+def _about(judge: Judge) -> Metric | None:
+    return judge.about if isinstance(judge, MetricJudge) else metrics().get(judge.metric)
 
 
 def _described(
@@ -298,7 +284,10 @@ def _described(
         hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
     counted = {"count": len(records), "sha256": hashed.hexdigest()}
     known = described(folder) if (folder / "run.json").exists() else {}
-    if _same(values(folder / RECORDS, Record), records):
+    written = values(folder / RECORDS, Record)  # which may have got grading notes there
+    if [*written] == [one.id for one in records] and all(
+        one == (written[one.id] if one.note else replace(written[one.id], note="")) for one in records
+    ):
         counted = known.get("records", counted)
     others = [judge.about for judge in judges if isinstance(judge, MetricJudge) and judge.metric not in metrics()]
     systems = {json.dumps(one.trace.config, sort_keys=True): one.trace.config for one in records if one.trace}

@@ -41,10 +41,14 @@ def level(mean: float) -> Level:
 def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) -> Summary:
     apply = [score for score in scores if score.applies]
     there = {score.record_id: number for score in apply if (number := value(score)) is not None}
-    missing = Counter(_reason(score) for score in apply if value(score) is None)
-    values = list(there.values())
+    missing = Counter(
+        score.unscored_because or ("no reason given" if score.value is None else "its value is no number")
+        for score in apply
+        if value(score) is None
+    )
+    values, unscored = list(there.values()), len(apply) - len(there)
     figure = averaged(values, numbered(there, groups))
-    least, most = _bounds(values, len(apply), LOWEST if rates(apply) else 0.0)
+    lowest = LOWEST if rates(apply) else 0.0
     return Summary(
         metric=metric,
         mean=figure.value,
@@ -53,20 +57,10 @@ def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) ->
         smallest=min(values, default=None),
         largest=max(values, default=None),
         scored=len(there),
-        unscored=len(apply) - len(there),
+        unscored=unscored,
         not_applicable=len(scores) - len(apply),
-        least=least,
-        most=most,
+        least=(sum(values) + unscored * lowest) / len(apply) if apply else None,
+        most=(sum(values) + unscored) / len(apply) if apply else None,
         level=None if figure.value is None else level(figure.value),
         unscored_because=dict(sorted(missing.items())),
     )
-
-
-def _bounds(values: Sequence[float], of: int, lowest: float) -> tuple[float, float] | tuple[None, None]:
-    """The mean of so many, had all that is missing the lowest value, and had it 1."""
-    missing = of - len(values)
-    return ((sum(values) + missing * lowest) / of, (sum(values) + missing) / of) if of else (None, None)
-
-
-def _reason(score: Score) -> str:
-    return score.unscored_because or ("no reason given" if score.value is None else "its value is no number")
