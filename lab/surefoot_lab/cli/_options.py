@@ -12,6 +12,7 @@ from surefoot.config.trust import place
 from surefoot.types.errors import UsageError
 
 JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]
+Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")]
 DataFile = Annotated[
     Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
 ]

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from surefoot import __version__
-from surefoot.cli import _questions as asking
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import bar, counting, err, plain, pulling, write_json
 from surefoot.config.builder import Builder
@@ -18,6 +17,7 @@ from surefoot.run import manifest
 from surefoot.run.store import write_text
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals as bench_manuals
+from surefoot_lab.cli._options import Threads
 from surefoot_lab.datasets.manuals import read
 from surefoot_lab.report import as_markdown, show
 
@@ -29,7 +29,7 @@ def manuals(
     data: Annotated[Path, Argument(metavar="QUESTIONS.jsonl", help="Questions, as benchmarks/manuals describes them.")],
     folder: Annotated[Path, Argument(metavar="MANUALS", help="A folder with a folder of pages for each manual.")],
     run: Annotated[Path, Option("--out", metavar="RUN", help="Keep indexes, traces and both reports here; resumes.")],
-    workers: asking.Threads = 1,
+    workers: Threads = 1,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:

@@ -6,23 +6,34 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from typer import Option
+from typer import Argument, Option
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import err, out, write_json
+from surefoot.cli._console import counting, err, out, write_json
 from surefoot.cli._questions import Golds
+from surefoot.evaluate.ask import runs
+from surefoot.run import manifest
+from surefoot.run.store import to_json
 from surefoot.types.errors import UsageError
 from surefoot_lab import methods, pictures, qa as bench_qa
 from surefoot_lab.changes import KINDS, STAGES, changed
-from surefoot_lab.cli._options import JsonFile
+from surefoot_lab.cli._options import JsonFile, Threads
 from surefoot_lab.report import show
 
 
 def qa(
-    data: questions.Data,
+    data: Annotated[
+        Path,
+        Argument(
+            help="Questions: lines of {id, question, answers, passages?}, a file of Self-RAG's eval_data, or a set of "
+            "CRAG's data/ folder."
+        ),
+    ],
     index: IndexFile = None,
-    texts: questions.Texts = False,
+    texts: Annotated[
+        bool, Option("--given", help="Instead of an index, read the texts that come with the questions.")
+    ] = False,
     method: Annotated[
         list[str] | None,
         Option(
@@ -53,8 +64,8 @@ def qa(
     ] = None,
     top: Annotated[int, Option("--top", min=1, help="Passages that rag reads where it does not say.")] = methods.TOP,
     golds: Golds = None,
-    limit: questions.Limit = None,
-    workers: questions.Threads = 1,
+    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")] = None,
+    workers: Threads = 1,
     json_file: JsonFile = None,
     picture: Annotated[
         Path | None, pictures.drawing("types and actions of the one method, or what --worse takes away,")
@@ -72,17 +83,18 @@ def qa(
     """
     chosen = configured(config, settings, index)
     chosen["answer"] = {"check": "mark", **chosen["answer"]}
-    queries = questions.question_run("qa", data, golds, limit, texts, run, chosen)
-    compared = methods.arms(method or [], queries.searches, top)
-    arms = changed(compared, without or [], worse or [])
-    if queries.searches and any(arm.name in ("crag", "self-crag") for arm in arms):
+    queries = questions.question_run("qa", data, chosen, run, golds, limit, texts)
+    searches = queries.config["searcher"]["use"] != "nowhere"
+    arms = changed(methods.arms(method or [], searches, top), without or [], worse or [])
+    if searches and any(arm.name in ("crag", "self-crag") for arm in arms):
         err.print("crag and self-crag search nowhere; crag+search and self-crag+search do", style="dim")
     if picture and not worse and len(arms) > 1:
         raise UsageError("--figure draws types and actions of one method; name one")
-    reports = bench_qa.reports(
-        queries.loaded.examples, queries.traces(arms, partial(questions.spread, workers=workers))
-    )
-    write_json(json_file, bench_qa.report_json(reports, {**queries.report, "top": top}))
+    examples, about = queries.loaded.examples, {**queries.about, "config": queries.config}
+    with questions.spread(queries.config, workers) as ask, counting("questions") as on_done:
+        reports = bench_qa.reports(examples, runs.run(arms, examples, ask, queries.folder, about, on_done))
+    known = {"format": queries.loaded.format, "problems": to_json(queries.loaded.problems), "top": top}
+    write_json(json_file, bench_qa.report_json(reports, {**about, **known, "environment": manifest.environment()}))
     if picture:
         draw = partial(pictures.robustness, reports) if worse else partial(pictures.types_and_actions, reports[0])
         draw(str(data), picture)

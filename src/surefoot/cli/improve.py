@@ -77,7 +77,7 @@ def improve(
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
-    chosen = questions.question_run("improve", data, None, None, None, run, configured(config, settings, None))
+    chosen = questions.question_run("improve", data, configured(config, settings, None), run)
     plan = _plan(chosen, file, metric, own or [], outside)
     if dry_run:
         _offered(loop.proposals(plan), _text(file))
