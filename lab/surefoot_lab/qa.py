@@ -11,7 +11,7 @@ from math import ceil
 from statistics import median
 from typing import Any
 
-from surefoot.cli._numbers import figure as shown
+from surefoot.cli._console import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from surefoot.cli._console import out, plain as one_line, tabled
@@ -34,6 +35,11 @@ class Table:
     def texts(self) -> list[list[str]]:
         """The rows as they are written."""
         return [[form(value) for form, value in zip(self.columns.values(), row, strict=True)] for row in self.rows]
+
+
+def short(file: str) -> str:
+    """A file's name and that of its folder, as they are shown."""
+    return one_line("/".join(PurePath(file).with_suffix("").parts[-2:]))
 
 
 def show(tables: Iterable[Table]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evaluations import written
-from surefoot.cli._numbers import between, chance, number, share, signed
+from surefoot.cli._console import between, chance, number, share, signed
 
 Surefoot = Callable[..., Any]
 

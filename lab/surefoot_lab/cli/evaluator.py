@@ -12,8 +12,7 @@ from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, agreed
-from surefoot.cli._console import counting, out, plain, pulling, short, write_json
-from surefoot.cli._numbers import figure, share, signed
+from surefoot.cli._console import counting, figure, out, plain, pulling, share, signed, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, settings as overrides
 from surefoot.run import manifest
@@ -25,7 +24,7 @@ from surefoot_lab import grading, robustness
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import ALL, GradingReport
-from surefoot_lab.report import Form, Table, as_json, count, of, percent, show
+from surefoot_lab.report import Form, Table, as_json, count, of, percent, short, show
 from surefoot_lab.robustness import ProbeFinding, ProbeReport
 
 R = TypeVar("R", GradingReport, ProbeReport)

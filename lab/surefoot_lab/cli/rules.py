@@ -7,7 +7,7 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from surefoot.cli._console import headed, out
+from surefoot.cli._console import out, tabled
 from surefoot.run.store import recorded
 from surefoot_lab.rules import SETS, effects
 
@@ -20,10 +20,9 @@ def rules(
 ) -> None:
     """Switch each rule that excludes sentences off, and count what is then missed."""
     traces = [*recorded(run / "surefoot")[1].values()] if run else []
-    table = headed(
-        ["rule that is off"], [f"caught, {name}" for name in SETS] + ["harmless excluded", "questions touched"]
+    rows = (
+        (one.rule or "none", *(str(one.caught[name]) for name in SETS), str(one.harmless), str(one.questions))
+        for one in effects(folder, traces)
     )
-    for one in effects(folder, traces):
-        counts = [str(one.caught[name]) for name in SETS]
-        table.add_row(one.rule or "none", *counts, str(one.harmless), str(one.questions))
-    out.print(table)
+    counted = [*(f"caught, {name}" for name in SETS), "harmless excluded", "questions touched"]
+    out.print(tabled(["rule that is off"], counted, rows))

@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings
-from surefoot.cli._console import counting, err, out, pulling, short, write_json
+from surefoot.cli._console import counting, err, out, pulling, write_json
 from surefoot.config.builder import Builder
 from surefoot.run.store import to_json, write_text
 from surefoot.stats.text import NONE, percent as digits
@@ -19,7 +19,7 @@ from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import Decisions, because
-from surefoot_lab.report import Form, Table, count, percent, show
+from surefoot_lab.report import Form, Table, count, percent, short, show
 from surefoot_lab.risk_control import FOLDS, Aim, Choice
 from surefoot_lab.tuning import THIN, TuningReport
 

@@ -9,15 +9,14 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from surefoot.cli._configuration import ConfigFile, Settings, agreed
-from surefoot.cli._console import counting, out, pulling, short, write_json
-from surefoot.cli._numbers import figure, share
+from surefoot.cli._console import counting, figure, out, pulling, share, write_json
 from surefoot.config.builder import Builder
 from surefoot.config.settings import settings as overrides
 from surefoot.stats.figures import Figure
 from surefoot_lab import support
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import rate, recorded
-from surefoot_lab.report import Form, Table, as_json, count, of, show
+from surefoot_lab.report import Form, Table, as_json, count, of, short, show
 from surefoot_lab.support import SupportReport
 from surefoot_lab.train import claims
 from surefoot_lab.train.examples import TrainingExample

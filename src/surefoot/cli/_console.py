@@ -1,4 +1,4 @@
-"""The consoles, tables and progress bars of all commands."""
+"""The consoles, tables, figures and progress bars of all commands."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePath
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import (
@@ -23,6 +23,7 @@ from rich.table import Table
 
 from surefoot.models import files
 from surefoot.run.store import to_json, write_text
+from surefoot.stats.text import NONE
 from surefoot.text.json_values import spelled
 
 REASONS = 3
@@ -78,24 +79,13 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def short(file: str) -> str:
-    """A file's name and that of its folder, as they are shown."""
-    return plain("/".join(PurePath(file).with_suffix("").parts[-2:]))
-
-
-def headed(left: Iterable[str], right: Iterable[str]) -> Table:
+def tabled(left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[RenderableType]]) -> Table:
     """A table without lines: names, which may fold, then figures, which may not."""
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     for heading in left:
         table.add_column(heading, overflow="fold", min_width=8)  # in a narrow terminal too a row has its name
     for heading in right:
         table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
-def tabled(left: Iterable[str], right: Iterable[str], rows: Iterable[Iterable[RenderableType]]) -> Table:
-    """`headed`, with its rows."""
-    table = headed(left, right)
     for row in rows:
         table.add_row(*row)
     return table
@@ -148,3 +138,49 @@ def pulling() -> Iterator[None]:
 
         with files.reporting(report):
             yield
+
+
+class _Measured(Protocol):
+    """A value with the ends of its interval; None: not known."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def share(number: float | None) -> str:
+    """To three decimals: ".612", "1.000", "−.250"."""
+    if number is None:
+        return NONE
+    size = f"{abs(number):.3f}".removeprefix("0")
+    return f"−{size}" if number < 0 and size != ".000" else size
+
+
+def signed(number: float | None) -> str:
+    """The same with its sign, also where it is plus; what rounds to 0 has none."""
+    written = share(number)
+    return f"+{written}" if number and number > 0 and written != ".000" else written
+
+
+def between(low: float | None, high: float | None, sign: bool = False) -> str:
+    """An interval; empty where there is none."""
+    written = signed if sign else share
+    return "" if low is None or high is None else f"[{written(low)}, {written(high)}]"
+
+
+def figure(one: _Measured) -> str:
+    """A value and its interval, if it has one."""
+    return f"{share(one.value)} {between(one.low, one.high)}".strip()
+
+
+def chance(p: float | None) -> str:
+    """A p-value, to three decimals."""
+    return NONE if p is None else "<.001" if p < 0.001 else share(p)
+
+
+def number(count: int | None) -> str:
+    """A count, with commas."""
+    return NONE if count is None else f"{count:,}"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields, replace
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Annotated
 
+from platformdirs import user_state_path
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
@@ -27,7 +29,6 @@ from surefoot.cli._answer_view import (
     unopened,
 )
 from surefoot.cli._console import plain, tabled
-from surefoot.cli._hints import once
 from surefoot.searchers.nowhere import NEEDED
 from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Trace
 
@@ -36,22 +37,21 @@ Whole = Annotated[
 ]
 BAR = 12
 """Width of a full bar, in characters."""
+_STYLE = {"corpus": "", "external": "italic"}
 
 
+@dataclass
 class Screen:
-    """A listener that draws each section of a running question as soon as it is complete.
+    """A listener that draws each section of a running question as soon as it is complete."""
 
-    `opens` gives the address of a passage; so many `passages` are shown whole, None: three in short.
-    """
-
-    def __init__(self, console: Console, shown: int = 3, opens: Open = unopened, passages: int | None = None) -> None:
-        self.console = console
-        self.shown = shown
-        self.opens = opens
-        self.passages = passages
-        self._trace = Trace("", "")
-        self._text = ""
-        self._live: Live | None = None
+    console: Console
+    shown: int = 3
+    opens: Open = unopened
+    passages: int | None = None
+    """So many are shown whole; None: three in short."""
+    _trace: Trace = field(default_factory=lambda: Trace("", ""), init=False)
+    _text: str = field(default="", init=False)
+    _live: Live | None = field(default=None, init=False)
 
     def __call__(self, event: Event) -> None:
         """Take in one event of the run."""
@@ -70,7 +70,7 @@ class Screen:
         """Draw the answer and what it cost."""
         self._stop()
         self.console.print(answered(trace, self.opens, self.passages))
-        if self._lacks_searcher() and once("searcher"):
+        if self._lacks_searcher() and _first_hint("searcher"):
             self.console.print(Text(plain(NEEDED), style="dim"))
         self.console.print(_footer(trace))
 
@@ -106,6 +106,17 @@ class Screen:
         if self._live:
             self._live.stop()
             self._live = None
+
+
+def _first_hint(name: str) -> bool:
+    """True where the advice of this name is to be given: the first time, and wherever that cannot be remembered."""
+    place = user_state_path("surefoot") / "hints" / name
+    if place.exists():
+        return False
+    with suppress(OSError):
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        place.touch()
+    return True
 
 
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
@@ -150,14 +161,14 @@ def _graded(trace: Trace, shown: int) -> list[RenderableType]:
 
 
 def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> RenderableType:
-    table = _columns(BAR, 5, 3, 4)
+    table = _columns(BAR, 3, 4)
     ranked = sorted(zip(passages, grades, strict=True), key=lambda pair: -_height(pair[1]))
     for passage, grade in ranked[:shown]:
         colour = COLOUR[grade.label]
         table.add_row(
             _bar(_height(grade), colour),
             Text(chance(grade), style=colour),
-            _title(passage),
+            Text(plain(passage.title.rpartition(" › ")[2] or passage.text), style=_STYLE[passage.source]),
             Text(plain(" · ".join(filter(None, (passage.via, grade.reason)))), style="dim"),
         )
     if len(ranked) > shown:
@@ -165,11 +176,11 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
     return Padding(table, (0, 0, 0, 2))
 
 
-def _columns(first: int, number: int, *shares: int) -> Table:
-    """Columns of these widths, and others that are cut and share what is left."""
+def _columns(first: int, *shares: int) -> Table:
+    """A column of this width, one of numbers, and others that are cut and share what is left."""
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=first)
-    table.add_column(width=number, justify="right")
+    table.add_column(width=5, justify="right")
     for share in shares:
         table.add_column(ratio=share, no_wrap=True, overflow="ellipsis")
     return table
@@ -196,17 +207,15 @@ def _searched(trace: Trace) -> list[RenderableType]:
     head = line("Searched", Text(f"{queries} · {_plural(len(trace.external), 'passage')} from outside"))
     parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
     if by := trace.outside:
-        parts.append(
-            line("", Text(f"τ+ {by.upper:.3g} and τ− {by.lower:.3g} for what comes from outside", style="dim"))
-        )
+        thresholds = f"τ+ {by.upper:.3g} and τ− {by.lower:.3g} for what comes from outside"
+        parts.append(line("", Text(thresholds, style="dim")))
     return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 
 
 def _refined(trace: Trace, shown: int) -> RenderableType:
-    used = [strip for strip in trace.strips if strip.kept]
-    dropped = [strip for strip in trace.strips if not strip.kept]
+    used, dropped = ([strip for strip in trace.strips if strip.kept is kept] for kept in (True, False))
     origin = by_id(trace)
-    table = _columns(4, 5, 1)
+    table = _columns(4, 1)
     for marker, strip in enumerate(used, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
@@ -222,11 +231,8 @@ def _conflicts(trace: Trace) -> list[RenderableType]:
     origin = by_id(trace)
     parts: list[RenderableType] = []
     for conflict in trace.conflicts:
-        sides = (
-            ("the corpus", conflict.local, conflict.local_says),
-            ("outside", conflict.external, conflict.external_says),
-        )
-        for where, passage_id, says in sides:
+        local = "the corpus", conflict.local, conflict.local_says
+        for where, passage_id, says in (local, ("outside", conflict.external, conflict.external_says)):
             text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
             text.append(f" · {place(origin[passage_id])}", style="dim")
             parts.append(line("" if parts else "Conflict", text))
@@ -267,13 +273,6 @@ def _height(grade: Grade) -> float:
     if grade.score is None:
         return 0.0
     return grade.score if 0 <= grade.score <= 1 else (grade.score + 1) / 2
-
-
-def _title(passage: Passage) -> Text:
-    return Text(
-        plain(passage.title.rpartition(" › ")[2] or passage.text),
-        style="italic" if passage.source == "external" else "",
-    )
 
 
 def _plural(number: int, noun: str) -> str:

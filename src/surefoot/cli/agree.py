@@ -9,8 +9,7 @@ from typing import Annotated
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._console import headed, out, plain, print_json, tabled
-from surefoot.cli._numbers import between, figure, number, share
+from surefoot.cli._console import between, figure, number, out, plain, print_json, share, tabled
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.agreement import Agreement, agreed, missing
 from surefoot.evaluate.score.correction import Correction, corrections
@@ -79,13 +78,13 @@ def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
 
 
 def _agreements(found: Sequence[Agreement]) -> Table:
-    table = headed(["metric"], ["n", "measure", "value", "95 % interval"])
+    rows = []
     for one in found:
-        first = [plain(one.metric), number(one.of)]
-        for place, (name, measured) in enumerate(one.figures.items()):
-            cells = first if place == 0 else ["", ""]
-            table.add_row(*cells, _MEASURES[name], share(measured.value), between(measured.low, measured.high))
-    return table
+        first = plain(one.metric), number(one.of)
+        for name, measured in one.figures.items():
+            rows.append((*first, _MEASURES[name], share(measured.value), between(measured.low, measured.high)))
+            first = "", ""
+    return tabled(["metric"], ["n", "measure", "value", "95 % interval"], rows)
 
 
 def _means(means: Sequence[Correction]) -> Table:

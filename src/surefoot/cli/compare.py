@@ -9,8 +9,7 @@ from typing import Annotated
 from rich.table import Table
 from typer import Argument, Option
 
-from surefoot.cli._console import out, plain, print_json, tabled
-from surefoot.cli._numbers import between, chance, number, share, signed
+from surefoot.cli._console import between, chance, number, out, plain, print_json, share, signed, tabled
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import Comparison, Moved, compared
 from surefoot.stats.groups import FEW

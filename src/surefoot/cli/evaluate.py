@@ -14,7 +14,7 @@ from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import REASONS, bar, err, headed, out, plain, pulling
+from surefoot.cli._console import REASONS, bar, err, out, plain, pulling, tabled
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
@@ -24,6 +24,7 @@ from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
+from surefoot.stats import text as figures
 from surefoot.types import Diagnosis, Record, Score
 from surefoot.types.protocols import Judge, PricedJudge
 
@@ -136,14 +137,12 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
 
 
 def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
-    table = headed(["metric"], ["mean", "95 % interval", "scored", "unscored", "not applicable"])
-    reasons: Counter[str] = Counter()
+    rows, reasons = [], Counter[str]()
     for one in conclusion.summaries:
         counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
-        ends = "–" if one.low is None or one.high is None else f"{one.low:.3f} to {one.high:.3f}"
-        table.add_row(one.metric, "–" if one.mean is None else f"{one.mean:.3f}", ends, *counts)
+        rows.append((one.metric, figures.number(one.mean, ".3f"), figures.interval(one.low, one.high, ".3f"), *counts))
         reasons.update(one.unscored_because)
-    out.print(table)
+    out.print(tabled(["metric"], ["mean", "95 % interval", "scored", "unscored", "not applicable"], rows))
     for reason, times in reasons.most_common(REASONS):
         out.say(f"{times:,} unscored: {reason}", "yellow")
     out.print()

@@ -10,8 +10,7 @@ import typer
 from rich.text import Text
 from typer import Argument, Option
 
-from surefoot.cli._console import out, plain, print_json, tabled
-from surefoot.cli._numbers import share
+from surefoot.cli._console import out, plain, print_json, share, tabled
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
 from surefoot.evaluate.score.summaries import summaries

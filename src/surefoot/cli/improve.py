@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import counting, err, headed, out, plain
+from surefoot.cli._console import counting, err, out, plain, tabled
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
@@ -137,14 +137,14 @@ def _show(done: Outcome) -> None:
 
 def _table(trials: Sequence[Trial]) -> Table:
     """Within 80 columns: what a trial changes stands below."""
-    table = headed(["tried"], ["predicted", "chosen on", "held out", "95 % interval", "p", ""])
+    rows = []
     for one in trials:
         chosen = points(one.development.difference if one.development else None)
         held = points(one.realised.difference if one.realised else None)
         p = "–" if one.p is None else f"{one.p:.2g}"
         cells = points(one.predicted), chosen, held, interval(one.realised), p, "kept" if one.kept else ""
-        table.add_row(plain(one.name), *cells)
-    return table
+        rows.append((plain(one.name), *cells))
+    return tabled(["tried"], ["predicted", "chosen on", "held out", "95 % interval", "p", ""], rows)
 
 
 def _offered(proposals: Sequence[Proposal], text: str) -> None:
