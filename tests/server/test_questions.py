@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from starlette.testclient import TestClient
 from server.conftest import BRIDGE, HUT, Slow, events, listening, upload
 from surefoot.run.store import from_json, read_trace
 from surefoot.server.app import create_app
+from surefoot.server.history import Turn
 from surefoot.server.service import ServerSettings, Service
 from surefoot.types import Trace
 
@@ -63,14 +65,16 @@ def test_traces_are_listed_the_latest_first_and_page_by_page(client: TestClient)
     assert [line["id"] for line in rest] == [ids[0]]
 
 
-def test_old_traces_are_deleted_and_young_ones_kept(service: Service, settings: ServerSettings) -> None:
+def test_old_traces_and_conversations_are_deleted_and_young_ones_kept(service: Service) -> None:
     """After the days that the configuration says."""
-    old, young = (Path(settings.runs) / "serve" / "default" / day for day in ("2020-01-01", "2999-01-01"))
-    for day in (old, young):
-        day.mkdir(parents=True)
-    service.traces.forget()
-    assert not old.exists()
-    assert young.exists()
+    for id in ("0" * 12, "1" * 12):
+        service.traces.add("default", Trace(id, "Who?"))
+        service.conversations.add("default", id, Turn("Who?"))
+    for store in (service.traces, service.conversations):
+        (old,) = store.folder.rglob(f"{'0' * 12}.*")
+        os.utime(old, (0, 0))
+        store.forget()
+        assert [line.id for line in store.latest("default", 5)] == ["1" * 12]
 
 
 def test_a_grade_is_explained_by_its_words(client: TestClient) -> None:

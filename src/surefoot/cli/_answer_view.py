@@ -35,14 +35,17 @@ UNCITED = "•"
 Open = Callable[[Passage], str]
 """The address that opens a passage, or ""."""
 
-_WEB = re.compile(r"https?://[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
 _IDS = re.compile(r"\bp[0-9a-f]{24}(?:, p[0-9a-f]{24})*")
 """Ids of passages, as `surefoot.text.ids` makes them."""
 
 
 def unopened(passage: Passage) -> str:
     """The passage's own address, if it is one of the web; else ""."""
-    return passage.url if passage.url and _WEB.fullmatch(passage.url) else ""
+    return passage.url if passage.url and _is_web(passage.url) else ""
+
+
+def _is_web(address: str) -> bool:
+    return address.lower().startswith(("http://", "https://")) and address.isprintable() and " " not in address
 
 
 def opening(index: Index | None) -> Open:
@@ -236,7 +239,7 @@ def place(passage: Passage) -> str:
     if not passage.file or passage.url == passage.file or (passage.url or "").startswith(f"{passage.file}#"):
         return claimed
     file = plain(passage.file)
-    return f"{claimed} (from {file})" if _WEB.fullmatch(claimed) else f"{file} (as “{claimed}”)"
+    return f"{claimed} (from {file})" if _is_web(claimed) else f"{file} (as “{claimed}”)"
 
 
 def line(label: str, content: RenderableType) -> RenderableType:

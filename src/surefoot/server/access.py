@@ -55,7 +55,7 @@ class AccessMiddleware:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._metrics.count("surefoot_requests_total", f'status="{message["status"]}"')
+                self._metrics.count("surefoot_requests_total", f'{{status="{message["status"]}"}}')
                 headers = MutableHeaders(scope=message)
                 for header, value in _HEADERS.items():
                     headers.setdefault(header, value)

@@ -31,7 +31,7 @@ from surefoot.server import (
     trace_routes,
 )
 from surefoot.server.access import LOOPBACK, AccessMiddleware
-from surefoot.server.http import BodyLimits
+from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
 from surefoot.server.problems import ProblemBody, answer_problem
 from surefoot.server.service import ServerSettings, Service, assembled, warm
@@ -71,7 +71,7 @@ class _Application(FastAPI):
     def build_middleware_stack(self) -> ASGIApp:
         """Called once, with the first request."""
         service: Service = self.state.service
-        app = BodyLimits(super().build_middleware_stack(), service.settings)
+        app = limit_body(super().build_middleware_stack(), service.settings)
         return AccessMiddleware(app, self.state.keys, service.metrics, service.settings)
 
 

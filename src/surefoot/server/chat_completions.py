@@ -32,9 +32,7 @@ Fields = dict[str, Any]
 PREFIX = "surefoot-"
 SOURCES = "+sources"
 _MARKER = re.compile(r"\[(\d{1,4})\]")
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|])")
-_PIECE = re.compile(r"(?:\S+\s*){1,6}|\s+")
-"""Words that are streamed together."""
+_ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|"})
 
 
 class ContentPart(CompatibleBody):
@@ -59,8 +57,8 @@ class ChatMessage(CompatibleBody):
 
 
 def pieces(text: str) -> list[str]:
-    """The text as it is streamed."""
-    return _PIECE.findall(text)
+    """The text as it is streamed, some words at a time."""
+    return re.findall(r"(?:\S+\s*){1,6}|\s+", text)
 
 
 def last_question(messages: Iterable[ChatMessage]) -> tuple[str, tuple[Turn, ...]]:
@@ -148,7 +146,7 @@ def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocat
 
 
 def _markdown(source: SourceLocation) -> str:
-    title = _MARKUP.sub(r"\\\1", " ".join(source.title.split()))
+    title = " ".join(source.title.split()).translate(_ESCAPED)
     return f"- [{source.citation.marker}] [{title}]({source.url})"
 
 

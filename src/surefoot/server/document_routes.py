@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -148,7 +147,6 @@ def get_job(id: str, caller: RequestCaller) -> Response:
 
 MOST_READ = 20_000
 """Characters of a document's text that are returned where nobody says how many."""
-_PAGE = re.compile(r"#page=(\d{1,6})")
 _DRAWN_WITHIN = 20.0
 """Seconds for the picture of a page."""
 Offset = Annotated[int, Query(ge=0, le=10**9)]
@@ -248,7 +246,7 @@ def get_documents(caller: RequestCaller, limit: Limit = 50, before: str = "") ->
 
 def _line(service: Service, index: Index, document: StoredDocument) -> DocumentLine:
     passages = index.text(document.id)
-    pages = [int(found[1]) for passage in passages if (found := _PAGE.search(passage.url or ""))]
+    pages = [int(at) for one in passages if (at := (one.url or "").partition("#page=")[2]).isdecimal()]
     return DocumentLine(
         id=document.id,
         title=document.title,

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from itertools import dropwhile, islice
 from pathlib import Path
 from threading import Lock
 from time import time_ns
-from typing import TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from surefoot.run.store import from_json, mend, read_trace, rows, to_json, write_trace
 from surefoot.types import Trace
@@ -26,7 +25,8 @@ T = TypeVar("T")
 
 DAY_NS = 86_400 * 10**9
 """Nanoseconds of a day."""
-_TRACE = re.compile(r"[0-9a-f]{12}")
+ID = r"[A-Za-z0-9_-]{8,64}"
+"""Of a conversation; the client chooses it, at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,78 +40,6 @@ class TraceLine:
     """None: the question failed."""
     refused: bool
     collection: str
-
-
-class Traces:
-    """The kept traces of all collections; each call is about one of them and sees no other."""
-
-    def __init__(self, folder: Path, keep_days: int) -> None:
-        self.folder, self.keep_days = folder, keep_days
-
-    def add(self, collection: str, trace: Trace) -> None:
-        """Write a trace."""
-        write_trace(trace, self.folder / collection / _today().isoformat() / f"{trace.id}.json")
-
-    def find(self, collection: str, id: str) -> Trace | None:
-        """The trace with this id; None: there is none in this collection, or what is there cannot be read."""
-        paths = (day / f"{id}.json" for day in self._days(collection)) if _TRACE.fullmatch(id) else ()
-        return next((_read(path) for path in paths if path.is_file()), None)
-
-    def latest(self, collection: str, limit: int, before: str = "") -> tuple[TraceLine, ...]:
-        """The last so many traces, the latest first; `before`: those older than the trace with this id."""
-        places = behind(self._places(collection), before, lambda place: place.stem)
-        traces = (trace for place in places if (trace := _read(place)))
-        return tuple(_line(trace, collection) for trace in islice(traces, limit))
-
-    def forget(self) -> None:
-        """Delete the traces whose days are over."""
-        last = (_today() - timedelta(days=self.keep_days)).isoformat()
-        for collection in self.folder.glob("*/"):
-            for day in self._days(collection.name):
-                if day.name < last:
-                    shutil.rmtree(day, ignore_errors=True)
-
-    def _places(self, collection: str) -> Iterator[Path]:
-        for day in self._days(collection):
-            yield from sorted(day.glob("*.json"), key=lambda place: (-changed(place), place.name))
-
-    def _days(self, collection: str) -> list[Path]:
-        """The folders of the days, the latest first."""
-        return sorted((self.folder / collection).glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/"), reverse=True)
-
-
-def behind(every: Iterable[T], before: str, id: Callable[[T], str]) -> Iterator[T]:
-    """Those of a list that come behind the one with the id `before`; "": all."""
-    return islice(dropwhile(lambda one: id(one) != before, every), 1, None) if before else iter(every)
-
-
-def changed(place: Path) -> int:
-    """When a file last changed, in nanoseconds since 1970; 0: it was just deleted."""
-    try:
-        return place.stat().st_mtime_ns
-    except FileNotFoundError:
-        return 0
-
-
-def _read(place: Path) -> Trace | None:
-    try:
-        return read_trace(place)
-    except TraceFault:
-        return None
-
-
-def _line(trace: Trace, collection: str) -> TraceLine:
-    action = trace.decision.action.value if trace.decision else None
-    refused = trace.answer is None or trace.answer.refused
-    return TraceLine(trace.id, trace.question, trace.created, action, refused, collection)
-
-
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
-ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
-"""The client chooses it, at random."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +65,66 @@ class ConversationLine:
     turns: int
 
 
-class Conversations:
-    """The kept conversations of all collections; each call is about one of them and sees no other."""
+class _Files:
+    """Files of all collections, each in a folder of its own; each call is about one of them and sees no other."""
+
+    pattern: ClassVar[str]
 
     def __init__(self, folder: Path, keep_days: int) -> None:
         self.folder, self.keep_days = folder, keep_days
+
+    def latest(self, collection: str, limit: int, before: str = "") -> tuple[Any, ...]:
+        """A line for each of the last so many, the latest first; `before`: those older than the one with this id. What
+        is damaged is left out."""
+        older = behind(self._places(collection), before, lambda place: place.stem)
+        return tuple(islice(filter(None, (self.line(place, collection) for place in older)), limit))
+
+    def forget(self) -> None:
+        """Delete those whose days are over."""
+        for collection in self.folder.glob("*/"):
+            for place in self._places(collection.name):
+                if changed(place) < time_ns() - self.keep_days * DAY_NS:
+                    place.unlink(missing_ok=True)
+
+    def _places(self, collection: str) -> list[Path]:
+        """The files of a collection, the latest first."""
+        return sorted((self.folder / collection).glob(self.pattern), key=changed, reverse=True)
+
+    def line(self, place: Path, collection: str) -> Any:
+        """A file in a list; None: it is damaged."""
+        raise NotImplementedError
+
+
+class Traces(_Files):
+    """The kept traces of all collections."""
+
+    pattern = "*/*.json"
+
+    def add(self, collection: str, trace: Trace) -> None:
+        """Write a trace."""
+        write_trace(trace, self.folder / collection / f"{datetime.now(UTC):%Y-%m-%d}" / f"{trace.id}.json")
+
+    def find(self, collection: str, id: str) -> Trace | None:
+        """The trace with this id; None: there is none in this collection, or what is there cannot be read."""
+        places = (self.folder / collection).glob(f"*/{id}.json") if len(id) == 12 and id.isalnum() else ()
+        return next(map(_read, places), None)
+
+    def line(self, place: Path, collection: str) -> TraceLine | None:
+        """A trace in a list; None: it is damaged."""
+        if (trace := _read(place)) is None:
+            return None
+        action = trace.decision.action.value if trace.decision else None
+        refused = trace.answer is None or trace.answer.refused
+        return TraceLine(trace.id, trace.question, trace.created, action, refused, collection)
+
+
+class Conversations(_Files):
+    """The kept conversations of all collections."""
+
+    pattern = "conversations/*.jsonl"
+
+    def __init__(self, folder: Path, keep_days: int) -> None:
+        super().__init__(folder, keep_days)
         self._lock = Lock()
 
     def add(self, collection: str, id: str, turn: Turn) -> None:
@@ -156,41 +139,45 @@ class Conversations:
     def turns(self, collection: str, id: str) -> tuple[Turn, ...]:
         """The questions of a conversation, in order; none: there is no such conversation in this collection."""
         place = self._place(collection, id)
-        if not ID.fullmatch(id) or not place.is_file():
+        if not re.fullmatch(ID, id) or not place.is_file():
             return ()
         return tuple(from_json(Turn, row, where) for where, row in rows(place))
 
-    def latest(self, collection: str, limit: int, before: str = "") -> tuple[ConversationLine, ...]:
-        """The conversations that were gone on with last, the latest first; `before`: those older than this one."""
-        places = sorted(self._places(collection), key=changed, reverse=True)
-        older = behind(places, before, lambda place: place.stem)
-        return tuple(islice((line for place in older for line in self._line(place, collection)), limit))
-
     def remove(self, collection: str, id: str) -> bool:
         """Forget a conversation; False: there is none. Its traces are kept for their days."""
-        if not ID.fullmatch(id) or not (place := self._place(collection, id)).is_file():
+        if not re.fullmatch(ID, id) or not (place := self._place(collection, id)).is_file():
             return False
         place.unlink()
         return True
 
-    def forget(self) -> None:
-        """Delete the conversations whose days are over."""
-        for collection in self.folder.glob("*/"):
-            for place in self._places(collection.name):
-                if changed(place) < time_ns() - self.keep_days * DAY_NS:
-                    place.unlink(missing_ok=True)
-
-    def _line(self, place: Path, collection: str) -> Iterator[ConversationLine]:
+    def line(self, place: Path, collection: str) -> ConversationLine | None:
+        """A conversation in a list; None: it is damaged."""
         updated = datetime.fromtimestamp(changed(place) // 10**9, UTC).isoformat()
         try:
             turns = self.turns(collection, place.stem)
-        except SurefootError:  # damaged; the others are still worth a list
-            return
-        if turns:
-            yield ConversationLine(place.stem, turns[0].question, collection, updated, len(turns))
-
-    def _places(self, collection: str) -> Iterator[Path]:
-        return (self.folder / collection / "conversations").glob("*.jsonl")
+        except SurefootError:
+            return None
+        return ConversationLine(place.stem, turns[0].question, collection, updated, len(turns)) if turns else None
 
     def _place(self, collection: str, id: str) -> Path:
         return self.folder / collection / "conversations" / f"{id}.jsonl"
+
+
+def behind(every: Iterable[T], before: str, id: Callable[[T], str]) -> Iterator[T]:
+    """Those of a list that come behind the one with the id `before`; "": all."""
+    return islice(dropwhile(lambda one: id(one) != before, every), 1, None) if before else iter(every)
+
+
+def changed(place: Path) -> int:
+    """When a file last changed, in nanoseconds since 1970; 0: it was just deleted."""
+    try:
+        return place.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
+def _read(place: Path) -> Trace | None:
+    try:
+        return read_trace(place)
+    except TraceFault:
+        return None

@@ -70,20 +70,16 @@ def require_json(request: Request) -> None:
         raise Problem(415, "media_type", "send JSON, with the header Content-Type: application/json")
 
 
-class BodyLimits:
+def limit_body(app: ASGIApp, settings: ServerSettings) -> ASGIApp:
     """Middleware that refuses a body that is too large or too slow, wherever it is read."""
 
-    def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
-        self._app, self._settings = app, settings
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, with a bounded body."""
+    async def limited(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            settings, most, seconds = self._settings, self._settings.body_bytes, SECONDS
-            if is_upload(scope):
-                most, seconds = settings.upload_bytes, settings.upload_seconds
-            receive = _bounded(receive, most, seconds)
-        await self._app(scope, receive, send)
+            of_files = settings.upload_bytes, settings.upload_seconds
+            receive = _bounded(receive, *(of_files if is_upload(scope) else (settings.body_bytes, SECONDS)))
+        await app(scope, receive, send)
+
+    return limited
 
 
 def is_upload(scope: Scope) -> bool:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from threading import Lock
 
 from surefoot.types import Trace
-
-Series = tuple[str, str]
-"""A metric's name and its labels."""
 
 _HELP = {
     "surefoot_requests_total": ("counter", "Requests by status."),
@@ -28,18 +24,18 @@ class Metrics:
     """Counters of this process since it began."""
 
     def __init__(self) -> None:
-        self._counts: defaultdict[Series, float] = defaultdict(float)
+        self._counts: defaultdict[tuple[str, str], float] = defaultdict(float)
         self._lock = Lock()
 
     def count(self, name: str, labels: str = "", by: float = 1) -> None:
-        """Add to a counter."""
+        """Add to the counter of this name and these labels."""
         with self._lock:
             self._counts[name, labels] += by
 
     def count_question(self, trace: Trace) -> None:
         """Add an answered question."""
         action = trace.decision.action.value if trace.decision else "none"
-        self.count("surefoot_questions_total", f'action="{action}"')
+        self.count("surefoot_questions_total", f'{{action="{action}"}}')
         self.count("surefoot_question_seconds_count")
         self.count("surefoot_question_seconds_sum", by=sum(step.seconds for step in trace.steps))
         self.count("surefoot_tokens_total", by=sum(step.tokens for step in trace.steps))
@@ -49,13 +45,8 @@ class Metrics:
         with self._lock:
             counts = dict(self._counts)
         every = counts | {(f"surefoot_{name}", ""): value for name, value in gauges.items()}
-        return "\n".join([*_lines(every), ""])
-
-
-def _lines(every: dict[Series, float]) -> Iterator[str]:
-    for name, (kind, description) in _HELP.items():
-        yield f"# HELP {name} {description}"
-        yield f"# TYPE {name} {kind}"
-        for (metric, labels), value in sorted(every.items()):
-            if metric == name:
-                yield f"{name}{{{labels}}} {value:g}" if labels else f"{name} {value:g}"
+        lines = []
+        for name, (kind, description) in _HELP.items():
+            lines += [f"# HELP {name} {description}", f"# TYPE {name} {kind}"]
+            lines += [f"{name}{labels} {value:g}" for (of, labels), value in sorted(every.items()) if of == name]
+        return "\n".join([*lines, ""])

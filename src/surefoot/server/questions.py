@@ -133,7 +133,7 @@ class AskBody(Body):
     filter: dict[str, Any] = Field(default_factory=dict)
     """Only documents whose fields are so."""
     history: tuple[Turn, ...] = ()
-    conversation: Annotated[str, Field(pattern=f"^{ID.pattern}$")] | None = None
+    conversation: Annotated[str, Field(pattern=f"^{ID}$")] | None = None
     """An id that the client makes up, 8 to 64 letters, digits, - or _ at random: the conversation is stored, and its
     earlier questions are the history."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
@@ -20,8 +19,6 @@ _STYLES = ("trace.css", "ask.css")
 """Styles of the served page, in this order."""
 _SHARED = ("dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
 """Modules of a shared answer, joined in this order."""
-_BETWEEN_MODULES = re.compile(r"^(?:import .*\n|export )", re.MULTILINE)
-"""Imports and exports of modules: each stands in one line, and a joined script needs none."""
 
 
 @cache
@@ -51,8 +48,10 @@ def _style() -> str:
 
 
 def joined(names: Sequence[str]) -> str:
-    """These modules as one script. No two may declare the same name, and one that uses another stands behind it."""
-    whole = "\n".join(_BETWEEN_MODULES.sub("", static(f"{name}.js")) for name in names)
+    """These modules as one script, without imports and exports, each of which stands in one line. No two may declare
+    the same name, and one that uses another stands behind it."""
+    lines = (line for name in names for line in static(f"{name}.js").split("\n") if not line.startswith("import "))
+    whole = "\n".join(line.removeprefix("export ") for line in lines)
     return f'(() => {{\n"use strict";\n{whole}\n}})();\n'
 
 
