@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from rich.console import Console, RenderableType
 
 from surefoot.cli import main
 from surefoot.types import Completion
@@ -23,6 +24,15 @@ class Done(NamedTuple):
 
 
 Surefoot = Callable[..., Done]
+
+
+def drawn(what: RenderableType, width: int = 100, terminal: bool = False) -> str:
+    """What a console of this width shows."""
+    console = Console(file=StringIO(), width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
+    console.print(what)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
 
 CONFIG = """
 embedder = "hashing"

@@ -31,24 +31,16 @@ def ratings(here: Path, metric: str = "factuality", count: int = 20) -> Path:
     return labels(here, *({"id": f"r{n}", "metric": metric, "rating": 1 + n % 5} for n in range(count)))
 
 
-def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """Each figure with its interval, the corrected mean, and how many labels it would take."""
-    done = surefoot("agree", run, ratings(here))
-    assert (done.code, done.err) == (0, "")
-    assert max(map(len, done.out.splitlines())) <= 80
-    for said in ("Kendall τ-b", "NMAE", "with the judge", "20/30"):
-        assert said in done.out
-    assert "No ratings, so that a value v counts as 1 + 4·v: j." in done.out
-
-
-def test_the_longest_names_keep_to_eighty_columns(surefoot: Surefoot, here: Path) -> None:
-    """Of metrics and judges; every figure stays whole."""
+def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, here: Path) -> None:
+    """Each figure with its interval, and the corrected mean; also for the longest names, with every figure whole."""
     folder = written(here / "long", {"context_relevancy": VALUES}, judge="llm:qwen3-235b-a22b-instruct x3")
     done = surefoot("agree", folder, ratings(here, "context_relevancy"))
     tables = [line for line in done.out.splitlines() if not line.startswith(("No ratings", "fewer than"))]
     assert max(map(len, tables)) <= 80
     assert "…" not in done.out
-    assert "context_relevancy  20" in done.out
+    assert "No ratings, so that a value v counts as 1 + 4·v: llm:qwen3" in done.out
+    for words in ("context_relevancy  20", "Kendall τ-b", "NMAE", "with the judge", "20/30"):
+        assert words in done.out
 
 
 def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> None:
@@ -76,23 +68,19 @@ def test_a_figure_that_is_not_defined_says_why(surefoot: Surefoot, run: Path, he
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("metric", "options", "said"),
     [
-        (["--scale", "5:1"], "'5:1' is no scale; write LOW:HIGH"),
-        (["--scale", "five"], "'five' is no scale"),
-        (["--scale", "1:4"], "does not lie between 1 and 4"),
-        (["--label", "verdict"], "no line has verdict"),
+        ("factuality", ["--scale", "5:1"], "'5:1' is no scale; write LOW:HIGH"),
+        ("factuality", ["--scale", "five"], "'five' is no scale"),
+        ("factuality", ["--scale", "1:4"], "does not lie between 1 and 4"),
+        ("factuality", ["--label", "verdict"], "no line has verdict"),
+        ("grading_note", [], "no label"),
     ],
 )
-def test_a_mistake_is_one_line(surefoot: Surefoot, run: Path, here: Path, options: list[str], said: str) -> None:
-    """On standard error, with exit code 2."""
-    done = surefoot("agree", run, ratings(here), *options)
+def test_a_mistake_is_one_line(
+    surefoot: Surefoot, run: Path, here: Path, metric: str, options: list[str], said: str
+) -> None:
+    """On standard error, with exit code 2; labels of nothing that was judged are one."""
+    done = surefoot("agree", run, ratings(here, metric), *options)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
-
-
-def test_labels_of_nothing_that_was_judged_are_a_mistake(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """Rather than an empty table."""
-    done = surefoot("agree", run, ratings(here, "grading_note"))
-    assert done.code == 2
-    assert "no label" in done.err

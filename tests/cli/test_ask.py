@@ -25,18 +25,11 @@ def test_the_answer_comes_with_decision_evidence_and_cost(indexed: Callable[...,
     assert "Refined" not in done.out
 
 
-def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any]) -> None:
-    """The whole trace, to be read by the next program."""
-    done = indexed("ask", QUESTION, "--json")
+def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any], here: Path) -> None:
+    """The whole trace, to be read by the next program; the same is kept in a file."""
+    done = indexed("ask", QUESTION, "--json", "--trace", "kept/trace.json")
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
     assert json.loads(done.out)["answer"]["text"] == "Tomas Aldwin built it. [1]"
-    assert loads(done.out).question == QUESTION
-
-
-def test_the_trace_is_kept_in_a_file(indexed: Callable[..., Any], here: Path) -> None:
-    """It is the one that was shown."""
-    done = indexed("ask", QUESTION, "--json", "--trace", "kept/trace.json")
-    assert done.code == 0
     assert read_trace(here / "kept" / "trace.json") == loads(done.out)
 
 
@@ -73,16 +66,10 @@ def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., A
     assert done.err == f'surefoot: put the question in quotes: surefoot {command} "who built it"\n'
 
 
-def test_a_search_that_nobody_can_make_says_how_to_configure_one(indexed: Callable[..., Any]) -> None:
-    """The setting stands in the line."""
-    done = indexed("ask", QUESTION, "--set", "thresholds.upper=5")
-    assert " ".join(done.out.split()).count("--set searcher.use=wikipedia") == 1
-
-
 def test_the_advice_to_configure_a_searcher_is_given_once(indexed: Callable[..., Any]) -> None:
     """Not after every question; a trace of it still says so."""
     words = ("ask", QUESTION, "--set", "thresholds.upper=5", "--trace", "kept.json")
-    assert "no searcher is configured" in indexed(*words).out
+    assert " ".join(indexed(*words).out.split()).count("--set searcher.use=wikipedia") == 1
     assert "no searcher is configured" not in indexed(*words).out
     assert "no searcher is configured" in indexed("trace", "kept.json").out
 

@@ -27,7 +27,7 @@ def runs(here: Path) -> tuple[Path, Path]:
 
 
 def test_the_differences_are_shown_in_eighty_columns(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
-    """Means, difference with interval, and p."""
+    """Means, difference with interval, and p; and how many only one has scored."""
     done = surefoot("compare", *runs)
     assert (done.code, done.err) == (0, "")
     lines = done.out.splitlines()[1:]  # the first has the folders' names
@@ -35,13 +35,8 @@ def test_the_differences_are_shown_in_eighty_columns(surefoot: Surefoot, runs: t
     row = next(line.split() for line in lines if line.startswith("context_adherence"))
     assert row[:5] == ["context_adherence", "30", ".433", ".733", "+.300"]
     assert row[-2:] == ["<.001", "<.001"]
-
-
-def test_what_only_one_scored_is_counted(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
-    """One of recall in the first."""
-    rows = [line.split() for line in surefoot("compare", *runs).out.splitlines() if line.startswith("context_recall")]
-    assert rows[0][1] == "29"
-    assert rows[1][1:3] == ["1", "0"]
+    rows = [line.split() for line in lines if line.startswith("context_recall")]
+    assert (rows[0][1], *rows[1][1:3]) == ("29", "1", "0")
 
 
 def test_the_comparison_is_printed_as_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
@@ -63,19 +58,13 @@ def test_another_judge_and_few_records_are_said(surefoot: Surefoot, here: Path) 
     assert "records that only one has: 1 in A, 0 in B" in said
 
 
-def test_a_folder_without_an_evaluation_is_a_mistake(surefoot: Surefoot, here: Path) -> None:
-    """One line and exit code 2."""
-    done = surefoot("compare", "library", "library")
-    assert (done.code, done.out) == (2, "")
-    assert "library is no folder of an evaluation" in done.err
-
-
 @pytest.mark.parametrize(
     ("conditions", "code", "said"),
     [
         (["adherence.low>=0.6"], 0, "kept"),
         (["adherence.low>=0.6", "adherence.mean>=0.9"], 1, "not kept"),
         (["adherence.low>=0.6", "relevancy.low>=0.5"], 2, "cannot be checked"),
+        (["tone>=0.5"], 2, "tone>=0.5: no metric 'tone'; there are: context_adherence, context_recall"),
         (["adherence.mean>=0.9", "relevancy.low>=0.5"], 1, "cannot be checked"),
         (["unscored<=0.02"], 1, "not kept"),
         (["unscored<=0.04", "recall.scored>=29"], 0, "29"),
@@ -87,14 +76,8 @@ def test_the_gate_has_an_exit_code(
     """0 where all is kept, 1 where something is broken, 2 where nothing is but something cannot be checked."""
     done = surefoot("gate", runs[1], *[word for one in conditions for word in ("--min", one)])
     assert (done.code, done.err) == (code, "")
-    assert said in done.out
+    assert said in " ".join(done.out.split())
     assert max(len(line) for line in done.out.splitlines() if ": " not in line) <= 80
-
-
-def test_the_gate_says_what_could_not_be_checked(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
-    """And why."""
-    said = " ".join(surefoot("gate", runs[1], "--min", "tone>=0.5").out.split())
-    assert "tone>=0.5: no metric 'tone'; there are: context_adherence, context_recall" in said
 
 
 def test_the_gate_warns_of_an_interval_of_few(surefoot: Surefoot, here: Path) -> None:
@@ -109,13 +92,6 @@ def test_the_gate_prints_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> No
     done = surefoot("gate", runs[1], "--min", "adherence.mean>=0.9", "--json")
     (check,) = json.loads(done.out)
     assert (done.code, check["metric"], check["kept"]) == (1, "context_adherence", False)
-
-
-def test_a_condition_that_is_none_is_a_mistake(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
-    """One line, exit code 2."""
-    done = surefoot("gate", runs[1], "--min", "be good")
-    assert (done.code, done.out) == (2, "")
-    assert "'be good' is no condition" in done.err
 
 
 def test_figures_are_written_short() -> None:

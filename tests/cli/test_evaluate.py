@@ -122,15 +122,6 @@ def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: 
         assert server.paid.total() >= 6
 
 
-def test_a_judge_of_another_run_is_refused(surefoot: Surefoot, records: Path) -> None:
-    """A folder is of one way of judging."""
-    with endpoint() as server:
-        assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code == 0
-        done = surefoot("evaluate", records, "--run", "out", *METRIC, "--set", "judge.repeats=2", *asking(server.url))
-    assert done.code == 2
-    assert "holds another run" in done.err
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -76,16 +76,6 @@ def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
     assert "has no server to push to" in done.err
 
 
-@pytest.mark.parametrize(
-    ("path", "said"), [("3", "must be the name of a file, not 3"), ("'/'", "/ is a folder, and an index is a file")]
-)
-def test_a_path_that_is_no_files_is_refused(surefoot: Callable[..., Any], path: str, said: str) -> None:
-    """In one line."""
-    done = surefoot("index", "library", "--set", f"index.path={path}")
-    assert done.code == 2
-    assert said in " ".join(done.err.split())
-
-
 def test_a_collection_is_indexed_and_asked_by_itself(surefoot: Callable[..., Any], here: Path) -> None:
     """With the fields that were given to its documents, by which it may be filtered."""
     assert surefoot("index", "library/bridge.md", "--collection", "acme", "--meta", "year=1911").code == 0

@@ -106,6 +106,13 @@ def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> Non
         (["trace", "surefoot.toml", "--replay"], "is not JSON"),
         (["models", "list", "--verify", "gpt"], "no model called 'gpt'"),
         (["lab", "qa", "none.jsonl"], "none.jsonl"),
+        (["index", "library", "--set", "index.path=3"], "must be the name of a file, not 3"),
+        (["index", "library", "--set", "index.path='/'"], "/ is a folder, and an index is a file"),
+        (["compare", "library", "library"], "library is no folder of an evaluation"),
+        (["gate", "library", "--min", "m>=0"], "library is no folder of an evaluation"),
+        (["view", "library"], "records.jsonl"),
+        (["mcp", "--directory", "nowhere"], "nowhere is no folder to work in"),
+        (["recipe", "agentik"], "did you mean 'agentic'?"),
     ],
 )
 def test_a_mistake_of_the_users_is_one_line_and_exit_code_2(

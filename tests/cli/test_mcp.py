@@ -42,11 +42,3 @@ def test_over_http_it_is_the_server_without_its_page(
     assert done.code == 0
     assert "http://localhost:8999" in done.out
     assert seen[0].port == 8999
-
-
-def test_a_folder_that_is_not_there_is_told(surefoot: Callable[..., Any]) -> None:
-    """In one line, with code 2."""
-    pytest.importorskip("mcp", reason="needs the extra mcp")
-    done = surefoot("mcp", "--directory", "nowhere")
-    assert done.code == 2
-    assert "nowhere is no folder to work in" in done.err

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from io import StringIO
 
 import pytest
-from rich.console import Console, RenderableType
 
+from command_line import drawn
 from surefoot.cli._answer_view import place
 from surefoot.cli._trace_view import retrieved, steps, whole
 from surefoot.types import Action, Answer, Citation, Conflict, Critique, Draft, Grade, Passage, Step, Strip, Trace
-
-
-def drawn(what: RenderableType, width: int = 80) -> str:
-    console = Console(file=StringIO(), width=width)
-    console.print(what)
-    return console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def _of(passages: list[Passage], grades: list[Grade]) -> Trace:

@@ -69,10 +69,3 @@ def test_the_page_goes_into_the_folder_and_the_browser_opens_it(
     assert opened == []
     assert surefoot("view", "run").code == 0
     assert opened == [(here / "run/report.html").resolve().as_uri()]
-
-
-def test_what_is_no_evaluation_is_one_line(surefoot: Run, here: Path) -> None:
-    """With exit code 2, before anything is written."""
-    done = surefoot("view", "library")
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert "records.jsonl" in done.err

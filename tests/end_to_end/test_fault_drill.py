@@ -237,19 +237,6 @@ def test_a_provider_that_fails_is_replaced_by_the_next_and_the_trace_says_so(fau
     assert_aldwin(trace)
 
 
-@pytest.mark.parametrize("fault", FAULT_NAMES)
-def test_a_page_that_fails_is_replaced_by_its_snippet_and_the_trace_says_so(fault: str, outside: Outside) -> None:
-    """The page beside it is read, whatever the first does; HTML that is called a PDF is read as what it is."""
-    bad = Passage("b", "A bridge over the Larrow.", "Larrow", "external", f"{outside.url(fault)}/page")
-    trace, seconds = asked(Chain([Pages(Hits(bad, good(outside)), outside.network(), seconds=SECONDS), Hits(SHELVED)]))
-    step, read = search_step(trace), fault == "mislabelled"
-    assert seconds < SECONDS + SLACK
-    assert {passage.via for passage in trace.external} == ({"page"} if read else {"page", "snippet"}), step
-    assert (step.degraded is None) == read
-    assert read or re.search(f"1 of 2 pages did not open.*({FAULTS[fault]})", step.degraded or "")
-    assert_aldwin(trace)
-
-
 def test_where_all_fail_the_question_is_refused_and_each_reason_is_in_the_trace(outside: Outside) -> None:
     """Nothing is made up, and nothing is swallowed."""
     trace, _ = asked(Chain([outside.provider(fault) for fault in ("status/500", "refused", "status/202")]))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -79,12 +78,3 @@ def test_the_wiki_says_what_it_does_not_know() -> None:
     searcher = Wikipedia(Network(seconds=60), base_url=API)
     with pytest.raises(SearchError, match="generator"):
         searcher._ask(generator="nonsense")
-
-
-def test_many_threads_get_what_one_gets() -> None:
-    """The searcher holds no state of a question."""
-    titles = [page["title"] for page in api(list="allpages", aplimit=6)["allpages"]]
-    searcher = Wikipedia(Network(seconds=60), base_url=API)
-    alone = [searcher.search(title, 5) for title in titles]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda title: searcher.search(title, 5), titles * 2)) == alone * 2

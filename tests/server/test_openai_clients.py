@@ -69,18 +69,13 @@ def test_a_response_keeps_citations_and_passages(openai: Any) -> None:
 
 
 def test_a_response_goes_on_from_an_earlier_one(openai: Any) -> None:
-    """By its id alone; one that nobody gave is a 404."""
+    """By its id alone; one that nobody gave is a 404. A model is described by its name."""
+    assert openai.models.retrieve(MODEL).owned_by == "surefoot"
     first = openai.responses.create(model=MODEL, input=QUESTION)
     second = openai.responses.create(model=MODEL, input="And the Larrow Hut?", previous_response_id=first.id)
     assert "Josef Keller" in second.output_text
     with pytest.raises(library.NotFoundError):
         openai.responses.create(model=MODEL, input=QUESTION, previous_response_id="resp_000000000000")
-
-
-def test_models_are_the_collections(openai: Any) -> None:
-    """Each with and without the list of sources."""
-    assert [model.id for model in openai.models.list()] == [MODEL, f"{MODEL}+sources"]
-    assert openai.models.retrieve(MODEL).owned_by == "surefoot"
 
 
 def test_errors_are_those_that_the_client_knows(own: Service) -> None:
@@ -128,13 +123,6 @@ def test_haystack_s_chat_generator_streams(live: str) -> None:
     generator = generators.OpenAIChatGenerator(**options, streaming_callback=lambda one: pieces.append(one.content))
     (reply,) = generator.run([ChatMessage.from_user(QUESTION)])["replies"]
     assert "Tomas Aldwin" in reply.text == "".join(pieces)
-
-
-def test_sources_come_as_markdown_where_they_are_wanted(shared: TestClient) -> None:
-    """For clients that show no annotations."""
-    body = {"model": f"{MODEL}+sources", "messages": MESSAGES}
-    text = shared.post("/v1/chat/completions", json=body).json()["choices"][0]["message"]["content"]
-    assert "**Sources**\n\n- [1] [Ruvel Bridge](http://localhost:8710/?collection=default&passage=" in text
 
 
 def test_every_event_of_a_response_is_numbered(shared: TestClient) -> None:
