@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-LANGUAGES = {
+_NAMED = "c cmake css dart fish go groovy hcl java lisp lua nix php proto r scala sql swift tcl vim zig"
+"""Languages whose files end in their own name."""
+
+LANGUAGES = {f".{name}": name for name in _NAMED.split()} | {
     suffix: language
     for language, suffixes in {
         "bash": ".sh .bash .zsh .ksh",
-        "c": ".c .h",
+        "c": ".h",
         "clojure": ".clj .cljs",
-        "cmake": ".cmake",
         "cpp": ".cc .cpp .cxx .hh .hpp .hxx",
         "csharp": ".cs",
-        "css": ".css .scss .less",
-        "dart": ".dart",
+        "css": ".scss .less",
         "elixir": ".ex .exs",
         "erlang": ".erl .hrl",
-        "fish": ".fish",
         "fortran": ".f90 .f95 .f03",
-        "go": ".go",
-        "groovy": ".groovy .gradle",
+        "groovy": ".gradle",
         "haskell": ".hs",
-        "hcl": ".tf .hcl",
-        "java": ".java",
+        "hcl": ".tf",
         "javascript": ".js .mjs .cjs .jsx",
         "julia": ".jl",
         "kotlin": ".kt .kts",
-        "lisp": ".el .lisp",
-        "lua": ".lua",
-        "nix": ".nix",
+        "lisp": ".el",
         "ocaml": ".ml .mli",
         "perl": ".pl .pm",
-        "php": ".php",
         "powershell": ".ps1 .psm1",
-        "proto": ".proto",
         "python": ".py .pyi",
-        "r": ".r",
         "ruby": ".rb",
         "rust": ".rs",
-        "scala": ".scala",
-        "sql": ".sql",
-        "swift": ".swift",
-        "tcl": ".tcl",
         "typescript": ".ts .tsx .mts",
-        "vim": ".vim",
-        "zig": ".zig",
     }.items()
     for suffix in suffixes.split()
 }
