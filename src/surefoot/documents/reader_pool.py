@@ -14,7 +14,8 @@ from base64 import b64decode
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
+from functools import partial
+from itertools import cycle
 from queue import Empty, Queue
 from threading import BoundedSemaphore, Lock, Thread
 from time import monotonic
@@ -37,8 +38,6 @@ _AHEAD = 4_000
 _LINES = 16
 """Lines of answers that are held here, beside those in the pipe."""
 _LONGEST_LINE = 250_000_000
-_TRIES = 2
-"""How often a file is tried when its process ends before any answer, for it may have ended for another reason."""
 _OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)
 
 
@@ -54,9 +53,13 @@ class ReaderProcess:
         self._pending: deque[Request] = deque()
 
     @property
-    def waiting(self) -> int:
-        """Bytes of the requests that are not answered yet."""
-        return sum(len(request.encoded()) for request in self._pending)
+    def busy(self) -> bool:
+        """Whether a request is not answered yet."""
+        return bool(self._pending)
+
+    def has_room(self, request: Request) -> bool:
+        """Whether the request can be made without waiting."""
+        return not self._pending or sum(len(each.encoded()) for each in (*self._pending, request)) <= _AHEAD
 
     def start(self) -> None:
         """Start the process, which takes a while, without waiting for it."""
@@ -81,7 +84,7 @@ class ReaderProcess:
         self.start()
         self._pending.append(request)
         self._send(request)
-        return Reading(self._answer, request)
+        return Reading(partial(self._answer, request), request.size)
 
     def _send(self, request: Request) -> None:
         with suppress(OSError):  # a process that has ended is noticed where its answer is waited for
@@ -89,13 +92,13 @@ class ReaderProcess:
                 self._process.stdin.write(request.encoded())
                 self._process.stdin.flush()
 
-    def _answer(self, size: int, seconds: float) -> Iterator[list[Any]]:
-        """The items about the oldest request, of `size` bytes. Raises ProcessDied; UsageError where none starts."""
+    def _answer(self, request: Request, seconds: float) -> Iterator[list[Any]]:
+        """The items about the request. Raises ProcessDied; UsageError where no process starts."""
         ends = monotonic() + seconds
-        for attempt in count(1):
+        for is_last in (False, True):  # the process may have ended for another reason
             self.start()
             answered = False
-            for item in self._items(size, ends):
+            for item in self._items(request.size, ends):
                 answered = True
                 if item[0] == "end":
                     self._pending.popleft()
@@ -105,9 +108,9 @@ class ReaderProcess:
             status = self._buried()
             if not self._ready:
                 raise self._unstarted()
-            if answered or attempt == _TRIES or status == _OUT_OF_TIME or self._killed:
+            if answered or is_last or status == _OUT_OF_TIME or self._killed:
                 self._pending.popleft()
-                raise _died(status, size)
+                raise _died(status, request.size)
 
     def _items(self, size: int, ends: float) -> Iterator[list[Any]]:
         """The items that the process writes until it ends."""
@@ -171,16 +174,16 @@ class Readers:
         self._turns = BoundedSemaphore(MOST)
 
     def files(self, requests: Sequence[Request]) -> Generator[Reading, None, None]:
-        """A reading for each file, in order; iterate each to its end before the next. Reads ahead."""
+        """A reading for each file, in order; iterate each to its end before the next. Reads some of them ahead."""
         readers = [self._lend() for _ in range(_useful(requests))]
-        todo = [deque(requests[place :: len(readers)]) for place in range(len(readers))]
-        requested: list[deque[Reading]] = [deque() for _ in readers]
+        todo = deque(zip(cycle(readers), requests, strict=False))
+        ahead: deque[Reading] = deque()
         try:
-            for number in range(len(requests)):
-                # All of them begin at once; later on one is asked for more when its turn has come.
-                for place in range(len(readers)) if number == 0 else [number % len(readers)]:
-                    _ask_ahead(readers[place], todo[place], requested[place])
-                yield requested[number % len(readers)].popleft()
+            while todo or ahead:
+                while todo and todo[0][0].has_room(todo[0][1]):
+                    reader, request = todo.popleft()
+                    ahead.append(reader.ask(request))
+                yield ahead.popleft()
         finally:
             for reader in readers:
                 self._take_back(reader)
@@ -241,17 +244,11 @@ class Readers:
     def _take_back(self, reader: ReaderProcess) -> None:
         with self._lock:
             self._lent.remove(reader)
-            is_reusable = not reader.waiting and len(self._idle) < MOST
+            is_reusable = not reader.busy and len(self._idle) < MOST
             if is_reusable:
                 self._idle.append(reader)
         if not is_reusable:  # its answers to a caller who has gone away would be taken for others
             reader.end()
-
-
-def _ask_ahead(reader: ReaderProcess, todo: deque[Request], requested: deque[Reading]) -> None:
-    """Request at least one file, and as many more as the input holds."""
-    while todo and (not requested or reader.waiting + len(todo[0].encoded()) <= _AHEAD):
-        requested.append(reader.ask(todo.popleft()))
 
 
 def _useful(requests: Sequence[Request]) -> int:

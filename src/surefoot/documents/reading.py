@@ -15,8 +15,8 @@ from surefoot.documents.storable import CutDocument
 from surefoot.types import Passage
 from surefoot.types.metadata import usable
 
-Answer = Callable[[int, float], Iterator[list[Any]]]
-"""From the size of a file and the seconds there are to the items that the process writes about it."""
+Answer = Callable[[float], Iterator[list[Any]]]
+"""From the seconds there are to the items that the process writes about a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class ProcessDied(Exception):
 class Reading:
     """The content of a file; after its items have been iterated to the end, also how the reading ended."""
 
-    def __init__(self, answer: Answer, request: Request) -> None:
+    def __init__(self, answer: Answer, size: int) -> None:
         self.requested = time_ns()
         """When it was requested, before the file was opened."""
         self.digest: bytes | None = None
@@ -83,13 +83,13 @@ class Reading:
         self.passing = False
         """Whether it broke off for a reason that may pass, and may not be the file's fault."""
         self._answer = answer
-        self._size = request.size
+        self._size = size
 
     def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
         """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all."""
         passages: list[Passage] = []
         try:
-            for kind, *values in self._answer(self._size, seconds):
+            for kind, *values in self._answer(seconds):
                 if kind == "passage":
                     id, text, title, url, start, stored = values
                     places = tuple((at, place) for at, place in stored)
@@ -115,7 +115,7 @@ class Reading:
         Raises Unreadable, with the reason, if it is not there within so many seconds.
         """
         try:
-            found = {kind: values for kind, *values in self._answer(self._size, seconds)}
+            found = {kind: values for kind, *values in self._answer(seconds)}
         except ProcessDied as died:
             raise Unreadable(str(died)) from died
         if "problem" in found:

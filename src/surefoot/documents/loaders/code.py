@@ -58,7 +58,8 @@ _NESTED = frozenset(
 )
 """Languages whose functions stand inside of classes, indented."""
 _NO_NAME = frozenset(
-    "if for while switch return else catch do new throw sizeof await case elif foreach using lock async extends function".split()
+    "if for while switch return else catch do new throw sizeof await case elif foreach using lock async extends"
+    " function".split()
 )
 _ABOVE = ("#", "//", "/*", "*", " *", "--", ";", '"""', "@", "[", "%")
 """Beginnings of lines that, directly above a symbol, belong to it: comments and attributes."""
