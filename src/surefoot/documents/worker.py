@@ -14,8 +14,7 @@ import os
 import signal
 import sys
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from hashlib import blake2b, file_digest
 from importlib import import_module
@@ -40,6 +39,8 @@ _LINE = 60_000
 
 Cut = Callable[[Document, str, str], Iterable[Passage]]
 """From a document, its path and the name space of its ids to its passages."""
+
+Reader = Callable[[BinaryIO, str], Iterable[Document | DocumentProblem]]
 
 
 def serve(cut: Cut) -> None:
@@ -80,54 +81,24 @@ def _next(requests: BinaryIO) -> bytes:
 
 
 def _answered(request: dict[str, Any], requests: BinaryIO, answers: BinaryIO, cut: Cut) -> bool:
-    """Read a file or page, whatever it holds, and write the answer; False: the memory was not enough."""
+    """Read a file or page, whatever it holds, and write the answer; False: the memory was not enough.
+
+    Every error becomes a problem of this file: whatever a library does with it costs no other.
+    """
     if resource:
         _limit(resource.RLIMIT_CPU, ceil(process_time()) + request["seconds"])
     answer = _Answer(answers, request["characters"], cut)
-    digest, same = None, False
-    if request["path"] is not None:
-        digest, same = _file(request, answer)
-    else:
-        body = requests.read(request["size"])
-        with _telling(answer):
-            give = _give_picture if request["picture"] else _give_article if request["article"] else _give_page
-            give(body, request, answer)
-    answer.say("end", digest, same)
-    answer.send()
-    return answer.fits
-
-
-def _file(request: dict[str, Any], answer: _Answer) -> tuple[str | None, bool]:
-    """Read a file, unless its hash is the known one; the hash, and whether it is that one.
-
-    The hash is of what is read, or was there before it: a file that is written meanwhile is read again next time.
-    """
-    with _telling(answer), open(request["path"], "rb") as file:
-        source: io.BufferedReader | io.BytesIO = file
-        if PurePath(request["name"]).suffix.lower() not in STREAMED:
-            source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES)))
-        digest = file_digest(source, partial(blake2b, digest_size=16)).hexdigest()
-        if digest == request["known"]:
-            return digest, True
-        source.seek(0)
-        with _telling(answer):
-            _give(source, request, answer)
-        return digest, False
-    return None, False
-
-
-def _content(file: BinaryIO, most: int) -> bytes:
-    content = file.read(most + 1)
-    if len(content) > most:
-        raise Unreadable(f"has grown to more than {most / 1e6:.1f} MB since it was found; run it again")
-    return content
-
-
-@contextmanager
-def _telling(answer: _Answer) -> Iterator[None]:
-    """Turn every error inside into a problem of this file: whatever a library does with it costs no other."""
+    body = requests.read(request["size"]) if request["path"] is None else None
     try:
-        yield
+        if body is None:
+            _file(request, answer)
+        elif request["picture"]:
+            answer.value(b64encode(_module("page_picture").drawn(body, request["picture"])).decode())
+        elif request["article"]:
+            answer.value(_article(body))
+        else:
+            is_html = PurePath(request["name"]).suffix == ".html"
+            _give(io.BytesIO(body), _module("main_text").read if is_html else read, request, answer)
     except Unreadable as error:
         answer.problem(str(error))
     except MemoryError:
@@ -137,10 +108,41 @@ def _telling(answer: _Answer) -> Iterator[None]:
         answer.problem(f"cannot be read: {error.strerror or error}")
     except Exception as error:  # noqa: BLE001 - the border of this process, as the command line is of its own
         answer.problem(f"cannot be read ({type(error).__name__}: {str(error)[:200]})")
+    answer.say("end", answer.digest, answer.same)
+    answer.send()
+    return answer.fits
 
 
-def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
-    for item in read(stream, request["name"]):
+def _module(name: str) -> Any:
+    """A module of this folder, imported as a loader is: most who read need none of it."""
+    return import_module(f"surefoot.documents.{name}")
+
+
+def _file(request: dict[str, Any], answer: _Answer) -> None:
+    """Read a file, unless its hash is the known one.
+
+    The hash is of what is read, or was there before it: a file that is written meanwhile is read again next time.
+    """
+    with open(request["path"], "rb") as file:
+        source: io.BufferedReader | io.BytesIO = file
+        if PurePath(request["name"]).suffix.lower() not in STREAMED:
+            source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES)))
+        answer.digest = file_digest(source, partial(blake2b, digest_size=16)).hexdigest()
+        answer.same = answer.digest == request["known"]
+        if not answer.same:
+            source.seek(0)
+            _give(source, read, request, answer)
+
+
+def _content(file: BinaryIO, most: int) -> bytes:
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise Unreadable(f"has grown to more than {most / 1e6:.1f} MB since it was found; run it again")
+    return content
+
+
+def _give(stream: BinaryIO, reader: Reader, request: dict[str, Any], answer: _Answer) -> None:
+    for item in reader(stream, request["name"]):
         answer.at = stream.tell()
         if isinstance(item, DocumentProblem):
             answer.problem(item.reason, item.skipped)
@@ -148,26 +150,12 @@ def _give(stream: BinaryIO, request: dict[str, Any], answer: _Answer) -> None:
             answer.document(storable(item), request["url"], request["space"])
 
 
-def _give_page(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    name, reader = request["name"], read
-    if PurePath(name).suffix == ".html":
-        reader = import_module("surefoot.documents.main_text").read
-    for item in reader(io.BytesIO(body), name):
-        if isinstance(item, Document):
-            answer.document(storable(item), request["url"])
-
-
-def _give_article(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    article = import_module("surefoot.documents.article")  # as a loader is: most who read need none of it
+def _article(body: bytes) -> tuple[str, bool, list[tuple[str, str]]]:
+    article = _module("article")
     tree = article.parsed(body)
     ambiguous = article.tells_apart(tree)
     links = [(clean(address), clean(line)) for address, line in article.links(tree)]
-    answer.value(("\n".join(map(clean, article.lines(tree))), ambiguous, links))
-
-
-def _give_picture(body: bytes, request: dict[str, Any], answer: _Answer) -> None:
-    drawn = import_module("surefoot.documents.page_picture").drawn
-    answer.value(b64encode(drawn(body, request["picture"])).decode())
+    return "\n".join(map(clean, article.lines(tree))), ambiguous, links
 
 
 class _Answer:
@@ -178,6 +166,10 @@ class _Answer:
         """Bytes of the file read so far."""
         self.fits = True
         """Whether the memory was enough."""
+        self.digest: str | None = None
+        """Hash of the file that is read."""
+        self.same = False
+        """Whether it is the known one."""
         self._out = out
         self._most = most
         self._cut = cut
@@ -189,7 +181,7 @@ class _Answer:
         """Say what was not read, or only with a reservation."""
         self.say("problem", self.at, reason, skipped)
 
-    def document(self, document: Document, path: str, space: str = "") -> None:
+    def document(self, document: Document, path: str, space: str) -> None:
         """Say a document's passages, then the document. Raises Unreadable where the file yields too much text."""
         for passage in self._cut(document, path, space):
             self._count(len(passage.id) + len(passage.text) + len(passage.title) + len(passage.url or ""))
