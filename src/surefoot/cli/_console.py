@@ -21,7 +21,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
-from surefoot.models import files
+from surefoot.models import registry
 from surefoot.run.store import to_json, write_text
 from surefoot.stats.text import NONE
 from surefoot.text.json_values import spelled
@@ -136,7 +136,7 @@ def pulling() -> Iterator[None]:
                 tasks[name] = progress.add_task(name, total=total)
             progress.update(tasks[name], completed=done, total=total)  # type: ignore[arg-type]
 
-        with files.reporting(report):
+        with registry.reporting(report):
             yield
 
 

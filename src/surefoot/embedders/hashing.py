@@ -6,12 +6,10 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from surefoot.types.protocols import Matrix
+from surefoot.types.protocols import Matrix
 
 
 class Hashing:

@@ -14,7 +14,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, Inva
 from tokenizers import Encoding
 
 from surefoot.models import registry
-from surefoot.models.wordpiece import encodable, wordpiece
+from surefoot.models.wordpiece import readable, wordpiece
 from surefoot.network import Network
 from surefoot.types.errors import ModelError
 from surefoot.types.protocols import Matrix
@@ -43,7 +43,7 @@ class MiniLMEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, row i from text i only; 0 for a text without words. Some 40 passages a second and core."""
-        encodings = self._tokenizer.encode_batch(encodable(texts))
+        encodings = self._tokenizer.encode_batch([*map(readable, texts)])
         with ThreadPoolExecutor(self._threads) as pool:
             rows = list(pool.map(self._row, encodings))
         return np.array(rows, np.float32).reshape(len(texts), self.dimensions)

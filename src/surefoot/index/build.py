@@ -22,7 +22,7 @@ from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.contents import loaded
 from surefoot.index.intake import Intake, StoredFile, stored_files
 from surefoot.index.readers import READERS
-from surefoot.index.storage import check_file, faults, locked, others, replacement, settle, writing
+from surefoot.index.storage import check_file, faults, locked, others, replacement, writing
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_META, Meta
 from surefoot.types.protocols import Embedder
@@ -48,9 +48,6 @@ class IndexProgress:
 
 OnProgress = Callable[[IndexProgress], None]
 """Gets each step of a run, on the thread that runs it. Whatever it raises ends the run: what was committed stays."""
-
-Labels = Callable[[str], Meta]
-"""From the path of a file to the fields that whoever indexes it gives it."""
 
 _TOLD = 20
 # A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
@@ -110,7 +107,8 @@ def build(
     the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault, and what the
     embedder raises.
     """
-    started, live, labels = perf_counter(), Path(index_path), _labels(meta)
+    started, live = perf_counter(), Path(index_path)
+    labels = meta if callable(meta) or meta is None else Meta(meta)
     checked_name(collection)
     found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
@@ -126,18 +124,9 @@ def build(
         check_file(db, quick=True)  # nothing is built upon damage
         run = _Build(db, live.parent.resolve(), embedder, labels, on_progress)
         run.update(found)
-        if rebuild:
-            settle(db)
+        if rebuild:  # closing moves the log into the file too, but says nothing where it fails
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return run.report(found, started)
-
-
-def _labels(meta: Mapping[str, Any] | Callable[[str], Mapping[str, Any]] | None) -> Labels | None:
-    if meta is None:
-        return None
-    if callable(meta):
-        return lambda path: Meta(meta(path))
-    fields = Meta(meta)
-    return lambda path: fields
 
 
 def _alone(live: Path, collection: str) -> Path:
@@ -161,18 +150,19 @@ class _Build:
     """One run over the files that were found: reads, compares, writes and counts."""
 
     def __init__(
-        self, db: Connection, home: Path, embedder: Embedder, labels: Labels | None, on_progress: OnProgress
+        self,
+        db: Connection,
+        home: Path,
+        embedder: Embedder,
+        labels: Meta | Callable[[str], Mapping[str, Any]] | None,
+        on_progress: OnProgress,
     ) -> None:
-        self._db = db
-        self._home = home
-        self._labels = labels
-        self._on_progress = on_progress
+        self._db, self._home, self._labels, self._on_progress = db, home, labels, on_progress
         self._intake = Intake(db, embedder, lambda: self._report())
-        self._added: set[int] = set()
-        self._updated: set[int] = set()
+        self._added, self._updated, self._visited = set[int](), set[int](), set[int]()
         self._forgotten = 0
-        self._problems: dict[int, list[tuple[str, DocumentProblem]]] = {}
         self._unread: list[tuple[str, str]] = []
+        self._notes: list[tuple[str, str]] = []
         self._at = (0, 0, "")
 
     def update(self, found: Sequence[Found]) -> None:
@@ -196,19 +186,19 @@ class _Build:
 
     def report(self, found: Sequence[Found], started: float) -> IndexReport:
         """The report of a run that began at `started`."""
-        values = [each for problems in self._problems.values() for each in problems]
-        skipped = [entry for each in found for entry in each.skipped]
         empty = self._empty()
         files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
-        files["skipped"] = len(skipped) + len(empty & self._problems.keys())
-        notes = [(path, problem.reason) for path, problem in values if not problem.skipped]
+        files["skipped"] = sum(len(each.skipped) for each in found) + len(empty & self._visited)
+        ignored = defaultdict[str, list[str]](list)
+        for kind, paths in (entry for each in found for entry in each.ignored.items()):
+            ignored[kind] += paths
         return IndexReport(
             files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._intake.documents),
             passages=self._changes("passages", self._intake.passages),
-            ignored=_ignored(found),
-            skipped=(*skipped, *((path, problem.reason) for path, problem in values if problem.skipped)),
-            notes=(*notes, *self._intake.notes),
+            ignored=tuple(sorted(((kind, tuple(ps)) for kind, ps in ignored.items() if ps), key=lambda e: -len(e[1]))),
+            skipped=tuple(self._unread),
+            notes=(*self._notes, *self._intake.notes),
             seconds=perf_counter() - started,
         )
 
@@ -251,24 +241,19 @@ class _Build:
         changed = []
         for location, file in wanted.items():
             known = stored.get(location)
-            labels = self._labels(file.path) if self._labels else None
-            labelled = known and labels is not None and known.meta != labels
-            if known and known.complete and known.stamp == file.stamp and not labelled:
+            labels = Meta(self._labels(file.path)) if callable(self._labels) else self._labels
+            if known is None:
+                known = self._intake.file(file.path, location, labels or NO_META, complete=False)
+            elif labels is not None and known.meta != labels:  # its documents, which carry them, are read again
+                known = known._replace(meta=labels, hash=None)
+            elif known.complete and known.stamp == file.stamp:
                 self._tell(known, loaded(known.problems))
                 continue
-            if known:
-                self._db.execute("UPDATE main.files SET complete = 0 WHERE rowid = ?", (known.rowid,))
-            if known and labelled:
-                known = self._labelled(known, labels or NO_META)
-            changed.append((known or self._intake.file(file.path, location, labels or NO_META, False), file))
+            row = json.dumps(dict(known.meta)), known.hash, known.rowid
+            self._db.execute("UPDATE main.files SET complete = 0, meta = ?, hash = ? WHERE rowid = ?", row)
+            changed.append((known, file))
         self._intake.commit()
         return changed
-
-    def _labelled(self, known: StoredFile, meta: Meta) -> StoredFile:
-        """The file with other fields; its documents are read again, since they carry them."""
-        row = json.dumps(dict(meta)), known.rowid
-        self._db.execute("UPDATE main.files SET meta = ?, hash = NULL WHERE rowid = ?", row)
-        return known._replace(meta=meta, hash=None)
 
     def _read(self, known: StoredFile, file: FoundFile, reading: Reading) -> None:
         """Bring a file's documents up to date."""
@@ -290,8 +275,9 @@ class _Build:
         self._tell(known, problems)
 
     def _tell(self, file: StoredFile, problems: list[DocumentProblem]) -> None:
-        self._problems[file.rowid] = [(file.path, problem) for problem in problems]
-        self._unread += [(file.path, problem.reason) for problem in problems if problem.skipped]
+        self._visited.add(file.rowid)
+        for problem in problems:
+            (self._unread if problem.skipped else self._notes).append((file.path, problem.reason))
 
     def _report(self, *at: Any) -> None:
         self._at = at or self._at
@@ -317,22 +303,10 @@ class _Build:
             return loaded(known.problems)
         for key in old.keys() - seen:
             self._intake.remove(old[key].rowid)
-        return _shortened(problems)
-
-
-def _ignored(found: Sequence[Found]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """All that is ignored, by kind, the commonest first."""
-    kinds: defaultdict[str, list[str]] = defaultdict(list)
-    for kind, paths in (entry for each in found for entry in each.ignored.items()):
-        kinds[kind] += paths
-    return tuple(sorted(((kind, tuple(paths)) for kind, paths in kinds.items() if paths), key=lambda e: -len(e[1])))
+        # A file of bad rows must fill neither index nor screen.
+        rest = len(problems) - _TOLD
+        return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems
 
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:
     return any(place.is_relative_to(folder) for folder in folders)
-
-
-def _shortened(problems: list[DocumentProblem]) -> list[DocumentProblem]:
-    """The first few and the count of the others, so that a file of bad rows fills neither index nor screen."""
-    rest = len(problems) - _TOLD
-    return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems

@@ -17,9 +17,10 @@ DEFAULT = "default"
 """The collection of an index where none is named."""
 
 _TABLES = ("files", "documents", "fields", "passages")
-_LEXICON = """CREATE VIRTUAL TABLE lexicon_{number} USING fts5 (
+LEXICON = """CREATE VIRTUAL TABLE lexicon_{number} USING fts5 (
     title, text, content='passages', content_rowid='rowid', tokenize='unicode61 remove_diacritics 2'
 )"""
+"""The statement that makes the full-text table of a collection."""
 
 
 class Connection(sqlite3.Connection):
@@ -50,11 +51,6 @@ def checked_name(collection: str) -> str:
             ". _ and -, the first a letter or digit"
         )
     return collection
-
-
-def lexicon(number: int) -> str:
-    """The statement that makes the full-text table of a collection."""
-    return _LEXICON.format(number=number)
 
 
 def confine(db: Connection, collection: str) -> bool:

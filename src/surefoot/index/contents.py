@@ -92,11 +92,11 @@ def passage(row: Sequence[Any], db: Connection) -> Passage:
 def _places(stored: str) -> tuple[tuple[int, str], ...]:
     try:
         found = tuple((at, place) for at, place in parsed(stored or "[]"))
-    except (ValueError, TypeError) as error:
-        raise sqlite3.DatabaseError("the places of a passage are damaged") from error
-    if not all(type(at) is int and isinstance(place, str) for at, place in found):
-        raise sqlite3.DatabaseError("the places of a passage are damaged")
-    return found
+        if all(type(at) is int and isinstance(place, str) for at, place in found):
+            return found
+    except (ValueError, TypeError):
+        pass
+    raise sqlite3.DatabaseError("the places of a passage are damaged")
 
 
 def fields_of(db: Connection, document: int) -> Meta:

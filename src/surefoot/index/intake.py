@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +16,11 @@ from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
 from surefoot.index.connection import DEFAULT, Connection
 from surefoot.index.contents import packed
 from surefoot.index.splitter import cut
-from surefoot.index.storage import commit, faults, locked, making, now, writing
+from surefoot.index.storage import commit, now
 from surefoot.text import ids
 from surefoot.text.json_values import parsed
 from surefoot.types import Document, Passage
-from surefoot.types.errors import IndexFault, UsageError
+from surefoot.types.errors import UsageError
 from surefoot.types.metadata import NO_META, Meta, usable
 from surefoot.types.protocols import Embedder
 
@@ -29,6 +28,9 @@ BATCH = 512
 """Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""
 MANY = 8_192
 """The same for documents from memory."""
+
+LONGEST_NAME = 500
+"""Characters of the name that documents from memory are filed under, at most."""
 
 _FORGET = (
     "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "
@@ -142,6 +144,43 @@ class Intake:
             self.remove(document.rowid)
         self._db.execute("DELETE FROM main.files WHERE rowid = ?", (file,))
 
+    def add(self, documents: Iterable[Document], file: str) -> tuple[str, ...]:
+        """Put documents from memory in under the name `file`, and commit; their ids. Raises UsageError."""
+        label = clean(file).strip()
+        if not 0 < len(label) <= LONGEST_NAME:
+            raise UsageError(f"documents are filed under a name of 1 to {LONGEST_NAME} characters, not {file[:80]!r}")
+        there = stored_files(self._db, "WHERE location IS NULL AND path = ?", (label,))
+        entry = there.get(None) or self.file(label, None, NO_META, complete=True)
+        held, done = self.held(entry.rowid), dict[str, str]()
+        for document in documents:
+            # The ids of passages are made of its key.
+            text = document.text.encode("utf-8", "replace")
+            key = document.id or document.key or f"#{blake2b(text, digest_size=16).hexdigest()}"
+            piece = cut(replace(document, key=key), label, entry.space)
+            if piece.key in done:
+                raise UsageError(f"two of the documents have the id {piece.key[:80]!r}; give each its own")
+            if not piece.passages:
+                raise UsageError(f"the document {piece.key[:80]!r} has no text; leave it out")
+            done[piece.key] = self.put(piece, entry, held.get(piece.key))
+        self.commit()
+        return (*done.values(),)
+
+    def delete(self, name: str) -> bool:
+        """Take the document with this id out, or else all of this file, and commit; False: there is none."""
+        found = self._db.execute("SELECT rowid, file FROM documents WHERE id = ?", (name,)).fetchall()
+        for document, file in found:
+            self.remove(document)
+            # It comes back where its file is indexed again: nobody looks for what is missing in an unchanged file.
+            self._db.execute("UPDATE main.files SET hash = NULL, stamp = '' WHERE rowid = ?", (file,))
+            if not self.held(file):
+                self.remove_file(file)
+        query = "SELECT rowid FROM files WHERE ? IN (path, space)"
+        files = [] if found else self._db.execute(query, (name,)).fetchall()
+        for (file,) in files:
+            self.remove_file(file)
+        self.commit()
+        return bool(found or files)
+
     def commit(self) -> None:
         """Let readers see all that was done."""
         self._embed()
@@ -181,64 +220,7 @@ def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) ->
     """The files of the collection by location; `where` is a condition of ours on them."""
     columns = "location, rowid, path, space, stamp, hash, complete, problems, meta"
     rows = db.execute(f"SELECT {columns} FROM files {where}", (*values,))  # nosec B608 # of constants
-    return {location: StoredFile(*known)._replace(meta=_fields(meta)) for location, *known, meta in rows}
-
-
-def _fields(stored: str) -> Meta:
     try:
-        return Meta(parsed(stored))
+        return {location: StoredFile(*known)._replace(meta=Meta(parsed(meta))) for location, *known, meta in rows}
     except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError("the fields of a file are damaged") from error
-
-
-LONGEST_NAME = 500
-"""Characters of the name that documents from memory are filed under, at most."""
-
-
-def add(
-    path: Path, collection: str, documents: Iterable[Document], embedder: Embedder, file: str, patience: float
-) -> tuple[str, ...]:
-    """`Index.add`."""
-    label = clean(file).strip()
-    if not 0 < len(label) <= LONGEST_NAME:
-        raise UsageError(f"documents are filed under a name of 1 to {LONGEST_NAME} characters, not {file[:80]!r}")
-    with faults(path), locked(path, patience), writing(path, embedder, collection) as db:
-        intake = Intake(db, embedder, together=MANY)
-        there = stored_files(db, "WHERE location IS NULL AND path = ?", (label,))
-        entry = there.get(None) or intake.file(label, None, NO_META, complete=True)
-        held, done = intake.held(entry.rowid), dict[str, str]()
-        for document in documents:
-            piece = cut(_keyed(document), label, entry.space)
-            if piece.key in done:
-                raise UsageError(f"two of the documents have the id {piece.key[:80]!r}; give each its own")
-            if not piece.passages:
-                raise UsageError(f"the document {piece.key[:80]!r} has no text; leave it out")
-            done[piece.key] = intake.put(piece, entry, held.get(piece.key))
-        intake.commit()
-    return (*done.values(),)
-
-
-def _keyed(document: Document) -> Document:
-    """The document with its id for a key, since the ids of passages are made of it; else with its key, or a hash."""
-    text = document.text.encode("utf-8", "replace")
-    return replace(document, key=document.id or document.key or f"#{blake2b(text, digest_size=16).hexdigest()}")
-
-
-def delete(path: Path, collection: str, name: str, patience: float) -> bool:
-    """`Index.delete`."""
-    if not path.exists():
-        raise IndexFault(f"there is no index at {path}; {making(path)}")
-    with faults(path), locked(path, patience), writing(path, None, collection) as db:
-        intake = Intake(db, None)
-        found = db.execute("SELECT rowid, file FROM documents WHERE id = ?", (name,)).fetchall()
-        for document, file in found:
-            intake.remove(document)
-            # It comes back where its file is indexed again: nobody looks for what is missing in an unchanged file.
-            db.execute("UPDATE main.files SET hash = NULL, stamp = '' WHERE rowid = ?", (file,))
-            if not intake.held(file):
-                intake.remove_file(file)
-        files = [] if found else db.execute("SELECT rowid FROM files WHERE ? IN (path, space)", (name,)).fetchall()
-        for (file,) in files:
-            intake.remove_file(file)
-        intake.commit()
-    return bool(found or files)

@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.index import intake
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
+from surefoot.index.intake import MANY, Intake
 from surefoot.index.storage import (
     beside,
     check_embedder,
@@ -38,15 +38,12 @@ from surefoot.index.storage import (
     size_of,
     writing,
 )
-from surefoot.index.vectors import Owners, Vectors, best, fulfilling, load_owners, load_vectors
+from surefoot.index.vectors import Numbers, best, fulfilling, load_owners, load_vectors
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_FILTER, Filter
-from surefoot.types.protocols import Embedder
-
-if TYPE_CHECKING:
-    from surefoot.types.protocols import Matrix
+from surefoot.types.protocols import Embedder, Matrix
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
 # else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.
@@ -73,8 +70,8 @@ SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
     ifnull(bytes, 0), ifnull(added, ''), complete, problems, documents.rowid
 FROM files LEFT JOIN documents ON documents.file = files.rowid
 """
-_TERM = re.compile(r"[^\W_]+")
-_POSSESSIVE = re.compile(r"['’]s\b", re.IGNORECASE)
+_TERM = re.compile(r"['’]s\b|([^\W_]+)")
+"""A possessive ending, which is no term, or a term."""
 _MOST_TERMS = 64
 
 PATIENCE = 10.0
@@ -92,8 +89,8 @@ class Index:
         self.collection = checked_name(collection)
         self._idle: SimpleQueue[tuple[Connection, _Stamp]] = SimpleQueue()
         self._loading = Lock()
-        self._vectors: Vectors | None = None
-        self._owners: Owners | None = None
+        self._loaded: dict[str, tuple[int, Any]] = {}
+        """By name, the generation of the index that it was loaded from, and the value."""
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:
@@ -107,7 +104,7 @@ class Index:
     def make(cls, path: str | Path, embedder: Embedder, collection: str = DEFAULT) -> Index:
         """The same; an empty index, and an empty collection in it, is made where there is none. Raises IndexFault."""
         index = cls(Path(path), collection)
-        with faults(index.path), locked(index.path, PATIENCE), writing(index.path, embedder, collection):
+        with index._writing(embedder, PATIENCE):
             return index
 
     def __enter__(self) -> Index:
@@ -128,10 +125,8 @@ class Index:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
         size = size_of(self.path) + size_of(beside(self.path, "-wal"))
-        fields = {name: known[name] for name in ("embedder", "dimensions", "created", "updated")}
-        return Info(
-            passages, documents, files, complete=bool(complete), bytes=size, collection=self.collection, **fields
-        )
+        counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
+        return Info(*counts, *built, bool(complete), size, known["created"], known["updated"], self.collection)
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
@@ -173,10 +168,10 @@ class Index:
         found = (_first(self._documents(f"WHERE {test}", name, limit=1)) for test in tests)
         return next(filter(None, found), None)
 
-    def documents(self, file: str | None = None) -> Iterator[StoredDocument]:
-        """Every document, or those of one file, in the order in which their files came; a file that gave none is told
-        as one without passages, whose `state` is "unread"."""
-        return self._documents() if file is None else self._documents("WHERE path = ?", file)
+    def documents(self) -> Iterator[StoredDocument]:
+        """Every document, in the order in which their files came; a file that gave none is told as one without
+        passages, whose `state` is "unread"."""
+        return self._documents()
 
     def owner(self, passage: str) -> StoredDocument | None:
         """The document that the passage with this id is of; None: there is no such passage."""
@@ -191,13 +186,13 @@ class Index:
     ) -> tuple[str, ...]:
         """Add documents, each in place of one with the same id (or else key) that was added under the same name.
 
-        Gives their ids, in order. `file` is the name that they are filed, cited and deleted under; files on disk are
-        read by `build`. Whoever searches meanwhile finds each of them whole or not at all, and so does whoever comes
-        after a crash; some thousand passages become visible at a time. Waits `patience` seconds for another writer.
-        Costs one embedding a passage. Raises IndexFault; UsageError for one without a text, or two with one key; what
-        the embedder raises.
+        Gives their ids, in order. `file` is the name that they are filed, cited and deleted under. Whoever searches
+        meanwhile, or after a crash, finds each of them whole or not at all; some thousand passages become visible at a
+        time. Waits `patience` seconds for another writer. Costs one embedding a passage. Raises IndexFault; UsageError
+        for one without a text, or two with one key; what the embedder raises.
         """
-        return intake.add(self.path, self.collection, documents, embedder, file, patience)
+        with self._writing(embedder, patience) as db:
+            return Intake(db, embedder, together=MANY).add(documents, file)
 
     def delete(self, name: str, *, patience: float = PATIENCE) -> bool:
         """Delete the document with this id, or else all documents of this file; False: there is none.
@@ -205,7 +200,9 @@ class Index:
         Its passages, words, vectors and fields go with it. What still lies in a folder comes back when that is indexed
         again. Raises IndexFault.
         """
-        return intake.delete(self.path, self.collection, name, patience)
+        _stamp(self.path)
+        with self._writing(None, patience) as db:
+            return Intake(db, None).delete(name)
 
     def nearest(self, vector: npt.ArrayLike, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
@@ -217,17 +214,17 @@ class Index:
         if k < 1 or not query.any():
             return ()
         with self._reading() as db:
-            found = self._loaded(db)
-            if query.shape != found.matrix.shape[1:]:
+            rowids, matrix = self._vectors(db)
+            if query.shape != matrix.shape[1:]:
                 raise IndexFault(
                     f"{self.path} has vectors of another length than the {query.size} asked for; {remaking(self.path)}"
                 )
             allowed = self._allowed(db, filter)
             # Rounded, since for equal rows the last bits of the product depend on their place in the matrix.
-            scores = np.round(found.matrix @ query, 6)
+            scores = np.round(matrix @ query, 6)
             if allowed is not None:
-                scores[~allowed[found.rowids]] = -np.inf
-            hits = ((int(found.rowids[n]), float(scores[n])) for n in best(scores, k) if scores[n] > -np.inf)
+                scores[~allowed[rowids]] = -np.inf
+            hits = ((int(rowids[n]), float(scores[n])) for n in best(scores, k) if scores[n] > -np.inf)
             return tuple(passage(db.execute(_ONE, hit).fetchone(), db) for hit in hits)
 
     def passages(self) -> Iterator[Passage]:
@@ -237,7 +234,7 @@ class Index:
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; not to be written to."""
         with self._reading() as db:
-            return self._loaded(db).matrix
+            return self._vectors(db)[1]
 
     def verify(self) -> None:
         """Read the whole file. Raises IndexFault where SQLite finds it damaged."""
@@ -255,28 +252,34 @@ class Index:
             for row in db.execute(query, values):
                 yield stored_document(row, db)
 
-    def _loaded(self, db: Connection) -> Vectors:
+    def _once(self, db: Connection, name: str, load: Callable[[], T]) -> T:
+        """The value that is loaded for all threads, anew after each change to the collection."""
         now = generation(db)
         with self._loading:
-            if self._vectors is None or self._vectors.generation != now:
-                self._vectors = load_vectors(db, now, read_meta(db, self.path)["dimensions"])
-            return self._vectors
+            if name not in self._loaded or self._loaded[name][0] != now:
+                self._loaded[name] = now, load()
+            value: T = self._loaded[name][1]
+            return value
+
+    def _vectors(self, db: Connection) -> tuple[Numbers, Matrix]:
+        return self._once(db, "vectors", lambda: load_vectors(db, read_meta(db, self.path)["dimensions"]))
 
     def _allowed(self, db: Connection, filter: Filter) -> npt.NDArray[np.bool_] | None:
         """True at the row of each passage that may be found; None: every one may."""
         if not filter:
             return None
-        now = generation(db)
-        with self._loading:
-            if self._owners is None or self._owners.generation != now:
-                self._owners = load_owners(db, now)
-            owners = self._owners
-        among = np.ones(1 + owners.documents.max(initial=0), dtype=np.bool_)
+        passages, documents = self._once(db, "owners", lambda: load_owners(db))
+        among = np.ones(1 + documents.max(initial=0), dtype=np.bool_)
         for condition in filter.conditions:
             among &= fulfilling(db, condition, len(among))
-        allowed = np.zeros(1 + owners.passages.max(initial=0), dtype=np.bool_)
-        allowed[owners.passages] = among[owners.documents]
+        allowed = np.zeros(1 + passages.max(initial=0), dtype=np.bool_)
+        allowed[passages] = among[documents]
         return allowed
+
+    @contextmanager
+    def _writing(self, embedder: Embedder | None, patience: float) -> Iterator[Connection]:
+        with faults(self.path), locked(self.path, patience), writing(self.path, embedder, self.collection) as db:
+            yield db
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -316,6 +319,6 @@ def _stamp(path: Path) -> _Stamp:
 
 def _match(query: str) -> str:
     """A search for any of the query's words, in the syntax of FTS5; each is quoted, so that none is an operator."""
-    terms = list(dict.fromkeys(_TERM.findall(_POSSESSIVE.sub("", query).lower())))
+    terms = list(dict.fromkeys(filter(None, _TERM.findall(query.lower()))))
     telling = [term for term in terms if term not in STOP_WORDS] or terms
     return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])

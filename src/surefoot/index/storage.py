@@ -15,7 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, confine, lexicon
+from surefoot.index.connection import DEFAULT, LEXICON, Connection, checked_name, closed_on_failure, confine
 from surefoot.index.splitter import WORDS
 from surefoot.types.errors import IndexFault
 from surefoot.types.protocols import Embedder
@@ -24,9 +24,6 @@ SCHEMA = 3
 """Version of `TABLES` and of how documents become passages; an index of another version has to be rebuilt."""
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
-
-Definition = tuple[str, ...]
-"""Type, name, table and statement of a table, index, view or trigger."""
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}
@@ -70,9 +67,10 @@ def faults(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if _code(error) == sqlite3.SQLITE_NOTADB:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # an error of the Python module itself has none
+        if code == sqlite3.SQLITE_NOTADB:
             raise foreign(path) from error
-        raise IndexFault(f"{path}: {error}; {_ADVICE.get(_code(error)) or remaking(path)}") from error
+        raise IndexFault(f"{path}: {error}; {_ADVICE.get(code) or remaking(path)}") from error
     except UnicodeDecodeError as error:  # SQLite's message about damaged tables may quote their damaged names
         raise IndexFault(f"{path}: its tables are damaged; {remaking(path)}") from error
     except OSError as error:
@@ -87,11 +85,6 @@ def _inside(folder: Path) -> str:
     return (
         f"name one, such as {folder / 'index.db'}; to make one of the folder's documents, run: surefoot index {folder}"
     )
-
-
-def _code(error: sqlite3.Error) -> int:
-    """SQLite's primary error code; 0 for an error of the Python module itself."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
@@ -116,17 +109,17 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     return meta
 
 
-def _definitions(db: sqlite3.Connection) -> set[Definition]:
-    """The definitions of an index; those of all lexicons count as one."""
+def _definitions(db: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """Type, name, table and statement of each table, index, view and trigger; those of all lexicons count as one."""
     rows = db.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_master")
     return {tuple(re.sub(r"\blexicon_\d+", "lexicon_0", str(part)) for part in row) for row in rows}
 
 
 @cache
-def _todays() -> set[Definition]:
+def _todays() -> set[tuple[str, ...]]:
     """The definitions of an index of this version."""
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(f"{TABLES};{lexicon(0)}")
+        db.executescript(f"{TABLES};{LEXICON.format(number=0)}")
         return _definitions(db)
 
 
@@ -200,13 +193,11 @@ def writing(path: Path, embedder: Embedder | None, collection: str = DEFAULT) ->
     Unless it is of this version and this embedder, raises IndexFault and leaves the file as it is.
     """
     with closing(_connected(path)) as db:
-        if is_new := not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            found = False
-        else:
+        if not (is_new := not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]):
             meta = read_meta(db, path)
             if embedder:
                 check_embedder(path, meta, embedder)
-            found = confine(db, collection)
+        found = not is_new and confine(db, collection)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -65536")
@@ -256,7 +247,7 @@ def _begin(db: Connection, collection: str) -> None:
     """Make a collection, and confine the connection to it."""
     db.execute("BEGIN")
     added = db.execute("INSERT INTO collections (name, generation) VALUES (?, ?)", (collection, time_ns()))
-    db.execute(lexicon(added.lastrowid or 0))
+    db.execute(LEXICON.format(number=added.lastrowid))
     confine(db, collection)
     db.commit()
 
@@ -303,11 +294,6 @@ def replacement(live: Path) -> Iterator[Path]:
         os.replace(new, live)
     finally:
         _unlink(new, "", "-wal", "-shm")
-
-
-def settle(db: Connection) -> None:
-    """Move all that was committed from the log into the file. Closing does so too, but without an error if it fails."""
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _is_ours(path: Path) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,35 +10,17 @@ import numpy.typing as npt
 from surefoot.index.connection import Connection
 from surefoot.index.contents import packed
 from surefoot.types.metadata import FieldCondition
+from surefoot.types.protocols import Matrix
 
-if TYPE_CHECKING:
-    from surefoot.types.protocols import Matrix
-
-_VECTORS = """
-SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id
-"""
+_VECTORS = "SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id"
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """All vectors of one generation, in the order of the passages' ids."""
-
-    generation: int
-    rowids: npt.NDArray[np.int64]
-    matrix: Matrix
+Numbers = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """The document of each passage of one generation."""
-
-    generation: int
-    passages: npt.NDArray[np.int64]
-    documents: npt.NDArray[np.int64]
-
-
-def load_vectors(db: Connection, generation: int, dimensions: int) -> Vectors:
-    """All vectors of the collection. Raises sqlite3.DatabaseError where one is missing or damaged."""
+def load_vectors(db: Connection, dimensions: int) -> tuple[Numbers, Matrix]:
+    """The passages of the collection, by row, and their vectors, in the order of the passages' ids. Raises
+    sqlite3.DatabaseError where one is missing or damaged."""
     rows = db.execute(_VECTORS).fetchall()
     if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
         raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
@@ -51,14 +31,14 @@ def load_vectors(db: Connection, generation: int, dimensions: int) -> Vectors:
         raise sqlite3.DatabaseError("its vectors are not those of its passages")
     matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
     matrix.flags.writeable = False
-    return Vectors(generation, rowids, matrix)
+    return rowids, matrix
 
 
-def load_owners(db: Connection, generation: int) -> Owners:
-    """The document of each passage of the collection."""
+def load_owners(db: Connection) -> tuple[Numbers, Numbers]:
+    """The passages of the collection and their documents, by row."""
     rows = db.execute("SELECT rowid, document FROM passages").fetchall()
     both = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
-    return Owners(generation, both[:, 0], both[:, 1])
+    return both[:, 0], both[:, 1]
 
 
 def fulfilling(db: Connection, condition: FieldCondition, count: int) -> npt.NDArray[np.bool_]:

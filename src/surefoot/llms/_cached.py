@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.network.cache import Cache
@@ -35,7 +34,8 @@ class CachedLLM(WrappedLLM):
     def answer(self, call: Call) -> Completion:
         """The cached completion, or the inner model's; raises what that raises."""
         messages = [[message.role, message.content] for message in call.messages]
-        key = _key(["1", self.name, self._where, messages, call.schema, call.max_tokens, list(call.stop)])
+        request = ["1", self.name, self._where, messages, call.schema, call.max_tokens, list(call.stop)]
+        key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
         with self._cache.turn(key, self.name):
             if (cached := self._recalled(key)) is None:
                 completion = self.ask(call)
@@ -58,7 +58,3 @@ class CachedLLM(WrappedLLM):
             meter.degrade("a cached completion is damaged; asked the model again")  # below 0 gives a budget back
             return None
         return cached
-
-
-def _key(request: Any) -> str:
-    return hashlib.sha256(json.dumps(request).encode()).hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import replace
 from threading import Condition, Event, Lock
 
 from surefoot.llms._wrapper import Call, WrappedLLM
@@ -85,26 +85,15 @@ class CallRate:
         self._over()
 
 
-@dataclass(slots=True)
-class CallTally:
-    """Counts of calls that were not answered at once."""
-
-    refused: int = 0
-    """Calls that the endpoint refused for now."""
-    repeated: int = 0
-    """Calls repeated after silence, a broken connection or an error of the server."""
-
-
 class RateLimitedLLM(WrappedLLM):
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many or stays silent. A limit per
-    minute of None is none. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a million tokens.
-    A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint
-    asks and is repeated for up to `patience` seconds; after other passing failures it is repeated `retries` times. Once
-    no call has been answered for `patience` seconds nothing is repeated. An endpoint that takes no JSON schema is asked
-    without one from then on. A call that reached the endpoint and brought nothing costs the budget the most that it can
-    cost. Raises OverBudget where the budget has too little left, Stopped after `stop`, else what the model raises.
+    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many or stays silent. `budget` is as
+    `Budget.read` takes it, "": unlimited; prices are those of a million tokens. A call over the network has `timeout`
+    seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint asks and is repeated until no call has
+    been answered for `patience` seconds; after other passing failures it is repeated `retries` times. An endpoint that
+    takes no JSON schema is asked without one from then on. A call that reached the endpoint and brought nothing costs
+    the budget the most that it can cost. Raises OverBudget, Stopped after `stop`, else what the model raises.
     """
 
     def __init__(
@@ -120,21 +109,23 @@ class RateLimitedLLM(WrappedLLM):
         output_price: float | None = None,
         budget: str = "",
     ) -> None:
-        if (
-            min(in_flight, timeout) <= 0
-            or retries < 0
-            or any(most is not None and most <= 0 for most in (requests_per_minute, tokens_per_minute))
-        ):
+        limits = (in_flight, timeout, requests_per_minute, tokens_per_minute)
+        if retries < 0 or any(most is not None and most <= 0 for most in limits):
             raise ConfigError("in_flight, timeout and the limits a minute must be more than 0, and retries not less")
         if (input_price is None) != (output_price is None):
             raise ConfigError("[judge] input_price and output_price, of a million tokens each, come together")
-        self.prices = None if input_price is None or output_price is None else Prices(input_price, output_price)
+        self.prices = (
+            Prices(input_price, output_price) if input_price is not None and output_price is not None else None
+        )
         self.spending = Spending(Budget.read(budget) if budget else Budget())
         if self.spending.budget.money is not None and self.prices is None:
             raise ConfigError("a budget of money needs prices; set judge.input_price and judge.output_price")
         super().__init__(llm)
         self.pace = CallRate(in_flight, requests_per_minute, tokens_per_minute)
-        self.tally = CallTally()
+        self.refused = 0
+        """Calls that the endpoint refused for now."""
+        self.repeated = 0
+        """Calls repeated after silence, a broken connection or an error of the server."""
         self._timeout, self._retries, self._patience = timeout, retries, patience
         self._lock = Lock()
         self._plain = False
@@ -147,13 +138,13 @@ class RateLimitedLLM(WrappedLLM):
 
     def answer(self, call: Call) -> Completion:
         """The model's completion, after as many tries as it takes."""
-        first = call.without_schema() if self._plain else call
+        first = replace(call, schema=None) if self._plain else call
         try:
             return self._insisted(first)
         except EndpointError as error:
             if first.schema is None or error.status not in (400, 422, 501):
                 raise
-            completion = self._insisted(call.without_schema())
+            completion = self._insisted(replace(call, schema=None))
             self._plain = True
             return completion
 
@@ -175,14 +166,14 @@ class RateLimitedLLM(WrappedLLM):
                     patient = min(patient, self._failing + self._patience)
                     if failed > self._retries or now + wait > patient:
                         raise
-                    self.tally.refused += crowded
-                    self.tally.repeated += not crowded
+                    self.refused += crowded
+                    self.repeated += not crowded
                 if self.pace.stopped.wait(wait):
                     raise
 
     def _once(self, call: Call) -> Completion:
         inputs, most_output = tokens(call.messages), call.max_tokens + self.thoughts
-        most = self._cost(inputs, most_output)
+        most = Spent.of(inputs, most_output, self.prices)
         self.spending.reserve(most)
         spent, crowded, wait = Spent(), False, 0.0
         begun = None
@@ -190,7 +181,7 @@ class RateLimitedLLM(WrappedLLM):
             begun = self.pace.begin(inputs + most_output)
             with within(self._timeout):
                 completion = self.ask(call)
-            spent = self._cost(*counted(completion, inputs))
+            spent = Spent.of(*counted(completion, inputs), self.prices)
             with self._lock:
                 self._failing = math.inf
             return completion
@@ -204,9 +195,6 @@ class RateLimitedLLM(WrappedLLM):
             if begun is not None:
                 self.pace.end(begun, crowded, wait, spent.tokens - most.tokens)
             self.spending.settle(most, spent)
-
-    def _cost(self, input_tokens: int, output_tokens: int) -> Spent:
-        return Spent.of(input_tokens, output_tokens, self.prices)
 
 
 def _passing(error: EndpointError) -> bool:

@@ -1,20 +1,18 @@
-"""Requests to a model's server, and its replies, checked before use: a server may be broken or hostile, so any
-part of a reply may be missing, of another kind, or far too large."""
+"""Requests to a model's server, and its replies: any part may be missing, of another kind, or far too large."""
 
 from __future__ import annotations
 
 import codecs
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Any, Literal
 
+from surefoot.run import meter
 from surefoot.types import Completion, Message, Token
 
-_LONGEST = 50
-"""Most characters per token on average; in English there are four."""
-_SPARE = 1000
-"""Characters allowed beside, for an answer of few tokens."""
+_LONGEST, _SPARE = 50, 1000
+"""Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
 _TOKENS = 10**9
 """Highest count of tokens that a server is believed."""
 _BEGIN, _END = "<think>", "</think>"
@@ -50,24 +48,20 @@ def as_chat(sent: Any, part: Literal["message", "delta"]) -> Any:
 
 
 def weighed_tokens(logprobs: Any) -> Iterator[Token]:
-    """The tokens of an answer, or of an event, with their log-probabilities, as chats give them (`content`) and as
-    `/completions` does (`tokens` and lists beside them); none from what has another shape."""
+    """The tokens with their log-probabilities, as chats give them (`content`) and as `/completions` does (`tokens` and
+    lists beside them)."""
     fields = logprobs if isinstance(logprobs, dict) else {}
     if isinstance(rows := fields.get("content"), list):
-        for row in rows:
-            yield from _token(row, _listed(row.get("top_logprobs")) if isinstance(row, dict) else {})
-        return
-    lists = [fields.get(name) for name in ("tokens", "token_logprobs", "top_logprobs")]
-    texts, logs, beside = (one if isinstance(one, list) else [] for one in lists)
-    for place, (text, log) in enumerate(zip(texts, logs, strict=False)):
-        yield from _token({"token": text, "logprob": log}, beside[place] if place < len(beside) else {})
-
-
-def _token(row: Any, beside: Any) -> Iterator[Token]:
-    text, log = (row.get("token"), _log(row.get("logprob"))) if isinstance(row, dict) else (None, None)
-    if isinstance(text, str) and log is not None:
-        others = beside.items() if isinstance(beside, dict) else ()
-        yield Token(text, log, tuple((str(other), at) for other, each in others if (at := _log(each)) is not None))
+        rows = [row for row in rows if isinstance(row, dict)]
+        found = [(row.get("token"), row.get("logprob"), _listed(row.get("top_logprobs"))) for row in rows]
+    else:
+        lists = (fields.get(name) for name in ("tokens", "token_logprobs", "top_logprobs"))
+        found = [*zip_longest(*(one if isinstance(one, list) else [] for one in lists))]
+    for text, log, beside in found:
+        if isinstance(text, str) and (logprob := _log(log)) is not None:
+            others = beside.items() if isinstance(beside, dict) else ()
+            weighed = tuple((str(other), at) for other, each in others if (at := _log(each)) is not None)
+            yield Token(text, logprob, weighed)
 
 
 def _listed(rows: Any) -> Mapping[str, Any]:
@@ -89,32 +83,28 @@ class ThoughtFilter:
     """
 
     def __init__(self) -> None:
-        self._held: list[str] = []
-        self._tail = ""
+        self._held = ""
         self._over = self._begun = False
 
     def passed(self, piece: str) -> str:
         """As much of what has come as belongs to the answer; blank lines before it do not."""
         if not self._over:
-            self._held.append(piece)
-            seen = self._tail + piece
-            self._tail = seen[1 - len(_END) :]
-            if _END not in seen:
+            self._held += piece
+            if self._held.find(_END, max(0, len(self._held) - len(piece) - len(_END))) < 0:
                 return ""
-            piece, self._over = "".join(self._held).partition(_END)[2], True
+            piece, self._over = self._held.partition(_END)[2], True
         answer = piece if self._begun else piece.lstrip()
         self._begun = self._begun or bool(answer)
         return answer
 
     def beside(self) -> None:
         """The thoughts come in a field of their own."""
-        self._over = self._over or not any(self._held)
+        self._over = self._over or not self._held
 
     def rest(self, truncated: bool) -> str:
         """The text that was held back and is no thought, at the end. A limit that has room for thoughts cut them off,
         and not an answer without any."""
-        held = "".join(self._held)
-        return "" if self._over or truncated or held.lstrip().startswith(_BEGIN) else held
+        return "" if self._over or truncated or self._held.lstrip().startswith(_BEGIN) else self._held
 
 
 class Malformed(Exception):
@@ -183,11 +173,13 @@ class StreamedReply:
         return self._finish is not None
 
     def completion(self, model: str) -> Completion:
-        """The whole answer; a count of tokens that is missing or impossible is 0."""
+        """The whole answer, whose call and tokens the step's meter counts; a count of tokens that is missing or
+        impossible is 0."""
         last = self._halves.decode(b"", final=True)
         truncated = self._finish == "length"
         self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
         inputs, outputs = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+        meter.count(calls=1, prompt_tokens=inputs, completion_tokens=outputs)
         return Completion("".join(self._pieces), model, inputs, outputs, truncated, tuple(self._tokens))
 
     def _add(self, piece: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from surefoot.types import Completion, Message
@@ -19,10 +19,6 @@ class Call:
     max_tokens: int
     stop: Sequence[str]
     on_text: Callable[[str], None] | None
-
-    def without_schema(self) -> Call:
-        """The same request, with the form of the reply left to the model."""
-        return replace(self, schema=None)
 
 
 class WrappedLLM:

@@ -20,7 +20,7 @@ from surefoot.llms._abilities import abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.models import registry
 from surefoot.network import Network
-from surefoot.run import cancel, meter
+from surefoot.run import cancel
 from surefoot.run.manifest import cores
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError, on_one_line
@@ -101,10 +101,7 @@ class Local:
             raise raised
         if not answer.ended:
             raise ModelError(f"{self.name} ended in the middle of its answer; ask again")
-        completion = answer.completion(self.name)
-        counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
-        meter.count(calls=1, **counted)
-        return completion
+        return answer.completion(self.name)
 
     def _server(self) -> Server:
         with self._lock:

@@ -11,7 +11,6 @@ from surefoot.llms._abilities import abilities as known_abilities
 from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_request
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
-from surefoot.run import meter
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError
 
@@ -107,8 +106,6 @@ class OpenAI:
             completion = _cut(completion, cut)
             if on_text and completion.text:
                 on_text(completion.text)
-        counted = {"prompt_tokens": completion.prompt_tokens, "completion_tokens": completion.completion_tokens}
-        meter.count(calls=1, **counted)
         return completion
 
     def probe(self) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from tokenizers import Encoding
 from transformers.utils import logging
 
 from surefoot.models import registry
+from surefoot.models.wordpiece import readable
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.text.json_values import parsed
@@ -47,8 +47,8 @@ class Checkpoint:
     model: Any
     tokenizer: Any
     """The tokeniser of transformers, for `save_pretrained`; texts go through `pieces` and `finished`."""
-    marks: re.Pattern[str]
-    """Matches the tokeniser's own marks, such as `</s>`, in a text."""
+    marks: tuple[str, ...]
+    """The tokeniser's own marks, such as `</s>`, longest first."""
     lacking: frozenset[str]
     """Weights that the files lack; they were drawn at random."""
     misshapen: frozenset[str]
@@ -57,11 +57,9 @@ class Checkpoint:
     def pieces(self, text: str) -> Encoding:
         """The pieces of the whole text, without marks of begin or end; offsets count the text's characters. A mark in
         the text counts as space: `</s>` in a retrieved page would else end the input there."""
-        clean = self.marks.sub(lambda mark: " " * len(mark.group()), text)
-        # No tokeniser takes half a surrogate pair, which a broken decoder can bring; one "?" keeps the offsets.
-        whole: Encoding = self.tokenizer.backend_tokenizer.encode(
-            clean.encode("utf-8", "replace").decode(), add_special_tokens=False
-        )
+        for mark in self.marks:
+            text = text.replace(mark, " " * len(mark))
+        whole: Encoding = self.tokenizer.backend_tokenizer.encode(readable(text), add_special_tokens=False)
         return whole
 
     def finished(self, first: Encoding, second: Encoding | None = None) -> Encoding:
@@ -162,12 +160,11 @@ def opened(
         options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
         model, found = _anywhere(make, source, network, **options)
     tokenizer = _tokenizer(source, network)
-    marks = sorted(map(re.escape, tokenizer.all_special_tokens), key=len, reverse=True)
     return Checkpoint(
         source,
         _placed(model.float().eval(), device),
         tokenizer,
-        re.compile("|".join(marks) or "(?!)"),
+        tuple(sorted(filter(None, tokenizer.all_special_tokens), key=len, reverse=True)),
         frozenset(found["missing_keys"]),
         frozenset(name for name, *_ in found["mismatched_keys"]),
     )

@@ -25,7 +25,7 @@ from onnxruntime.capi.onnxruntime_pybind11_state import (
 )
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.models.wordpiece import wordpiece
+from surefoot.models.wordpiece import readable, wordpiece
 from surefoot.run import cancel
 from surefoot.run.manifest import cores
 from surefoot.stats.calibration import Calibration
@@ -48,11 +48,6 @@ def tokenizer() -> Tokenizer:
     found = wordpiece()
     found.encode_special_tokens = True
     return found
-
-
-def readable(text: str) -> str:
-    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair keeps the offsets."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def encoded(reader: Tokenizer, triples: Iterable[Sequence[str]]) -> Iterator[tuple[Encoding, Encoding, Encoding]]:

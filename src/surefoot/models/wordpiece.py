@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ def wordpiece() -> Tokenizer:
     return Tokenizer.from_str(gzip.decompress(packed).decode())
 
 
-def encodable(texts: Sequence[str]) -> list[str]:
-    """The texts without lone surrogates, which no tokeniser takes; a file name or a broken decoder can bring them."""
-    return [text.encode("utf-8", "ignore").decode() for text in texts]
+def readable(text: str) -> str:
+    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair, which a file name or a broken
+    decoder can bring, keeps the offsets."""
+    return text.encode("utf-8", "replace").decode()

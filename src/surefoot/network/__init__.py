@@ -1,8 +1,4 @@
-"""The one door to other machines: it decides which may be reached, how politely and for how long, and keeps replies.
-
-Whatever connects goes through a `Network`, so `[network] allow = []` in the configuration closes all of it. Unix
-sockets are not network.
-"""
+"""The one door to other machines; `[network] allow = []` in the configuration closes all of it."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ from surefoot.run import meter
 from surefoot.types.errors import ConfigError
 
 if TYPE_CHECKING:
-    import ssl
-
     import httpx
 
     from surefoot.network.exchange import Exchanges
@@ -37,15 +31,13 @@ _MOST = 5_000_000
 class Network:
     """Requests to other machines, guarded, polite and bounded; one object serves all threads.
 
-    `allow` lists hosts: "*" for every public one, names, "*.name" for those below a name, addresses, each with ":port"
-    if only that is meant; an empty list refuses all. Private, loopback and other inner addresses are refused, after the
-    name was looked up and on each redirect, unless the host is listed as written or the call says `trusted`. `contact`
-    (an address that reaches you) goes into the User-Agent, as Wikipedia asks. `cache` is a file that keeps replies for
-    `expires` seconds; None keeps none. A call takes at most `seconds`, with its wait for a turn, retries, redirects and
-    body. `spacing` is the least time in seconds between two requests to one host and port, over all threads. `retries`
-    follow a broken connection and HTTP 429, 500, 502, 503 and 504, if the time allows, with pauses that grow from half
-    a second or are what Retry-After says. Proxies are never used: they look names up themselves, beyond the guard.
-    Raises ConfigError.
+    `allow` lists hosts as `Guard` takes them; inner addresses are refused, after the name was looked up and on each
+    redirect, unless the host is listed as written or the call says `trusted`. `contact` (an address that reaches you)
+    goes into the User-Agent, as Wikipedia asks. `cache` is a file that keeps replies for `expires` seconds. A call has
+    `seconds`, with its wait for a turn, retries, redirects and body. `spacing` seconds lie between two requests
+    to one host and port, over all threads. `retries` follow a broken connection and HTTP 429, 500, 502, 503 and 504,
+    with pauses that grow from half a second or are what Retry-After says. Proxies are never used: they look names up
+    themselves, beyond the guard. Raises ConfigError.
     """
 
     def __init__(
@@ -86,19 +78,18 @@ class Network:
         trusted: bool = False,
         leave: Callable[[str], float | None] | None = None,
     ) -> Reply:
-        """The server's reply, whatever its status; 429 and 503 too, if they outlast the retries.
+        """The server's reply, whatever its status.
 
-        `secret` headers go to this host alone and are neither cached nor shown. `most` is the most bytes of unpacked
-        body. `keep` takes the reply from the cache and puts it there (200, 203, and 404 of strangers), which counts in
-        the step's meter; a function says which replies are answers that may be cached. `trusted` is for an address in
-        the user's own configuration, which may be private. `leave` is called with each address before a request goes
-        there, on redirects too; it raises NetworkError to forbid it, or returns the spacing that the host wants, if
-        any. `seconds`, `spacing`, `retries` None: the Network's own. Raises NetworkError.
+        `secret` headers go to this host alone and are neither cached nor shown. `most`: bytes of unpacked body. `keep`
+        says whether, or which, replies come from the cache and go there (200, 203, and 404 of strangers). `trusted` is
+        for an address in the user's own configuration, which may be private. `leave` is called with each address before
+        a request goes there, on redirects too; it raises NetworkError to forbid it, or returns the spacing that the
+        host wants. `seconds`, `spacing`, `retries` None: the Network's own. Raises NetworkError.
         """
         address = self._exchanges().checked(url, params)
         spacing = self._spacing if spacing is None else spacing
         retries = self._retries if retries is None else retries
-        ask = Ask("GET", address, {}, _headers(secret), None, most, trusted, keep, spacing, retries, leave)
+        ask = Ask("GET", address, _headers(secret), None, most, trusted, keep, spacing, retries, leave)
         return self._answered(ask, self._seconds if seconds is None else seconds)
 
     def post(
@@ -106,21 +97,20 @@ class Network:
     ) -> Reply:
         """The server's reply to this JSON; all else as in `get`. It may be sent twice, so it must change nothing."""
         address = self._exchanges().checked(url, None)
-        typed, body = {"Content-Type": "application/json"}, json_.dumps(json).encode()
-        manners = keep, self._spacing, self._retries
-        ask = Ask("POST", address, typed, _headers(secret), body, _MOST, trusted, *manners)
-        return self._answered(ask, self._seconds)
+        manners = _MOST, trusted, keep, self._spacing, self._retries
+        return self._answered(
+            Ask("POST", address, _headers(secret), json_.dumps(json).encode(), *manners), self._seconds
+        )
 
     def require(self, host: str, port: int | None = None) -> None:
         """Raise NetworkError unless this host, which the user's configuration names, is allowed; for libraries that
         connect by themselves. Connects to nothing."""
         self._guard.check(host, port)
 
-    def transport(self, trusted: str | None = None, verify: ssl.SSLContext | bool = True) -> httpx.BaseTransport:
-        """Guarded connections for code that streams with an `httpx.Client` of its own, which it must close and give
-        timeouts. `trusted` is an address from the user's configuration, whose host may be private. Raises NetworkError
-        for what the guard refuses, and httpx's errors for all else."""
-        return self._exchanges().transport(trusted, verify)
+    def transport(self, trusted: str) -> httpx.BaseTransport:
+        """Guarded connections for an `httpx.Client` of one's own, which needs timeouts. `trusted` is an address from
+        the user's configuration, whose host may be private. Raises NetworkError for what the guard refuses."""
+        return self._exchanges().transport(trusted)
 
     def _exchanges(self) -> Exchanges:
         from surefoot.network.exchange import Exchanges  # httpx takes longer to import than most commands to run
@@ -158,11 +148,9 @@ def _worth_keeping(reply: Reply, ask: Ask) -> bool:
 
 
 def _headers(named: Mapping[str, str] | None) -> dict[str, str]:
-    """A copy of the headers. For one that cannot be sent, raises ConfigError with its name and without its value."""
     headers = dict(named or {})
-    for name, value in headers.items():
-        if not _sendable(value):
-            raise ConfigError(f"the header {name} cannot be sent: what it is to hold is not plain ASCII on one line")
+    if unfit := [name for name, value in headers.items() if not _sendable(value)]:  # the value is not shown
+        raise ConfigError(f"the header {unfit[0]} cannot be sent: what it is to hold is not plain ASCII on one line")
     return headers
 
 

@@ -25,7 +25,6 @@ CREATE TABLE IF NOT EXISTS replies (
     body BLOB NOT NULL
 ) WITHOUT ROWID
 """
-_HELD = ("PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
 _UNUSABLE = (sqlite3.Error, OSError, UnicodeDecodeError)
 """Errors of a damaged file; the last where a message quotes the damage."""
 _USED = """
@@ -108,7 +107,8 @@ class Cache:
         db = sqlite3.connect(self._path, timeout=5, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA trusted_schema = OFF")
-            (version,), (tables,) = (db.execute(query).fetchone() for query in _HELD)
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if version != _VERSION and (version or tables):
                 raise sqlite3.DatabaseError("it holds something else, and is left as it is")
             db.execute("PRAGMA journal_mode = WAL")

@@ -6,6 +6,7 @@ import os
 import re
 from urllib.parse import urlsplit
 
+from surefoot.network.values import one_line
 from surefoot.types.errors import ConfigError
 
 _KEY_LIKE = re.compile(
@@ -52,13 +53,4 @@ def address(base_url: str) -> str:
 def excerpt(text: str, secret: str = "") -> str:  # nosec B107 # as above
     """The start of a provider's text on one line, without the secret in any spelling and without likely keys."""
     masked = re.sub(re.escape(secret), "***", text, flags=re.IGNORECASE) if secret else text
-    return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", _line(masked[:2000]))[:160]
-
-
-def _line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in _valid(text)).split())
-
-
-def _valid(text: str) -> str:
-    """The text without half characters, which JSON can spell and nothing can store."""
-    return text.encode("utf-8", "replace").decode()
+    return _KEY_LIKE.sub(lambda found: f"{found[1] or ''}***", one_line(masked, 2000))[:160]

@@ -10,9 +10,10 @@ from typing import Any
 
 import httpx
 
-from surefoot.network import Network, Reply
+from surefoot.network import Network
 from surefoot.network.credentials import address, excerpt, key_if_any
 from surefoot.network.pace import backoff, left, within
+from surefoot.network.values import retry_after
 from surefoot.run import cancel
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import ConfigError, EndpointError
@@ -44,10 +45,7 @@ class JsonEndpoint:
         self._timeout = timeout
         self._retries = retries
         self._network = network or Network()
-        self._client = self._connected()
-
-    def _connected(self) -> httpx.Client:
-        client = httpx.Client(
+        self._client = httpx.Client(
             base_url=self._where,
             timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0)),
             transport=self._network.transport(self._where),
@@ -55,19 +53,20 @@ class JsonEndpoint:
             trust_env=False,  # a login for this host in ~/.netrc would take the key's place
             headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
         )
-        weakref.finalize(self, client.close)
-        return client
+        weakref.finalize(self, self._client.close)
 
     def __repr__(self) -> str:
         return f"JsonEndpoint({self.model!r}, base_url={self._where!r}, key_env={self._key_env!r})"
 
     def get(self, path: str, most: int) -> Any:
         """The JSON at this path, of at most so many bytes. Raises EndpointError."""
-        return self._whole("GET", path, None, most)
+        with self._answer("GET", path, None) as response:
+            return self._json(b"".join(self._bounded(response, most)))
 
     def post(self, path: str, request: Any, most: int) -> Any:
         """The JSON that answers this request, of at most so many bytes. Raises EndpointError."""
-        return self._whole("POST", path, request, most)
+        with self._answer("POST", path, request) as response:
+            return self._json(b"".join(self._bounded(response, most)))
 
     @contextmanager
     def events(self, path: str, request: Any, most: int) -> Iterator[Iterator[Any]]:
@@ -84,10 +83,6 @@ class JsonEndpoint:
     def broken(self, how: str) -> EndpointError:
         """The error for an answer that ended too early; `how` follows the words "broke off its answer"."""
         return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
-
-    def _whole(self, method: str, path: str, request: Any, most: int) -> Any:
-        with self._answer(method, path, request) as response:
-            return self._json(b"".join(self._bounded(response, most)))
 
     @contextmanager
     def _answer(self, method: str, path: str, request: Any) -> Iterator[httpx.Response]:
@@ -118,7 +113,7 @@ class JsonEndpoint:
                 if last or (response.status_code != 429 and response.status_code < 500):
                     break
                 response.close()
-                if (requested := _reply(response).wait) is not None:
+                if (requested := retry_after(response.headers)) is not None:
                     wait = min(requested, _MAX_WAIT)
             cancel.pause(max(0.0, min(wait, left())))
         return response
@@ -158,7 +153,7 @@ class JsonEndpoint:
         hint = hints.get(response.status_code, "run: surefoot doctor")
         if response.is_redirect:
             hint = "redirects are not followed: set base_url to the address that answers"
-        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", hint, _reply(response))
+        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", hint, response)
 
     def _failed(self, error: Exception, otherwise: EndpointError) -> EndpointError:
         if not isinstance(error, httpx.TimeoutException):
@@ -169,29 +164,25 @@ class JsonEndpoint:
         return self._error(f"was silent for {self._timeout:g} s", remedy, cause=error)
 
     def _error(
-        self, what: str, remedy: str, reply: Reply | None = None, cause: Exception | None = None
+        self, what: str, remedy: str, response: httpx.Response | None = None, cause: Exception | None = None
     ) -> EndpointError:
-        message = f"the endpoint {self._where} {what}; {remedy}"
+        status, wait = (response.status_code, retry_after(response.headers)) if response else (None, None)
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-        return EndpointError(message, reply.status if reply else None, reply.wait if reply else None, reached)
+        return EndpointError(f"the endpoint {self._where} {what}; {remedy}", status, wait, reached)
 
     def _excerpt(self, body: object) -> str:
         return excerpt(str(body), self._key)
-
-
-def _reply(response: httpx.Response) -> Reply:
-    return Reply("", response.status_code, response.headers, b"")
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """The lines of a stream. Not by `iter_lines`, which splits at U+2028 and its like too; these may be in JSON."""
     line = bytearray()
     for piece in chain(pieces, (b"\n",)):
-        for part in piece.splitlines(keepends=True):
-            line += part
-            if part.endswith((b"\n", b"\r")):
-                yield bytes(line)
-                line.clear()
+        end, *more = piece.split(b"\n")
+        line += end
+        for begun in more:
+            yield bytes(line)
+            line = bytearray(begun)
 
 
 def _readable(where: str) -> str:

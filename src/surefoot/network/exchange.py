@@ -69,10 +69,9 @@ class Exchanges:
                 break
         return reply
 
-    def transport(self, trusted: str | None, verify: ssl.SSLContext | bool) -> Transport:
-        """Guarded connections for another library's client."""
-        context = self._verify if verify is True else verify
-        return Transport(self._guard, origin(httpx.URL(trusted)) if trusted else None, context)
+    def transport(self, trusted: str) -> Transport:
+        """Guarded connections for another client."""
+        return Transport(self._guard, origin(httpx.URL(trusted)), self._verify)
 
     def _permitted(self, url: httpx.URL) -> None:
         try:
@@ -88,7 +87,8 @@ class Exchanges:
     def _followed(self, ask: Ask) -> Reply:
         """The reply of the server or of one that it redirects to, which gets no secret unless it is the same."""
         home = origin(httpx.URL(ask.url))
-        headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip", **ask.headers, **ask.secret}
+        typed = {"Content-Type": "application/json"} if ask.content else {}
+        headers = {"User-Agent": self._agent, "Accept-Encoding": "gzip", **typed, **ask.secret}
         request = httpx.Request(ask.method, ask.url, headers=headers, content=ask.content)
         for _ in range(_REDIRECTS + 1):
             self._permitted(request.url)
@@ -107,7 +107,7 @@ class Exchanges:
 
     def _exchanged(self, client: httpx.Client, request: httpx.Request, most: int) -> Reply | httpx.Request:
         """The whole reply, or the request that a redirect asks for."""
-        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), max(left(), 0.0))
+        request.extensions["timeout"] = httpx.Timeout(max(left(), 0.0)).as_dict()
         with _faults(request.url.host):
             response = client.send(request, stream=True)
             try:

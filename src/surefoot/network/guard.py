@@ -10,13 +10,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from surefoot.types.errors import ConfigError, NetworkError
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-_NAME = re.compile(r"(\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(\d{1,5}))?|\[([0-9a-f:.]+)\](?::(\d{1,5}))?")
+_NAME = r"(\*|(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)\.?(?::(\d{1,5}))?|\[([0-9a-f:.]+)\](?::(\d{1,5}))?"
 
 _INNER = tuple(
     ipaddress.ip_network(inner)
@@ -32,30 +31,17 @@ _IPV6 = ipaddress.ip_network("2000::/3")
 """The public part of IPv6."""
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """IPv4 as networks of IPv6 alone reach it: the address is in the last four bytes."""
-
-
 _INNER_ZONES = tuple(".localhost .local .localdomain .internal .intranet .private .corp .lan .home .home.arpa".split())
 """Endings of names that no public machine has; "metadata.google.internal" is a cloud's metadata server. A name of one
 label is an inner one too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """One entry of the list of allowed hosts."""
-
-    host: str
-    """"*", a name, "*." and a name, or an address; as `canonical` writes it."""
-    port: int | None
-
-    def matches(self, host: str, port: int | None) -> bool:
-        """True where the entry allows this host at this port."""
-        if self.port not in (None, port):
-            return False
-        return self.host in ("*", host) or (self.host.startswith("*.") and host.endswith(self.host[1:]))
+Pattern = tuple[str, int | None]
+"""A host as `canonical` writes it, "*", or "*." and a name; and the port, None: any."""
 
 
 class Guard:
-    """Judges hosts and addresses by the list of allowed hosts.
+    """Judges hosts and addresses by the list of allowed hosts, `allow`.
 
     An entry is "*" (every public machine), a name, "*.name" (the names below it), or an address; each with ":port" if
     only that is meant. A host that is not public is allowed only if it is listed as written, or is `trusted`: the user
@@ -67,12 +53,17 @@ class Guard:
         if isinstance(allow, str):
             raise ConfigError(f'[network] allow must be a list of hosts, not {allow!r}; write allow = ["{allow}"]')
         self.allow = tuple(allow)
-        self._patterns = tuple(_pattern(entry) for entry in self.allow)
+        self._patterns = frozenset(map(_pattern, self.allow))
 
     def check(self, host: str, port: int | None, trusted: bool = True) -> None:
         """Raise NetworkError unless the host is allowed by its name; looks nothing up."""
-        allowed = [pattern.host for pattern in self._patterns if pattern.matches(canonical(host), port)]
-        if not trusted and set(allowed) == {"*"} and _inner(canonical(host)):
+        name = canonical(host)
+        allowed = {
+            listed
+            for listed, only in self._patterns
+            if only in (None, port) and (listed in ("*", name) or (listed[:2] == "*." and name.endswith(listed[1:])))
+        }
+        if not trusted and allowed == {"*"} and _inner(name):
             raise NetworkError(
                 f"{host} is a name of an inner network; if that is meant, list the host by name under [network] allow"
             )
@@ -84,11 +75,7 @@ class Guard:
         """The host's addresses that may be connected to; raises NetworkError if there are none."""
         self.check(host, port, trusted)
         found = list(addresses)
-        if (
-            trusted
-            or Pattern(canonical(host), port) in self._patterns
-            or Pattern(canonical(host), None) in self._patterns
-        ):
+        if trusted or not self._patterns.isdisjoint({(canonical(host), port), (canonical(host), None)}):
             return found
         if inside := [address for address in found if public(ipaddress.ip_address(address.partition("%")[0]))]:
             return inside
@@ -126,14 +113,13 @@ def public(address: Address) -> bool:
 def _pattern(entry: str) -> Pattern:
     text = str(entry).strip().lower()
     try:
-        return Pattern(ipaddress.ip_address(text).compressed, None)
+        return ipaddress.ip_address(text).compressed, None
     except ValueError:
         pass
-    found = _NAME.fullmatch(text)
-    if not found:
+    if not (found := re.fullmatch(_NAME, text)):
         raise ConfigError(
             f"[network] allow has {entry!r}, which is no host; write *, a name (xn--… for one beyond ASCII), *.name, "
             "or an address, with :port if only that is meant"
         )
     port = found[2] or found[4]
-    return Pattern(canonical(found[1] or found[3]), int(port) if port else None)
+    return canonical(found[1] or found[3]), int(port) if port else None

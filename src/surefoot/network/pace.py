@@ -22,8 +22,7 @@ _deadline: ContextVar[float] = ContextVar("surefoot_deadline", default=math.inf)
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Give the code inside so long for all that it asks of other machines in this thread, but no longer than an outer
-    block leaves."""
+    """Give the code inside so long for all its requests in this thread, within what an outer block leaves."""
     token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
         yield
@@ -37,8 +36,8 @@ def left() -> float:
 
 
 def backoff(failures: int, longest: float = math.inf) -> float:
-    """Seconds to wait after so many failures in a row, from 1: from half a second, doubled with each, `longest` at
-    most; some chance in it keeps threads and clients from falling in step."""
+    """Seconds to wait after so many failures in a row: half a second, doubled with each, `longest` at most; chance in
+    it keeps threads and clients from falling in step."""
     return min(0.5 * 2.0 ** min(failures - 1, 10), longest) * random.uniform(0.5, 1)  # noqa: S311
 
 

@@ -22,7 +22,7 @@ SHUT = 60.0
 
 _HURRY = 2.0  # seconds; failing in less says nothing of the site
 _MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least
-_KEPT = 1000
+_KEPT = 1000  # sites
 
 
 class Robots:

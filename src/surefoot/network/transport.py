@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 import socket
 import ssl
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
@@ -31,62 +30,19 @@ def origin(url: httpx.URL) -> Origin:
     return canonical(url.raw_host.decode("ascii")), url.port or (443 if url.scheme == "https" else 80)
 
 
-class Transport(httpx.BaseTransport):
+class Transport(httpx.HTTPTransport):
     """Guarded connections for any `httpx.Client`, without proxies, which would look the name up themselves. `trusted`
     may be private. Raises NetworkError for what the guard refuses, else httpx's errors."""
 
-    def __init__(self, guard: Guard, trusted: Origin | None, verify: ssl.SSLContext | bool = True) -> None:
-        context = verify if isinstance(verify, ssl.SSLContext) else httpx.create_ssl_context(verify)
+    def __init__(self, guard: Guard, trusted: Origin | None, verify: ssl.SSLContext) -> None:
+        # In place of httpx's own pool, which has no guard; an httpx that keeps its pool elsewhere fails at once.
         self._pool = httpcore.ConnectionPool(
-            ssl_context=context,
+            ssl_context=verify,
             max_connections=200,  # more than judgements in flight, which would wait here until they are late
             max_keepalive_connections=200,
             keepalive_expiry=5,
             network_backend=Backend(guard, trusted),
         )
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """One exchange, its body still to be read."""
-        url = request.url
-        with _mapped():
-            answer = self._pool.handle_request(
-                httpcore.Request(
-                    request.method,
-                    httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                    headers=request.headers.raw,
-                    content=request.stream,
-                    extensions=request.extensions,
-                )
-            )
-        body = _Body(answer)
-        return httpx.Response(answer.status, headers=answer.headers, stream=body, extensions=answer.extensions)
-
-    def close(self) -> None:
-        """Close the idle connections."""
-        self._pool.close()
-
-
-class _Body(httpx.SyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
-
-    def __iter__(self) -> Iterator[bytes]:
-        with _mapped():
-            yield from self._answer.iter_stream()
-
-    def close(self) -> None:
-        self._answer.close()
-
-
-@contextmanager
-def _mapped() -> Iterator[None]:
-    """Turn httpcore's errors into httpx's of the same names."""
-    try:
-        yield
-    except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise getattr(httpx, type(error).__name__)(str(error)) from error
-    except httpcore.UnsupportedProtocol as error:
-        raise httpx.UnsupportedProtocol(str(error)) from error
 
 
 class Backend(httpcore.NetworkBackend):

@@ -33,10 +33,10 @@ class Ask:
     method: str
     url: str
     """The address with the parameters."""
-    headers: Mapping[str, str]
     secret: Mapping[str, str] = field(repr=False)
     """Headers that are never kept or shown."""
     content: bytes | None
+    """JSON."""
     most: int
     """Most bytes of body that are read."""
     trusted: bool
@@ -72,14 +72,8 @@ class Reply:
 
     @property
     def wait(self) -> float | None:
-        """Seconds that the server asks us to wait (Retry-After); None: it does not ask."""
-        header = self.headers.get("retry-after", "").strip()
-        if re.fullmatch(r"[0-9]{1,9}", header):
-            return float(header)
-        try:
-            return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-        except (ValueError, OverflowError):
-            return None
+        """Seconds that the server asks us to wait; None: it does not ask."""
+        return retry_after(self.headers)
 
     def text(self) -> str:
         """The body, decoded by the header's charset, as UTF-8 or as cp1252: the first that fits."""
@@ -108,6 +102,17 @@ class Reply:
             raise NetworkError(f"{where} answered no JSON (HTTP {self.status}, {kind})") from error
 
 
-def one_line(text: object, most: int) -> str:
-    """Another machine's text, fit for a message: on one line, printable, cut."""
-    return "".join(letter if letter.isprintable() else " " for letter in str(text)[:most])
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a server asks us to wait (Retry-After); None: it does not ask."""
+    header = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", header):
+        return float(header)
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def one_line(text: object, most: int | None = None) -> str:
+    """Another machine's text, or a user's, fit for a message: on one line, printable, cut."""
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in str(text)[:most]).split())

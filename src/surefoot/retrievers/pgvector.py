@@ -9,7 +9,7 @@ import re
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, LiteralString
 
@@ -86,10 +86,10 @@ _CONDITIONS: Mapping[str, LiteralString] = {
 """The conditions of a filter in SQL, as `FieldCondition.holds` has them; jsonb tells the kinds of values apart."""
 _ORDERS: Mapping[str, LiteralString] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
-_REASONS = re.compile(
+_REASONS = (
     "Connection refused|No such file or directory|password authentication failed|no password supplied|timeout expired"
     "|no pg_hba.conf entry|could not translate host name|failed to resolve host|too many clients|does not exist|SSL"
-)
+).split("|")
 """Parts of an error that may be repeated. The rest may quote a password: with an unescaped "@" in it, what follows is
 part of the host's name."""
 
@@ -136,7 +136,7 @@ class Pgvector:
         self._network = network or Network()
         self._dsn()  # a missing variable is named now, not at the first question
         self._idle: deque[Connection] = deque()
-        weakref.finalize(self, _close, self._idle)
+        weakref.finalize(self, lambda idle: [each.close() for each in idle], self._idle)
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, best first. With a filter the nearest are exact, and every passage that matches is
@@ -232,7 +232,7 @@ class Pgvector:
                 "write postgresql://user:password@host:5432/database, escaping the password"
             ) from None
         except psycopg.Error as error:
-            reason = found[0] if (found := _REASONS.search(str(error))) else "no connection"
+            reason = next((known for known in _REASONS if known in str(error)), "no connection")
             raise EndpointError(f"the PostgreSQL server of {self.dsn_env} cannot be reached: {reason}") from None
         connection.execute("SELECT set_config('statement_timeout', %s, false)", [str(math.ceil(timeout * 1000))])
         connection.execute("SELECT set_config('hnsw.ef_search', %s, false)", [str(min(2 * self.depth, 1000))])
@@ -330,9 +330,3 @@ def _clean(value: Any) -> Any:
 def _storable(text: str) -> str:
     """The text, as long as before, without what PostgreSQL cannot hold: NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
-
-
-def _close(idle: deque[Connection]) -> None:
-    with suppress(IndexError):
-        while True:
-            idle.pop().close()

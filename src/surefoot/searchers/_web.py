@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.network import Reply
-from surefoot.network.credentials import _line, _valid, excerpt
+from surefoot.network.credentials import excerpt
+from surefoot.network.values import one_line
 from surefoot.types import Passage, Trust
 from surefoot.types.errors import ComponentError, SearchError, Throttled
 
+T = TypeVar("T")
 Found = tuple[str, str, str, str]
 """Address, title, text and `via` of a passage from outside."""
 
 
 def sendable(query: str, most: int = 400) -> str:
     """The query on one line, without control characters, cut to `most` characters; empty without a letter or digit."""
-    line = _line(query)
+    line = one_line(query)
     if len(line) > most:
         line = line[: most + 1].rpartition(" ")[0] or line[:most]
     return line if any(map(str.isalnum, line)) else ""
@@ -45,25 +47,31 @@ def answered(who: str, reply: Reply, name: str) -> dict[str, Any]:
     return found
 
 
-def finds(read: Callable[[Reply], Collection[Any]]) -> Callable[[Reply], bool]:
-    """Tells `Network` which replies to cache: those in which `read` finds something.
+def asked(
+    send: Callable[..., Reply],
+    read: Callable[[Reply], T],
+    *request: Any,
+    worth: Callable[[T], object] = bool,
+    **options: Any,
+) -> T:
+    """What `read` makes of the reply to a request, which is cached where that is `worth` it.
 
     A refusal inside a good reply may be lifted, and a provider that found nothing may have been in trouble.
     """
 
     def keep(reply: Reply) -> bool:
         try:
-            return bool(read(reply))
+            return bool(worth(read(reply)))
         except ComponentError:
             return False
 
-    return keep
+    return read(send(*request, keep=keep, trusted=True, **options))
 
 
 def field(row: Any, name: str) -> str:
     """The text under this name in a row; empty where there is none."""
     value = row.get(name) if isinstance(row, dict) else None
-    return _valid(value) if isinstance(value, str) else ""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -74,43 +74,33 @@ class Chain:
         passed: list[str] = []
         reasons: list[str] = []
         for searcher, breaker in self._links:
-            try:
-                found = self._ask(searcher, breaker, query, k, filter)
-            except ComponentError as error:
-                what = "throttled" if isinstance(error, Throttled) else "failed"
-                passed.append(f"{searcher.name} {error.what if isinstance(error, _NotAsked) else what}")
-                reasons.append(f"{searcher.name}: {error}")
-                continue
+            found, outcome, reason = self._ask(searcher, breaker, query, k, filter)
             if found:
                 _tell(passed, f"used {searcher.name}", reasons)
                 return found
-            passed.append(f"{searcher.name} found nothing")
+            passed.append(f"{searcher.name} {outcome}")
+            reasons += [f"{searcher.name}: {reason}"] * bool(reason)
         if len(reasons) == len(self._links):
             raise SearchError(f"no searcher could search: {'; '.join(reasons)}")
         if reasons:
             _tell(passed, "nothing else to ask", reasons)
         return ()
 
-    def _ask(self, searcher: Searcher, breaker: Breaker, query: str, k: int, filter: Filter) -> tuple[Passage, ...]:
+    def _ask(
+        self, searcher: Searcher, breaker: Breaker, query: str, k: int, filter: Filter
+    ) -> tuple[tuple[Passage, ...], str, str]:
+        """The passages, else what became of the search, and why it failed."""
         if filter and not can_filter(searcher.search):
-            raise _NotAsked("cannot filter", "cannot filter")
+            return (), "cannot filter", "cannot filter"
         if refusal := breaker.refusal(self.clock()):
-            raise _NotAsked("rests", refusal)
+            return (), "rests", refusal
         try:
             found = filtered(searcher.search, filter, searcher.name)(query, k)
         except ComponentError as error:
             breaker.fail(self.clock(), error)
-            raise
+            return (), "throttled" if isinstance(error, Throttled) else "failed", str(error)
         breaker.succeed()
-        return found
-
-
-class _NotAsked(SearchError):
-    """A searcher was not asked; `what` it did instead follows its name."""
-
-    def __init__(self, what: str, reason: str) -> None:
-        super().__init__(reason)
-        self.what = what
+        return found, "found nothing", ""
 
 
 def _tell(passed: Sequence[str], instead: str, reasons: Sequence[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
@@ -10,13 +9,14 @@ from lxml import etree, html
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
-from surefoot.searchers._web import Found, finds, passages, refused, sendable
+from surefoot.searchers._web import Found, asked, passages, refused, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
 _SPACING = 1.0  # seconds; whoever asks faster is soon sent away
 _LONGEST_QUERY = 490  # characters; DuckDuckGo finds nothing for more than 499
 _REMEDY = "wait an hour, or use another searcher: searxng"
+_THROTTLES = (202, 403, 418, 429)
 _TURNED_AWAY = "//form[@id='challenge-form'] | //*[contains(@class, 'anomaly-modal')]"
 _RESULTS = "//*[contains(@class, 'result__body')][not(ancestor-or-self::*[contains(@class, 'result--ad')])]"
 _TITLE = ".//a[contains(@class, 'result__a')]"
@@ -47,20 +47,21 @@ class Ddgs:
         """
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        params, keep = {"q": text, "kl": self._region}, finds(lambda reply: self._passages(reply, 1))
-        reply = self._network.get(self._url, params, spacing=_SPACING, retries=0, keep=keep, trusted=True)
-        return self._passages(reply, k)
+        params = {"q": text, "kl": self._region}
+        found = asked(self._network.get, self._found, self._url, params, spacing=_SPACING, retries=0)
+        return passages(found, k)
 
-    def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
-        if reply.status != 200:
-            raise refused("DuckDuckGo", reply, dict.fromkeys((202, 403, 418, 429), _REMEDY), (202, 403, 418, 429))
-        return passages(self._found(_read(reply)), k)
-
-    def _found(self, page: html.HtmlElement) -> Iterator[Found]:
-        for result in page.xpath(_RESULTS):
-            for link in result.xpath(_TITLE)[:1]:
-                snippet = " ".join(_text(part) for part in result.xpath(_SNIPPET)[:1])
-                yield self._target(link.get("href", "")), _text(link), snippet, "snippet"
+    def _found(self, reply: Reply) -> list[Found]:
+        return [
+            (
+                self._target(link.get("href", "")),
+                _text(link),
+                " ".join(map(_text, found.xpath(_SNIPPET)[:1])),
+                "snippet",
+            )
+            for found in _read(reply).xpath(_RESULTS)
+            for link in found.xpath(_TITLE)[:1]
+        ]
 
     def _target(self, href: str) -> str:
         """The target of a link, from `uddg` where it goes through DuckDuckGo's counter; empty where it has none."""
@@ -74,6 +75,8 @@ class Ddgs:
 
 def _read(reply: Reply) -> html.HtmlElement:
     """The page. Raises unless it has results or says that there are none."""
+    if reply.status != 200:
+        raise refused("DuckDuckGo", reply, dict.fromkeys(_THROTTLES, _REMEDY), _THROTTLES)
     try:
         page = html.document_fromstring(reply.text().encode(), parser=html.HTMLParser(encoding="utf-8"))
     except etree.ParserError as error:

@@ -36,7 +36,7 @@ _DECLARED = {
     "text/plain": "txt",
     "text/markdown": "txt",
 }
-_HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_HTML = rb"(?i)<(?:!doctype\s+html|html|head|body)\b"
 
 _Page = tuple[tuple[Passage, ...], str]
 """The passages of a hit, and the reason why they are only its snippet; empty: they are those of the page."""
@@ -102,16 +102,8 @@ class Pages:
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
         ends = time.monotonic() + min(self._seconds, left())
         READERS.warm(len(hits))  # while the pages are on their way
-        futures = [_beside(self._visit, hit, ends) for hit in hits]
+        futures = [_beside(self._read, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
-
-    def _visit(self, hit: Passage, ends: float) -> _Page:
-        try:
-            return self._read(hit, ends), ""
-        except Unreadable as failed:
-            return _snippet(hit), f"{_host(hit.url)} {failed.why}"
-        except ComponentError as failed:
-            return _snippet(hit), str(failed)
 
     def _read(self, hit: Passage, ends: float) -> tuple[Passage, ...]:
         reply = self._get(hit.url or "", ends)
@@ -134,17 +126,19 @@ class Pages:
         return reply
 
 
-def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float) -> Future[_Page]:
-    """The outcome of the hit, from a thread that neither the question nor the end of the program waits for.
+def _beside(
+    read: Callable[[Passage, float], tuple[Passage, ...]], hit: Passage, ends: float
+) -> Future[tuple[Passage, ...]]:
+    """The passages of the hit, from a thread that neither the question nor the end of the program waits for.
 
     Threads of a pool would keep the program from ending while a slow page comes.
     """
-    future: Future[_Page] = Future()
+    future: Future[tuple[Passage, ...]] = Future()
     context = copy_context()  # the step's meter and the question's deadline
 
     def work() -> None:
         try:
-            future.set_result(context.run(visit, hit, ends))
+            future.set_result(context.run(read, hit, ends))
         except BaseException as error:  # noqa: BLE001 - it is raised where the page is waited for
             future.set_exception(error)
 
@@ -152,11 +146,16 @@ def _beside(visit: Callable[[Passage, float], _Page], hit: Passage, ends: float)
     return future
 
 
-def _awaited(future: Future[_Page], hit: Passage, ends: float) -> _Page:
+def _awaited(future: Future[tuple[Passage, ...]], hit: Passage, ends: float) -> _Page:
     try:
-        return cancel.result(future, ends - time.monotonic())
+        return cancel.result(future, ends - time.monotonic()), ""
     except TimeoutError:
-        return _snippet(hit), f"{_host(hit.url)} was not read in time"
+        why = f"{_host(hit.url)} was not read in time"
+    except Unreadable as failed:
+        why = f"{_host(hit.url)} {failed.why}"
+    except ComponentError as failed:
+        why = str(failed)
+    return ((replace(hit, source="external", via=hit.via or "snippet"),) if hit.text.strip() else ()), why
 
 
 def _document(reply: Reply, hit: Passage, ends: float) -> CutDocument:
@@ -173,7 +172,7 @@ def _kind(reply: Reply) -> str:
     head = reply.body[:1024]
     if b"%PDF-" in head:
         return "pdf"
-    if _HTML.search(head):
+    if re.search(_HTML, head):
         return "html"
     if declared not in _DECLARED:
         raise Unreadable(
@@ -188,10 +187,6 @@ def _text(reply: Reply) -> bytes:
     if "\0" in text:
         raise Unreadable("gives binary data that it declares as text")
     return text.encode() if reply.charset else reply.body
-
-
-def _snippet(hit: Passage) -> tuple[Passage, ...]:
-    return (replace(hit, source="external", via=hit.via or "snippet"),) if hit.text.strip() else ()
 
 
 def _once(pages: Sequence[tuple[Passage, ...]]) -> list[list[Passage]]:

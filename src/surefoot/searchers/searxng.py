@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.run import meter
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
@@ -51,8 +51,9 @@ class Searxng:
         if not (text := sendable(query)):
             return ()
         params = {"q": text, "format": "json", **self._chosen}
-        keep = finds(lambda reply: passages(_found(self._read(reply)), 1))
-        answer = self._read(self._network.get(self._url, params, keep=keep, trusted=True))
+        answer = asked(
+            self._network.get, self._read, self._url, params, worth=lambda answer: passages(_found(answer), 1)
+        )
         found = passages(_found(answer), k)
         _tell(_unresponsive(answer), found)
         return found

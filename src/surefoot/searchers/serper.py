@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
 from surefoot.types import Passage
-from surefoot.types.errors import SearchError, Throttled
+from surefoot.types.errors import Throttled
 
 _MOST_RESULTS = 10  # of one search; one that asks for more costs twice as much
 _LONGEST_QUERY = 2000  # characters; Google itself reads the first 32 words
@@ -46,20 +46,18 @@ class Serper:
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         request = {"q": text, "num": min(k, _MOST_RESULTS), **self._where}
-        secret, keep = {"X-API-KEY": self._key}, finds(lambda reply: self._passages(reply, 1))
-        return self._passages(self._network.post(self._url, request, secret=secret, keep=keep, trusted=True), k)
+        secret = {"X-API-KEY": self._key}
+        return asked(
+            self._network.post, lambda reply: passages(self._found(reply), k), self._url, request, secret=secret
+        )
 
-    def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
-        if reply.status != 200:
-            raise self._refused(reply)
-        return passages(_found(answered("Serper", reply, "organic")), k)
-
-    def _refused(self, reply: Reply) -> SearchError:
-        wrong = f"check the key in the environment variable {self._key_env}"
-        error = refused("Serper", reply, {401: wrong, 403: wrong, 429: "wait"}, secret=self._key)
+    def _found(self, reply: Reply) -> Iterator[Found]:
+        if reply.status == 200:
+            return _found(answered("Serper", reply, "organic"))
         if "not enough credits" in reply.text().casefold():  # it says so with HTTP 400
-            return Throttled(f"Serper has no credits left (HTTP {reply.status}); buy some, or use another searcher")
-        return error
+            raise Throttled(f"Serper has no credits left (HTTP {reply.status}); buy some, or use another searcher")
+        wrong = f"check the key in the environment variable {self._key_env}"
+        raise refused("Serper", reply, {401: wrong, 403: wrong, 429: "wait"}, secret=self._key)
 
 
 def _found(answer: dict[str, Any]) -> Iterator[Found]:

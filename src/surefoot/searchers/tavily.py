@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, field, finds, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 
@@ -62,9 +62,14 @@ class Tavily:
         """
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        secret, keep = {"Authorization": f"Bearer {self._key}"}, finds(lambda reply: self._passages(reply, 1))
-        reply = self._network.post(self._url, self._request(text, k), secret=secret, keep=keep, trusted=True)
-        return self._passages(reply, k)
+        request = {
+            "query": text,
+            "search_depth": self._depth,
+            "max_results": min(k, _MOST_RESULTS),
+            "include_raw_content": "text" if self._raw else False,
+        }
+        secret = {"Authorization": f"Bearer {self._key}"}
+        return asked(self._network.post, lambda reply: self._passages(reply, k), self._url, request, secret=secret)
 
     def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:
@@ -73,14 +78,6 @@ class Tavily:
         found = rows(answered("Tavily", reply, "results"), "results")
         scores = {field(row, "url"): _score(row.get("score")) for row in reversed(found)}
         return tuple(replace(passage, score=scores.get(passage.url or "")) for passage in passages(_found(found), k))
-
-    def _request(self, query: str, k: int) -> dict[str, Any]:
-        return {
-            "query": query,
-            "search_depth": self._depth,
-            "max_results": min(k, _MOST_RESULTS),
-            "include_raw_content": "text" if self._raw else False,
-        }
 
 
 def _score(value: Any) -> float | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -22,7 +21,7 @@ from surefoot.index.readers import READERS
 from surefoot.network.pace import left
 from surefoot.run import meter
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up
-from surefoot.searchers._web import external, sendable
+from surefoot.searchers._web import Found, external, sendable
 from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
@@ -67,79 +66,91 @@ class Zim:
         """
         if not (line := sendable(query, _LONGEST)):
             return ()
-        about = subject_of(line)
-        articles = Articles()
         READERS.warm(1)  # while the titles are looked up
-        with self._reading():
-            pages = self._found(about, articles)
-            found = laid_out(pages, articles.read[pages[0].url].extract, about) if pages else ()
-        if why := articles.unread:
-            meter.degrade(self._incomplete(why))
+        lookup = Lookup(self._archive, self._file.name, self._lock, subject_of(line))
+        try:
+            found = lookup.paragraphs()
+        except (RuntimeError, KeyError) as error:  # raised by libzim on damaged bytes
+            raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
         once = {passage.id: passage for passage in (external(*parts, "plain") for parts in found)}
         return tuple(islice(once.values(), k))
 
-    def _incomplete(self, why: Sequence[str]) -> str:
-        return f"pages of {self._file.name} were left out: {'; '.join(why)}"
 
-    def _found(self, about: Subject, articles: Articles) -> list[Page]:
-        suggested = self._suggested(about.entity)
-        chosen = looked_up(
-            about,
-            lambda _: self._named(about, suggested, articles),
-            lambda pages: self._linked(about, [page for page in pages if page.ambiguous], articles),
-            lambda _: self._extended(about, suggested, articles),
-            lambda _: self._mentioning(about, articles),
-        )
-        if not chosen and articles.unread:
-            raise SearchError(self._incomplete(articles.unread))
-        if not chosen and not self._archive.has_fulltext_index:
-            raise SearchError(f"{self._file.name} has no page of that title, and no full-text index to look further")
-        return chosen
+class Lookup:
+    """One search of an archive. It reads each page once, and all of them within its time."""
 
-    def _named(self, about: Subject, suggested: Sequence[str], articles: Articles) -> list[Page]:
-        folded = {fold(spelling) for spelling in spellings(about)}
-        plain = [*spellings(about), *(title for title in suggested if fold(title) in folded)]
-        typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
-        return [*self._titled(plain, DIRECT, articles), *self._titled(typed, SUFFIX, articles)]
+    def __init__(self, archive: Archive, file: str, lock: Lock, about: Subject) -> None:
+        self._archive, self._file, self._lock, self._about = archive, file, lock, about
+        self._read: dict[str, Article | None] = {}
+        """By address; None: the page was left out."""
+        self.unread: list[str] = []
+        """The pages that were left out, and why."""
+        self._ends = monotonic() + min(_SECONDS, left())
 
-    def _linked(self, about: Subject, ambiguous: Iterable[Page], articles: Articles) -> list[Page]:
-        links = [link for page in ambiguous for link in self._links(page, articles.read[page.url])]
-        links.sort(key=lambda link: (not bears(link[0], link[1], about), -fit(link[0], link[1], about)))
-        pages = self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS, articles)
-        return [page for page in pages if bears(page.title, page.lead, about)]
-
-    def _extended(self, about: Subject, suggested: Sequence[str], articles: Articles) -> list[Page]:
-        """Titles that are the name and something more, in brackets or after a comma; likeliest first."""
-        name = fold(about.entity)
-        longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
-        longer.sort(key=lambda title: -fit(title, "", about))
-        return list(self._titled(longer[:_PAGES], SUFFIX, articles))
-
-    def _mentioning(self, about: Subject, articles: Articles) -> list[Page]:
-        if not self._archive.has_fulltext_index:
-            meter.degrade(f"{self._file.name} has no full-text index: only its titles were searched")
-            return []
-        query = Query().set_query(" ".join(content_words(about.entity)))
-        with self._lock:
-            paths = list(Searcher(self._archive).search(query).getResults(0, _PAGES))
-        return [page for page in self._at(paths, TEXT, articles) if bears(page.title, page.lead, about)]
-
-    def _suggested(self, name: str) -> list[str]:
-        """Titles that hold the words of a name, or begin with them."""
+    def paragraphs(self) -> Iterable[Found]:
+        """The paragraphs of the pages that may be meant. Raises SearchError."""
+        name = self._about.entity
         with self._lock:  # libzim is safe between threads, but for its searches
             paths = list(SuggestionSearcher(self._archive).suggest(name).getResults(0, _TITLES))
-        return [self._archive.get_entry_by_path(path).title for path in paths]
+        suggested = [self._archive.get_entry_by_path(path).title for path in paths]
+        pages = looked_up(
+            self._about,
+            lambda _: self._named(suggested),
+            self._linked,
+            lambda _: self._extended(suggested),
+            lambda _: self._mentioning(),
+        )
+        left_out = f"pages of {self._file} were left out: {'; '.join(self.unread)}" if self.unread else ""
+        if not pages and left_out:
+            raise SearchError(left_out)
+        if not pages and not self._archive.has_fulltext_index:
+            raise SearchError(f"{self._file} has no page of that title, and no full-text index to look further")
+        if left_out:
+            meter.degrade(left_out)
+        best = self._read[pages[0].url] if pages else None
+        return laid_out(pages, best.extract, self._about) if best else ()
 
-    def _titled(self, titles: Iterable[str], via: str, articles: Articles) -> Iterator[Page]:
+    def _named(self, suggested: Sequence[str]) -> list[Page]:
+        folded = {fold(spelling) for spelling in spellings(self._about)}
+        plain = [*spellings(self._about), *(title for title in suggested if fold(title) in folded)]
+        typed = [f"{self._about.entity} ({kind})" for kind in ("disambiguation", *self._about.kinds)]
+        return [*self._titled(plain, DIRECT), *self._titled(typed, SUFFIX)]
+
+    def _linked(self, pages: Iterable[Page]) -> list[Page]:
+        """Pages that disambiguation pages link to, and that bear the name."""
+        links = [link for page in pages if page.ambiguous for link in self._links(page)]
+        links.sort(key=lambda link: (not bears(link[0], link[1], self._about), -fit(link[0], link[1], self._about)))
+        return self._bearing(self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS))
+
+    def _extended(self, suggested: Sequence[str]) -> list[Page]:
+        """Titles that are the name and something more, in brackets or after a comma; likeliest first."""
+        name = fold(self._about.entity)
+        longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
+        longer.sort(key=lambda title: -fit(title, "", self._about))
+        return list(self._titled(longer[:_PAGES], SUFFIX))
+
+    def _mentioning(self) -> list[Page]:
+        if not self._archive.has_fulltext_index:
+            meter.degrade(f"{self._file} has no full-text index: only its titles were searched")
+            return []
+        query = Query().set_query(" ".join(content_words(self._about.entity)))
+        with self._lock:
+            paths = list(Searcher(self._archive).search(query).getResults(0, _PAGES))
+        return self._bearing(self._at(paths, TEXT))
+
+    def _bearing(self, pages: Iterable[Page]) -> list[Page]:
+        return [page for page in pages if bears(page.title, page.lead, self._about)]
+
+    def _titled(self, titles: Iterable[str], via: str) -> Iterator[Page]:
         there = (title for title in dict.fromkeys(titles) if self._archive.has_entry_by_title(title))
-        return self._at((self._archive.get_entry_by_title(title).path for title in there), via, articles)
+        return self._at((self._archive.get_entry_by_title(title).path for title in there), via)
 
-    def _at(self, paths: Iterable[str], via: str, articles: Articles) -> Iterator[Page]:
+    def _at(self, paths: Iterable[str], via: str) -> Iterator[Page]:
         """The pages at these paths that can be read, redirects followed."""
         for path in paths:
             item = self._archive.get_entry_by_path(path).get_item()
-            url = f"{self._file.name}/{quote(item.path)}"
-            if item.mimetype.startswith("text/html") and (article := articles.at(url, item)):
+            url = f"{self._file}/{quote(item.path)}"
+            if item.mimetype.startswith("text/html") and (article := self.article(url, item)):
                 ambiguous = article.ambiguous or self._disambiguates(item.title, item.path)
                 lead = f"\n{article.extract}".partition("\n== ")[0]
                 yield Page(item.title, lead, url, via, ambiguous)
@@ -151,47 +162,27 @@ class Zim:
             return False
         return bool(self._archive.get_entry_by_title(longer).get_item().path == path)
 
-    def _links(self, page: Page, article: Article) -> Iterator[tuple[str, str]]:
+    def _links(self, page: Page) -> Iterator[tuple[str, str]]:
         """The title behind the first link of each line, and the line."""
-        path = unquote(page.url.removeprefix(f"{self._file.name}/"))
-        for address, line in article.links:
+        path, article = unquote(page.url.removeprefix(f"{self._file}/")), self._read[page.url]
+        for address, line in article.links if article else ():
             href = address.partition("#")[0]
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(href)))
             if href and self._archive.has_entry_by_path(target):
                 yield self._archive.get_entry_by_path(target).title, line
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except (RuntimeError, KeyError) as error:  # raised by libzim on damaged bytes
-            raise SearchError(f"{self._file.name} is damaged ({error}); download it again") from error
-
-
-class Articles:
-    """The articles that one search reads, each once, all within its time."""
-
-    def __init__(self) -> None:
-        self.read: dict[str, Article] = {}
-        """By address."""
-        self.unread: list[str] = []
-        """The pages that were left out, and why."""
-        self._asked: set[str] = set()
-        self._ends = monotonic() + min(_SECONDS, left())
-
-    def at(self, url: str, item: Item) -> Article | None:
+    def article(self, url: str, item: Item) -> Article | None:
         """The article at this address; None: it is over a limit."""
-        if url not in self._asked:
-            self._asked.add(url)
+        if url not in self._read:
+            self._read[url] = None
             try:
-                self.read[url] = _article(url, item, self._ends - monotonic())
+                if item.size > _MOST:
+                    raise Unreadable(
+                        f"has {item.size / 1e6:.1f} MB, and only pages of up to {_MOST / 1e6:.1f} MB are read"
+                    )
+                body = bytes(item.content)
+                request = Request("article.html", url, len(body), body=body, article=True)
+                self._read[url] = READERS.article(request, self._ends - monotonic())
             except Unreadable as error:
                 self.unread.append(f"“{item.title}” {error.why}")
-        return self.read.get(url)
-
-
-def _article(url: str, item: Item, seconds: float) -> Article:
-    if item.size > _MOST:
-        raise Unreadable(f"has {item.size / 1e6:.1f} MB, and only pages of up to {_MOST / 1e6:.1f} MB are read")
-    body = bytes(item.content)
-    return READERS.article(Request("article.html", url, len(body), body=body, article=True), seconds)
+        return self._read[url]

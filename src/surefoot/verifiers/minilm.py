@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, encoded, in_latin_script, readable
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, encoded, in_latin_script
+from surefoot.models.wordpiece import readable
 from surefoot.stats.calibration import Calibration
 from surefoot.text.words import STOP_WORDS, sentences
 from surefoot.types import Assertion, Support

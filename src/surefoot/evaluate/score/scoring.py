@@ -230,8 +230,8 @@ class _Work:
             self.progress.calls,
             self.progress.tokens,
             money,
-            model.tally.refused if model else 0,
-            model.tally.repeated if model else 0,
+            model.refused if model else 0,
+            model.repeated if model else 0,
             tuple(stages),
             dict(limits),
         )
