@@ -6,17 +6,16 @@ import hashlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 from onnxruntime import InferenceSession, SessionOptions
-from onnxruntime.capi.onnxruntime_pybind11_state import Fail, InvalidGraph, InvalidProtobuf, NoSuchFile
 from tokenizers import Encoding
 
 from surefoot.models import registry
+from surefoot.models.cross_encoder import FAULTS
 from surefoot.models.wordpiece import readable, wordpiece
 from surefoot.network import Network
-from surefoot.types.errors import ModelError
+from surefoot.types.errors import ModelError, on_one_line
 from surefoot.types.protocols import Matrix
 
 MAX_PIECES = 256
@@ -35,11 +34,17 @@ class MiniLMEmbedder:
 
     def __init__(self, threads: int | None = None, network: Network | None = None) -> None:
         path = registry.ensure("minilm-int8", network)
-        self._session = _session(path)
+        data, options = path.read_bytes(), SessionOptions()
+        options.intra_op_num_threads = 1
+        try:
+            self._session = InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        except FAULTS as error:
+            remedy = "run: surefoot models pull minilm-int8"
+            raise ModelError(f"the MiniLM model {path} does not load: {on_one_line(error)}; {remedy}") from error
         self._tokenizer = wordpiece()
         self._tokenizer.enable_truncation(MAX_PIECES)
         self._threads = threads or os.cpu_count() or 1
-        self.name = f"minilm-int8-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
+        self.name = f"minilm-int8-{hashlib.sha256(data).hexdigest()[:8]}"
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, row i from text i only; 0 for a text without words. Some 40 passages a second and core."""
@@ -55,14 +60,3 @@ class MiniLMEmbedder:
         inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
         mean: Matrix = self._session.run(None, inputs)[0][0].mean(axis=0)
         return mean / np.linalg.norm(mean)
-
-
-def _session(path: Path) -> InferenceSession:
-    options = SessionOptions()
-    options.intra_op_num_threads = 1
-    try:
-        return InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    except (Fail, InvalidGraph, InvalidProtobuf, NoSuchFile) as error:
-        raise ModelError(
-            f"the MiniLM model {path} does not load: {error}; run: surefoot models pull minilm-int8"
-        ) from error

@@ -74,13 +74,12 @@ class OpenAIEmbedder:
         for start in range(0, len(numbered), self._batch):
             cancel.check()
             places, sent = zip(*numbered[start : start + self._batch], strict=True)
-            rows[[*places]] = self._checked(self._requested(sent))
+            found = self._requested(sent)
+            if found.shape[1] != self.dimensions:
+                lengths = f"vectors of {found.shape[1]} numbers after some of {self.dimensions}"
+                raise self._endpoint.nonsense(lengths, "")
+            rows[[*places]] = found
         return unit(rows)
-
-    def _checked(self, found: Matrix) -> Matrix:
-        if found.shape[1] != self.dimensions:
-            raise self._endpoint.nonsense(f"vectors of {found.shape[1]} numbers after some of {self.dimensions}", "")
-        return found
 
     def _requested(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, as the endpoint gave it."""

@@ -9,7 +9,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -100,25 +100,23 @@ def build(
     """Bring a collection of the index up to date with these files and folders; passages from other places stay.
 
     `patterns` choose among the files below a folder, in this run alone; what they leave out leaves the index too. A
-    file that was not touched is not opened; of a changed file only the changed documents are embedded. `meta` are
-    fields for all documents of these files, or a function from a file's path to its fields; they stand over those that
-    a document has itself. None: as the last run said. `rebuild` makes a new index, of `paths` alone, and puts it in
-    place when it is complete. Interrupted at any point, even by a kill, it leaves an index that can be searched, and
-    the next run completes it. Waits `patience` seconds for another writer. Raises IndexFault, FieldFault, and what the
-    embedder raises.
+    file that was not touched is not opened; only changed documents are embedded. `meta`, or a function from a file's
+    path, gives fields that stand over the documents' own; None: as the last run said. `rebuild` makes a new index, of
+    `paths` alone, and puts it in place when it is complete. Interrupted at any point, even by a kill, it leaves an
+    index that can be searched, and the next run completes it. Waits `patience` seconds for another writer. Raises
+    IndexFault, FieldFault, and what the embedder raises.
     """
     started, live = perf_counter(), Path(index_path)
     labels = meta if callable(meta) or meta is None else Meta(meta)
     checked_name(collection)
     found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
     if not any(each.files for each in found):
-        raise IndexFault(
-            "; ".join(f"{path} {why}" for each in found for path, why in each.skipped) or "no path to index"
-        )
+        skipped = [f"{path} {why}" for each in found for path, why in each.skipped]
+        raise IndexFault("; ".join(skipped) or "no path to index")
     with (
         faults(live),
         locked(live, patience),
-        replacement(_alone(live, collection)) if rebuild else nullcontext(live) as place,
+        _replacement(live, collection) if rebuild else nullcontext(live) as place,
         writing(place, embedder, collection) as db,
     ):
         check_file(db, quick=True)  # nothing is built upon damage
@@ -129,13 +127,11 @@ def build(
         return run.report(found, started)
 
 
-def _alone(live: Path, collection: str) -> Path:
+def _replacement(live: Path, collection: str) -> AbstractContextManager[Path]:
     if held := others(live, collection):
-        raise IndexFault(
-            f"{live} also holds {len(held)} other collection{'s' * (len(held) > 1)}, which a rebuild would remove; "
-            "rebuild into another file (--index FILE)"
-        )
-    return live
+        also = f"{live} also holds {len(held)} other collection{'s' * (len(held) > 1)}, which a rebuild would remove"
+        raise IndexFault(f"{also}; rebuild into another file (--index FILE)")
+    return replacement(live)
 
 
 def _some(found: Found, path: str | Path) -> Found:

@@ -37,6 +37,8 @@ _FORGET = (
     "SELECT 'delete', rowid, title, text FROM passages WHERE document = ?",
     "DELETE FROM main.vectors WHERE rowid IN (SELECT rowid FROM passages WHERE document = ?)",
     "DELETE FROM main.fields WHERE collection = {number} AND document = ?",
+    "DELETE FROM main.documents WHERE rowid = ?",
+    "DELETE FROM main.passages WHERE collection = {number} AND document = ?",
 )
 
 
@@ -78,15 +80,11 @@ class Intake:
         together: int = BATCH,
     ) -> None:
         """Without an embedder nothing can be put in. At least `together` passages are committed at a time."""
-        self.documents: Counter[str] = Counter()
+        self.documents, self.passages = Counter[str](), Counter[str]()
         """Of "added", "updated" and "removed"."""
         self.notes: list[tuple[str, str]] = []
         """(path, reservation) of documents that are in the collection without all of their fields."""
-        self.passages: Counter[str] = Counter()
-        self._db = db
-        self._embedder = embedder
-        self._on_commit = on_commit
-        self._together = together
+        self._db, self._embedder, self._on_commit, self._together = db, embedder, on_commit, together
         self._waiting: list[tuple[int, Passage]] = []
         self._uncommitted = 0
 
@@ -131,10 +129,7 @@ class Intake:
     def remove(self, document: int) -> None:
         """Take a document out, with its words and vectors."""
         for statement in _FORGET:
-            self._db.execute(statement.format(lexicon=self._db.lexicon, number=self._db.number), (document,))
-        number = self._db.number
-        gone = self._db.execute("DELETE FROM main.passages WHERE collection = ? AND document = ?", (number, document))
-        self._db.execute("DELETE FROM main.documents WHERE rowid = ?", (document,))
+            gone = self._db.execute(statement.format(lexicon=self._db.lexicon, number=self._db.number), (document,))
         self.passages["removed"] += gone.rowcount
         self.documents["removed"] += 1
 

@@ -26,7 +26,6 @@ from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.intake import MANY, Intake
 from surefoot.index.storage import (
-    beside,
     check_embedder,
     check_file,
     faults,
@@ -124,7 +123,7 @@ class Index:
         with self._reading() as db:
             known = read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
-        size = size_of(self.path) + size_of(beside(self.path, "-wal"))
+        size = size_of(self.path) + size_of(Path(f"{self.path}-wal"))
         counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
         return Info(*counts, *built, bool(complete), size, known["created"], known["updated"], self.collection)
 

@@ -28,8 +28,6 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}
 _MOST_DIMENSIONS = 100_000
-_OLDEST = (3, 37)
-"""The first SQLite with STRICT tables."""
 _LONGEST = 100_000_000
 """Bytes of a row in an index, at most."""
 
@@ -82,9 +80,8 @@ def _inside(folder: Path) -> str:
     for held in (folder / USUAL, folder / Path(USUAL).name):
         if held.is_file():
             return f"name the one in it: --index {held}"
-    return (
-        f"name one, such as {folder / 'index.db'}; to make one of the folder's documents, run: surefoot index {folder}"
-    )
+    made = f"to make one of the folder's documents, run: surefoot index {folder}"
+    return f"name one, such as {folder / 'index.db'}; {made}"
 
 
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
@@ -127,15 +124,8 @@ def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None
     """Raise IndexFault unless the vectors of the index, whose `meta` is given, are this embedder's."""
     built, inputs = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
     if built != inputs:
-        raise IndexFault(
-            f"{path} was built with the embedder {built[0]} ({built[1]} dimensions), not {inputs[0]} ({inputs[1]}); "
-            f"use that one, or {remaking(path)}"
-        )
-
-
-def beside(path: Path, suffix: str) -> Path:
-    """The file in the same folder whose name is this one's with a suffix added."""
-    return path.with_name(path.name + suffix)
+        wrong = f"was built with the embedder {built[0]} ({built[1]} dimensions), not {inputs[0]} ({inputs[1]})"
+        raise IndexFault(f"{path} {wrong}; use that one, or {remaking(path)}")
 
 
 def size_of(path: Path) -> int:
@@ -158,7 +148,7 @@ def reader(path: Path, collection: str = DEFAULT) -> Connection:
     """
     # Even a reader writes a file beside an index in WAL mode. Where it may not, SQLite is told that the index does not
     # change.
-    frozen = not size_of(beside(path, "-wal")) and not os.access(path.parent, os.W_OK)
+    frozen = not size_of(Path(f"{path}-wal")) and not os.access(path.parent, os.W_OK)
     with closed_on_failure(_opened(path, frozen)) as db:
         if not confine(db, collection):
             raise IndexFault(f"{path} has no collection {collection!r}; {making(path, f'--collection {collection} ')}")
@@ -187,11 +177,8 @@ def others(path: Path, collection: str) -> list[str]:
 
 @contextmanager
 def writing(path: Path, embedder: Embedder | None, collection: str = DEFAULT) -> Iterator[Connection]:
-    """A connection to a collection that can write; makes the index and the collection where they are not there, but
-    without an embedder, which can only take out. What is not committed is lost at the end.
-
-    Unless it is of this version and this embedder, raises IndexFault and leaves the file as it is.
-    """
+    """A connection to a collection that can write. With an embedder it makes what is not there; without, it can only
+    take out. Raises IndexFault, and leaves the file as it is, unless that is of this version and this embedder."""
     with closing(_connected(path)) as db:
         if not (is_new := not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]):
             meta = read_meta(db, path)
@@ -201,12 +188,10 @@ def writing(path: Path, embedder: Embedder | None, collection: str = DEFAULT) ->
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA cache_size = -65536")
-        if is_new and embedder:
-            _create(db, embedder)
-        if not found and embedder:
-            _begin(db, checked_name(collection))
-        elif not found:
+        if not found and not embedder:
             raise IndexFault(f"{path} has no collection {collection!r}; name one that is there")
+        if not found and embedder:
+            _create(db, embedder, checked_name(collection), is_new)
         yield db
 
 
@@ -219,11 +204,9 @@ def check_file(db: Connection, quick: bool = False) -> None:
 
 
 def _connected(place: str | Path, **options: Any) -> Connection:
-    if sqlite3.sqlite_version_info < _OLDEST:
-        raise IndexFault(
-            f"this Python's SQLite is {sqlite3.sqlite_version}, and an index needs {'.'.join(map(str, _OLDEST))}; "
-            "use another build of Python"
-        )
+    if sqlite3.sqlite_version_info < (3, 37):  # it has no STRICT tables
+        this = f"this Python's SQLite is {sqlite3.sqlite_version}"
+        raise IndexFault(f"{this}, and an index needs 3.37; use another build of Python")
     db: Connection = sqlite3.connect(place, factory=Connection, **options)
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
@@ -236,16 +219,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _create(db: Connection, embedder: Embedder) -> None:
-    meta = (SCHEMA, embedder.name, embedder.dimensions, WORDS, now(), now(), time_ns())
-    db.executescript(f"BEGIN; {TABLES}")
-    db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
-    db.commit()
-
-
-def _begin(db: Connection, collection: str) -> None:
-    """Make a collection, and confine the connection to it."""
-    db.execute("BEGIN")
+def _create(db: Connection, embedder: Embedder, collection: str, is_new: bool) -> None:
+    """Make a collection, in an index that may be new too, and confine the connection to it."""
+    db.executescript(f"BEGIN; {TABLES if is_new else ''}")
+    if is_new:
+        meta = (SCHEMA, embedder.name, embedder.dimensions, WORDS, now(), now(), time_ns())
+        db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", zip(_META, meta, strict=True))
     added = db.execute("INSERT INTO collections (name, generation) VALUES (?, ?)", (collection, time_ns()))
     db.execute(LEXICON.format(number=added.lastrowid))
     confine(db, collection)
@@ -268,7 +247,7 @@ def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     ended after `patience` seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(beside(path, ".lock"), timeout=patience):
+        with FileLock(Path(f"{path}.lock"), timeout=patience):
             yield
     except Timeout:
         raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None
@@ -283,7 +262,7 @@ def replacement(live: Path) -> Iterator[Path]:
     """
     if size_of(live) and not _is_ours(live):
         raise foreign(live)
-    new = beside(live, ".new")
+    new = Path(f"{live}.new")
     _unlink(new, "", "-wal", "-shm")
     try:
         yield new
@@ -309,4 +288,4 @@ def _is_ours(path: Path) -> bool:
 
 def _unlink(path: Path, *suffixes: str) -> None:
     for suffix in suffixes:
-        beside(path, suffix).unlink(missing_ok=True)
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
