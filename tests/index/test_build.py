@@ -23,20 +23,14 @@ def no_doubt(monkeypatch):
     monkeypatch.setattr("surefoot.index.build._YOUNG_NS", 0)
 
 
-def test_passages_carry_their_title_path_and_text(home):
-    """From the file to the reader, nothing is lost."""
+def test_passages_carry_their_title_path_and_text(home, counting):
+    """From the file to the reader, nothing is lost; the title, which may say what it is about, is embedded too."""
     (home.docs / "hut.md").write_text("# Hut\n\nForty beds.")
-    report = home.build()
+    report = home.build(embedder=counting)
+    assert counting.seen == ["Hut\nForty beds."]
     ((passage,), _, _) = home.content()
     assert (passage.title, passage.text, passage.url) == ("Hut", "Forty beds.", "docs/hut.md#L3")
     assert report.files == report.documents == report.passages == Changes(added=1)
-
-
-def test_the_title_is_embedded_with_the_text(home, counting):
-    """A passage may not say what it is about; its title does."""
-    home.rows("a", {"title": "Hut", "text": "Forty beds."})
-    home.build(embedder=counting)
-    assert counting.seen == ["Hut\nForty beds."]
 
 
 def test_an_unchanged_file_is_not_opened_and_nothing_is_written(home, monkeypatch, no_doubt):
@@ -232,14 +226,6 @@ def test_a_reservation_about_an_encoding_is_a_note(home):
     (home.docs / "a.txt").write_bytes("Der Bäcker".encode("cp1252"))
     report = home.build()
     assert (report.skipped, report.notes) == ((), (("docs/a.txt", "is not UTF-8; it was read as cp1252"),))
-
-
-def test_a_row_whose_id_came_before_in_its_file_is_reported_and_skipped(home):
-    """The first keeps it; a row of another file may have the same."""
-    home.rows("a", {"id": "x", "text": "one"}, {"id": "x", "text": "two"})
-    home.rows("b", {"id": "x", "text": "three"})
-    assert [path for path, _ in home.build().skipped] == ["docs/a.jsonl"]
-    assert home.texts() == ["one", "three"]
 
 
 @pytest.mark.parametrize("name", ["a", "z"])

@@ -73,11 +73,6 @@ def test_a_line_of_five_megabytes_without_a_space_is_cut_in_linear_time():
     assert max(map(len, cut(line))) <= 240 * 24
 
 
-def test_five_megabytes_of_white_space_are_no_passage():
-    """Nor does white space."""
-    assert cut(" \n" * 2_500_000 + "word") == ["word"]
-
-
 @given(st.lists(st.tuples(st.sampled_from(["a", "long" * 9, "日本", "End."]), st.integers(0, 4000)), max_size=60))
 def test_no_passage_is_longer_than_the_greatest_length(parts):
     """Whatever its characters are: mostly white space, here."""

@@ -81,17 +81,6 @@ def test_what_is_kept_streams_too(tmp_path: Path) -> None:
     assert pieces == [text]
 
 
-def test_a_file_that_cannot_be_used_keeps_nothing(tmp_path: Path) -> None:
-    """The answers do not depend on it, and the step says so."""
-    (tmp_path / "kept.db").write_text("something else, of some length, that is no database at all" * 20)
-    inner = Counting()
-    with meter.metered() as spent:
-        for _ in range(2):
-            CachedLLM(inner, tmp_path / "kept.db").complete(ASK)
-    assert inner.asked == 2
-    assert "cannot be used" in spent.degraded[0]
-
-
 COUNTED = """body = CAST('{"text": "a", "model": "m", "completion_tokens": %s}' AS BLOB)"""
 DAMAGE = ["body = x'ff'", "body = CAST('{}' AS BLOB)", "status = 'ok'"]
 

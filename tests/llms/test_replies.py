@@ -45,28 +45,23 @@ def _shaped(part: str) -> st.SearchStrategy[Any]:
     return some(choices=st.lists(choice, max_size=2), usage=usage, error=ODD)
 
 
-@given(st.lists(_shaped("delta"), max_size=4))
-def test_any_events_give_a_completion_or_a_named_fault(events: list[Any]) -> None:
+@given(
+    st.lists(_shaped("delta").map(lambda sent: (sent, "delta")), max_size=4)
+    | st.tuples(_shaped("message")).map(lambda sent: [(*sent, "message")])
+)
+def test_whatever_comes_is_a_completion_or_a_named_fault(sent: list[Any]) -> None:
     """Its text is text and its counts are counts, whatever stood in their places."""
-    with suppress(Malformed, Reported):
-        _sound(gathered(*events))
-
-
-@given(_shaped("message"))
-def test_any_whole_answer_gives_a_completion_or_a_named_fault(sent: Any) -> None:
     answer = StreamedReply(100)
     with suppress(Malformed, Reported):
-        answer.take(sent, "message")
-        _sound(answer.completion("m"))
-
-
-def _sound(completion: Completion) -> None:
-    completion.text.encode()
-    for token in completion.tokens:
-        assert all(-math.inf < log <= 0 for _, log in ((token.text, token.logprob), *token.weighed))
-    for count in (completion.prompt_tokens, completion.completion_tokens):
-        assert type(count) is int
-        assert 0 <= count <= 10**9
+        for one in sent:
+            answer.take(*one)
+        completion = answer.completion("m")
+        completion.text.encode()
+        for token in completion.tokens:
+            assert all(-math.inf < log <= 0 for _, log in ((token.text, token.logprob), *token.weighed))
+        for count in (completion.prompt_tokens, completion.completion_tokens):
+            assert type(count) is int
+            assert 0 <= count <= 10**9
 
 
 @pytest.mark.parametrize("count", [-5, 1.5, "12", True, None, [], {}, 10**400, float("nan"), float("inf")], ids=repr)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message
@@ -32,16 +31,6 @@ def test_a_sequence_is_used_up_in_order() -> None:
     assert [ask(llm, "?"), ask(llm, "?")] == ["first", "second"]
     with pytest.raises(ModelError, match="all 2 scripted replies are used up"):
         ask(llm, "?")
-
-
-@given(st.text("ab \n"), st.integers(1, 5))
-def test_a_reply_is_cut_after_so_many_words(text: str, most: int) -> None:
-    """What is said begins the reply, has no more words than allowed, and is all of a reply that is short enough."""
-    completion = Scripted([text]).complete([Message("user", "?")], max_tokens=most)
-    assert text.startswith(completion.text)
-    assert len(completion.text.split()) == min(most, len(text.split()))
-    assert completion.truncated == (len(text.split()) > most)
-    assert completion.truncated or completion.text in (text, "")
 
 
 @pytest.mark.parametrize("replies", [[{"a": 1}], {"word": [1]}, [None], 1, True, None])

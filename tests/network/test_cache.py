@@ -6,8 +6,6 @@ import os
 import random
 import sqlite3
 import stat
-import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -127,21 +125,6 @@ def test_many_threads_share_a_cache(path: Path) -> None:
         list(pool.map(lambda i: cache.put(str(i), replace(KEPT, body=b"%d" % i)), range(100)))
         found = list(pool.map(lambda i: cache.get(str(i)), range(100)))
     assert [kept and kept.body for kept in found] == [b"%d" % i for i in range(100)]
-
-
-def test_two_processes_share_a_cache(path: Path) -> None:
-    """What one keeps the other has."""
-    cache = Cache(path, 60)
-    cache.put("ours", KEPT)
-    code = f"""
-from pathlib import Path
-from dataclasses import replace
-from surefoot.network.cache import Cache
-cache = Cache(Path({str(path)!r}), 60)
-cache.put("theirs", replace(cache.get("ours"), body=b"theirs"))
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert cache.get("theirs") == replace(KEPT, body=b"theirs")
 
 
 @given(

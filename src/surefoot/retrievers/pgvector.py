@@ -136,7 +136,7 @@ class Pgvector:
         self._network = network or Network()
         self._dsn()  # a missing variable is named now, not at the first question
         self._idle: deque[Connection] = deque()
-        weakref.finalize(self, lambda idle: [each.close() for each in idle], self._idle)
+        weakref.finalize(self, _close, self._idle)
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """At most `k` passages, best first. With a filter the nearest are exact, and every passage that matches is
@@ -330,3 +330,8 @@ def _clean(value: Any) -> Any:
 def _storable(text: str) -> str:
     """The text, as long as before, without what PostgreSQL cannot hold: NUL and lone surrogates."""
     return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _close(idle: Iterable[Connection]) -> None:
+    for connection in idle:
+        connection.close()
