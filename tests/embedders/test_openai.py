@@ -46,20 +46,14 @@ def test_it_keeps_the_contract(server: Server) -> None:
 
 
 def test_model_texts_and_key_are_sent(server: Server) -> None:
-    """To `/embeddings`; the first request asks for the length of a vector."""
-    server.embedder().embed(["a bridge"])
+    """To `/embeddings`; the first request, and no other, asks for the length of a vector."""
+    embedder = server.embedder(lambda texts: whole([[3.0, 4.0]] * len(texts)))
+    assert (embedder.dimensions, embedder.dimensions) == (2, 2)
+    assert embedder.embed(["a bridge"]).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
     first, asked = server.asked
     assert first["input"] == ["dimensions"]
     sent = {"path": "/v1/embeddings", "key": f"Bearer a-very-{PLANTED}-secret-key", "model": "larrow-embed"}
     assert asked == {**sent, "input": ["a bridge"]}
-
-
-def test_the_length_of_a_vector_is_asked_for_once(server: Server) -> None:
-    """It is what the endpoint's first answer has."""
-    embedder = server.embedder(lambda texts: whole([[3.0, 4.0]] * len(texts)))
-    assert (embedder.dimensions, embedder.dimensions) == (2, 2)
-    assert embedder.embed(["a"]).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
-    assert len(server.asked) == 2
 
 
 def test_texts_are_sent_in_batches_and_blank_ones_not_at_all(server: Server) -> None:

@@ -152,13 +152,6 @@ def test_an_index_with_tables_that_are_not_ours_is_not_read(place, docs, what):
     assert monotonic() - began < 60
 
 
-def test_a_crafted_index_can_be_rebuilt(place, docs):
-    """The way out that the message names."""
-    changed(place, *CRAFTED["a view for the passages"])
-    build([docs], place, Hashing(), rebuild=True)
-    verified(place)
-
-
 @pytest.mark.parametrize(
     "places", ["no JSON", "[3]", "[[0]]", '[["a", "b"]]', "[[0, 1]]", '[[true, "a"]]', '["ab"]', "{}x"]
 )

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from surefoot.llms._replies import Malformed, Reported, StreamedReply
-from surefoot.types import Completion
+from surefoot.types import Completion, Token
 
 
 def event(content: Any = None, finish: Any = None, **more: Any) -> dict[str, Any]:
@@ -24,44 +22,23 @@ def gathered(*events: Any, max_tokens: int = 100) -> Completion:
     return answer.completion("m")
 
 
-ODD = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
-    max_leaves=6,
-)
+ROWS = [
+    {"token": "a", "logprob": -1, "top_logprobs": [{"token": 1, "logprob": 0.5}, 7, {"logprob": "x"}]},
+    {"token": 7},
+]
+ODD: list[tuple[Any, tuple[Token, ...]]] = [
+    *((odd, ()) for odd in (None, 7, "x", [1], {"content": None}, {"tokens": 7}, {"tokens": ["a"]})),
+    *(({"content": [{"token": "a", "logprob": log}]}, ()) for log in (None, True, "x", math.nan, -math.inf)),
+    ({"content": [3, *ROWS]}, (Token("a", -1.0, (("1", 0.0),)),)),
+    ({"tokens": ["a", "b"], "token_logprobs": [0.5], "top_logprobs": [[1]]}, (Token("a", 0.0),)),
+]
 
 
-def _shaped(part: str) -> st.SearchStrategy[Any]:
-    """An answer of which any part may be another thing."""
-
-    def some(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-        return st.fixed_dictionaries({}, optional={name: of | ODD for name, of in fields.items()}) | ODD
-
-    rows = st.lists(some(token=st.text(max_size=4), logprob=st.floats(), top_logprobs=ODD), max_size=2)
-    logprobs = some(content=rows, tokens=ODD, token_logprobs=ODD, top_logprobs=ODD)
-    told = {part: some(content=st.text(max_size=4)), "finish_reason": st.just("stop"), "logprobs": logprobs}
-    choice = some(**told)
-    usage = some(prompt_tokens=st.integers(), completion_tokens=st.integers())
-    return some(choices=st.lists(choice, max_size=2), usage=usage, error=ODD)
-
-
-@given(
-    st.lists(_shaped("delta").map(lambda sent: (sent, "delta")), max_size=4)
-    | st.tuples(_shaped("message")).map(lambda sent: [(*sent, "message")])
-)
-def test_whatever_comes_is_a_completion_or_a_named_fault(sent: list[Any]) -> None:
-    """Its text is text and its counts are counts, whatever stood in their places."""
-    answer = StreamedReply(100)
-    with suppress(Malformed, Reported):
-        for one in sent:
-            answer.take(*one)
-        completion = answer.completion("m")
-        completion.text.encode()
-        for token in completion.tokens:
-            assert all(-math.inf < log <= 0 for _, log in ((token.text, token.logprob), *token.weighed))
-        for count in (completion.prompt_tokens, completion.completion_tokens):
-            assert type(count) is int
-            assert 0 <= count <= 10**9
+@pytest.mark.parametrize(("logprobs", "tokens"), ODD, ids=repr)
+def test_log_probabilities_of_another_shape_are_left_out(logprobs: Any, tokens: tuple[Token, ...]) -> None:
+    """A finite number of 0 or less, or none."""
+    sent = {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop", "logprobs": logprobs}]}
+    assert gathered(sent).tokens == tokens
 
 
 @pytest.mark.parametrize("count", [-5, 1.5, "12", True, None, [], {}, 10**400, float("nan"), float("inf")], ids=repr)
