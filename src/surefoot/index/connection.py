@@ -55,9 +55,7 @@ def checked_name(collection: str) -> str:
 
 def confine(db: Connection, collection: str) -> bool:
     """From now on the tables of this connection hold one collection's rows only; False: there is no such collection.
-
-    Reading goes through views, which nothing can be written to: whoever writes names the table, as `main.passages`.
-    """
+    Reading goes through views, which nothing can be written to: whoever writes names the table, as `main.passages`."""
     found = db.execute("SELECT rowid FROM main.collections WHERE name = ?", (collection,)).fetchone()
     if found is None:
         return False

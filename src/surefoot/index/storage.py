@@ -54,10 +54,8 @@ def remaking(path: Path) -> str:
 
 @contextmanager
 def faults(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite and the disk into IndexFaults that name the index and say what to do.
-
-    Raises one at once, before anything is created, for a path that cannot be a file's name.
-    """
+    """Turn errors of SQLite and the disk into IndexFaults that name the index and say what to do. Raises one at once,
+    before anything is created, for a path that cannot be a file's name."""
     if "\0" not in str(path) and path.is_dir():
         raise IndexFault(f"{path} is a folder, and an index is a file; {_inside(path)}")
     if not path.name or "\0" in str(path):
@@ -85,10 +83,8 @@ def _inside(folder: Path) -> str:
 
 
 def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
-    """The contents of `meta`. Raises IndexFault for another kind of file, or a version that cannot be read.
-
-    Reads nothing but the list of tables unless they are ours, since a view or a trigger is a program.
-    """
+    """The contents of `meta`. Raises IndexFault for another kind of file, or a version that cannot be read. Reads
+    nothing but the list of tables unless they are ours, since a view or a trigger is a program."""
     made = dict(db.execute("SELECT name, upper(substr(sql, 1, 12)) FROM sqlite_master"))
     if "meta" not in made or "passages" not in made:
         raise foreign(path)
@@ -142,10 +138,8 @@ def foreign(path: Path) -> IndexFault:
 
 
 def reader(path: Path, collection: str = DEFAULT) -> Connection:
-    """A connection to a collection that cannot write, for one thread at a time.
-
-    Raises IndexFault unless there is an index, whose version can be read, with this collection.
-    """
+    """A connection to a collection that cannot write, for one thread at a time. Raises IndexFault unless there is an
+    index, whose version can be read, with this collection."""
     # Even a reader writes a file beside an index in WAL mode. Where it may not, SQLite is told that the index does not
     # change.
     frozen = not size_of(Path(f"{path}-wal")) and not os.access(path.parent, os.W_OK)

@@ -108,10 +108,8 @@ class ModelFiles:
 
 
 class LoadedModel:
-    """A model that is loaded when it is first wanted, and that threads run side by side, a text each.
-
-    `threads` None: one for each core that this process may use.
-    """
+    """A model that is loaded when it is first wanted, and that threads run side by side, a text each. `threads` None:
+    one for each core that this process may use."""
 
     def __init__(self, files: ModelFiles, sha256: str, threads: int | None) -> None:
         self._files, self._sha256, self._threads = files, sha256, threads or cores()

@@ -83,10 +83,8 @@ def laid_out(pages: Sequence[Page], extract: str, about: Subject) -> Iterator[Fo
 
 
 def paragraphs(extract: str) -> Iterator[tuple[str, str]]:
-    """(heading, paragraph) of a plain text with headings between "=="; above the first one the heading is empty.
-
-    Short paragraphs are joined with the next under the same heading, long ones are cut.
-    """
+    """(heading, paragraph) of a plain text with headings between "=="; above the first one the heading is empty. Short
+    paragraphs are joined with the next under the same heading, long ones are cut."""
     heading = held = ""
     for line in [*map(str.strip, extract.splitlines()), "== =="]:
         title = re.fullmatch(r"=+ ?(.*?) ?=+", line)

@@ -29,10 +29,8 @@ def sendable(query: str, most: int = 400) -> str:
 def refused(  # nosec B107 # where there is no secret, none is left out
     who: str, reply: Reply, remedies: Mapping[int, str], quota: Collection[int] = (429,), secret: str = ""
 ) -> SearchError:
-    """The error for a status other than 200: Throttled for one of `quota`.
-
-    `remedies` says what to do about a status; `secret` is removed from the provider's text.
-    """
+    """The error for a status other than 200: Throttled for one of `quota`. `remedies` says what to do about a status;
+    `secret` is removed from the provider's text."""
     remedy = remedies.get(reply.status, "try again later, or use another searcher")
     quoted = "a page" if "html" in reply.headers.get("content-type", "") else excerpt(reply.text(), secret)
     message = f"{who} answered HTTP {reply.status} ({quoted or 'and nothing else'}); {remedy}"
@@ -54,10 +52,8 @@ def asked(
     worth: Callable[[T], object] = bool,
     **options: Any,
 ) -> T:
-    """What `read` makes of the reply to a request, which is cached where that is `worth` it.
-
-    A refusal inside a good reply may be lifted, and a provider that found nothing may have been in trouble.
-    """
+    """What `read` makes of the reply to a request, which is cached where that is `worth` it. A refusal inside a good
+    reply may be lifted, and a provider that found nothing may have been in trouble."""
 
     def keep(reply: Reply) -> bool:
         try:
@@ -81,10 +77,8 @@ def rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def passages(found: Iterable[Found], k: int, trust: Trust = "untrusted") -> tuple[Passage, ...]:
-    """The first `k` with an address on the web, each once.
-
-    One without a text gets its title as text: it says little, but its page can be opened.
-    """
+    """The first `k` with an address on the web, each once. One without a text gets its title as text: it says little,
+    but its page can be opened."""
     first: dict[str, Passage] = {}
     for url, title, text, via in found:
         if len(first) >= k:

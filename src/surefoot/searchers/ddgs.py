@@ -41,10 +41,8 @@ class Ddgs:
         self._url = f"{address(base_url)}/"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The snippets of its first page, about ten, without advertisements.
-
-        Raises Throttled where DuckDuckGo takes us for a robot, SearchError for a page of an unknown form.
-        """
+        """The snippets of its first page, about ten, without advertisements. Raises Throttled where DuckDuckGo takes us
+        for a robot, SearchError for a page of an unknown form."""
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         params = {"q": text, "kl": self._region}

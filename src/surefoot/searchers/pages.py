@@ -78,10 +78,8 @@ class Pages:
         self._most = most
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """At most `k` paragraphs, page after page in the order of the hits, each page's in the order of its text.
-
-        Where there are more, each page in turn gives the paragraph that shares most words with the query.
-        """
+        """At most `k` paragraphs, page after page in the order of the hits, each page's in the order of its text. Where
+        there are more, each page in turn gives the paragraph that shares most words with the query."""
         pages = self._visited(self._wanted(self._of.search(query, self._hits)))
         if reasons := [error for _, error in pages if error]:
             named = "; ".join(dict.fromkeys(reasons))
@@ -129,10 +127,8 @@ class Pages:
 def _beside(
     read: Callable[[Passage, float], tuple[Passage, ...]], hit: Passage, ends: float
 ) -> Future[tuple[Passage, ...]]:
-    """The passages of the hit, from a thread that neither the question nor the end of the program waits for.
-
-    Threads of a pool would keep the program from ending while a slow page comes.
-    """
+    """The passages of the hit, from a thread that neither the question nor the end of the program waits for. Threads of
+    a pool would keep the program from ending while a slow page comes."""
     future: Future[tuple[Passage, ...]] = Future()
     context = copy_context()  # the step's meter and the question's deadline
 

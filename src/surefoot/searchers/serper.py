@@ -39,10 +39,8 @@ class Serper:
         self._url = f"{address(base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Google's direct answer and its knowledge box, where it has them, then the snippets.
-
-        Raises SearchError where Serper refuses, as Throttled where a limit is reached.
-        """
+        """Google's direct answer and its knowledge box, where it has them, then the snippets. Raises SearchError where
+        Serper refuses, as Throttled where a limit is reached."""
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         request = {"q": text, "num": min(k, _MOST_RESULTS), **self._where}

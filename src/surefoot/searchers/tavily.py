@@ -56,10 +56,8 @@ class Tavily:
         self._url = f"{address(base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """Its snippets, best first; then, with `raw_content`, the pages' passages, one of each page in turn.
-
-        Raises SearchError where Tavily refuses, as Throttled where a limit is reached.
-        """
+        """Its snippets, best first; then, with `raw_content`, the pages' passages, one of each page in turn. Raises
+        SearchError where Tavily refuses, as Throttled where a limit is reached."""
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         request = {
