@@ -19,7 +19,7 @@ from surefoot_lab.datasets import pairs
 from surefoot_lab.report import Form, Table, count, show
 from surefoot_lab.study import controls, hypotheses, report
 from surefoot_lab.study.examination import StudySettings as Depth
-from surefoot_lab.study.run import Study, run
+from surefoot_lab.study.run import run
 from surefoot_lab.study.tables import signed
 
 _OWN = Depth()
@@ -68,7 +68,13 @@ def study(
 
         found = run(builder.evaluator, files, written, folder, results, depth, builder.thresholds, others, about)
     report.write(found, folder, parsed((folder / "run.json").read_bytes()))
-    _show(found)
+    out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
+    rows = [(one.claim.id, one.verdict, one.effect, one.effect.of, one.questions) for one in found.findings]
+    columns: dict[str, Form] = {"claim": str, "verdict": str, "effect": signed, "pairs": count, "questions": count}
+    note = "effect: in standard deviations of the score (95 % interval, bootstrap over questions)"
+    show([Table("findings", columns, rows, note)])
+    for one in found.conclusions:
+        out.say(f"{one.conclusion.says} {one.verdict.upper()}, {one.because}")
     err.say(f"report in {folder / report.TEXT}", "dim")
 
 
@@ -80,13 +86,3 @@ def _controls(chosen: Config, builder: Builder, folder: Path) -> dict[str, Evalu
         place = controls.shuffled(controls.weights(chosen["evaluator"].get("model")), folder / "shuffled")
         found["shuffled"] = Builder(read(chosen, {"evaluator": {"model": str(place)}})).evaluator
     return found
-
-
-def _show(found: Study) -> None:
-    out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
-    rows = [(one.claim.id, one.verdict, one.effect, one.effect.of, one.questions) for one in found.findings]
-    columns: dict[str, Form] = {"claim": str, "verdict": str, "effect": signed, "pairs": count, "questions": count}
-    note = "effect: in standard deviations of the score (95 % interval, bootstrap over questions)"
-    show([Table("findings", columns, rows, note)])
-    for conclusion in found.conclusions:
-        out.say(f"{conclusion.conclusion.says} {conclusion.verdict.upper()}, {conclusion.because}")

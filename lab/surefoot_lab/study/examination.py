@@ -72,34 +72,6 @@ class StudySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class FormChange:
-    """The score of a changed form."""
-
-    probe: str
-    score: float | None
-    """Of the changed pair; None: it does not apply, or could not be graded."""
-    reason: str = ""
-    """Why there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """Scores without the first units of an order, and of these alone; one for each of `FRACTIONS`."""
-
-    order: str
-    without: tuple[float, ...]
-    alone: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Again:
-    """The units' values by another seed, with one thing about the explanation changed."""
-
-    how: str
-    values: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Examined:
     """A pair and its measurements."""
 
@@ -118,11 +90,17 @@ class Examined:
     """One a unit, of `kinds.KINDS`."""
     idf: tuple[float, ...]
     """One a unit."""
-    changes: tuple[FormChange, ...]
-    """One a probe of `SUITE`."""
-    tried: tuple[Tried, ...]
-    again: tuple[Again, ...]
-    """Empty except for pairs whose explanation is checked."""
+    changes: dict[str, float | None]
+    """By probe of `SUITE`, the score of the changed pair; None: there is none."""
+    left_out: dict[str, str]
+    """By probe, why there is none: it does not apply, or could not be graded."""
+    without: dict[str, tuple[float, ...]]
+    """By order, the scores without its first units, for each of `FRACTIONS`."""
+    alone: dict[str, tuple[float, ...]]
+    """The scores of these units alone."""
+    again: dict[str, tuple[float, ...]]
+    """The units' values by another seed, with one thing about the explanation changed, by its name; empty except for
+    pairs whose explanation is checked."""
 
 
 def per_word(one: Examined, wanted: Collection[str]) -> float | None:
@@ -139,7 +117,7 @@ def over_as_rare(one: Examined, values: Sequence[float] | None = None) -> float 
 
 def change(one: Examined, probe: str) -> float | None:
     """The score of the changed pair less that of the pair."""
-    found = next((each.score for each in one.changes if each.probe == probe), None)
+    found = one.changes.get(probe)
     return None if found is None else found - one.score
 
 
@@ -176,6 +154,8 @@ def examined(
     found = _explained(evaluator, pair, own)
     words = Words(pair.question, pair.passage, found.units)
     idf = tuple(rare.of(unit.words) for unit in found.units)
+    changes, left_out = _changes(evaluator, pair, lent, effort.seed)
+    without, alone = _tried(evaluator, words, _orders(found.values, idf, one.key, effort.seed))
     return Examined(
         question_id=pair.question_id,
         passage_id=pair.passage.id,
@@ -189,9 +169,11 @@ def examined(
         attribution=found,
         kinds=kinds(words, subject, pair.answers),
         idf=idf,
-        changes=_changes(evaluator, pair, lent, effort.seed),
-        tried=_tried(evaluator, words, _orders(found.values, idf, one.key, effort.seed)),
-        again=() if controls is None else _again(evaluator, pair, own, controls),
+        changes=changes,
+        left_out=left_out,
+        without=without,
+        alone=alone,
+        again={} if controls is None else _again(evaluator, pair, own, controls),
     )
 
 
@@ -213,17 +195,15 @@ def _explained(
     )
 
 
-def _changes(evaluator: Evaluator, pair: LabelledPair, lent: ProbePool, seed: int) -> tuple[FormChange, ...]:
+def _changes(
+    evaluator: Evaluator, pair: LabelledPair, lent: ProbePool, seed: int
+) -> tuple[dict[str, float | None], dict[str, str]]:
     made = {probe.name: perturbed(probe, pair, lent, seed) for probe in SUITE}
-    there = {name: one for name, one in made.items() if not isinstance(one, str)}
-    grades = map(finite, evaluator.grade([(one.question, one.passage) for one in there.values()]) if there else ())
-    graded = dict(zip(there, grades, strict=True))
-    return tuple(
-        FormChange(name, None, one)
-        if isinstance(one, str)
-        else FormChange(name, graded[name].score, graded[name].reason)
-        for name, one in made.items()
-    )
+    there = {name: (one.question, one.passage) for name, one in made.items() if not isinstance(one, str)}
+    grades = dict(zip(there, map(finite, evaluator.grade([*there.values()]) if there else ()), strict=True))
+    scores = {name: grades[name].score if name in grades else None for name in made}
+    reasons = {name: one if isinstance(one, str) else grades[name].reason for name, one in made.items()}
+    return scores, {name: reasons[name] for name, score in scores.items() if score is None}
 
 
 def _orders(values: Sequence[float], idf: Sequence[float], key: str, seed: int) -> dict[str, list[int]]:
@@ -236,19 +216,20 @@ def _orders(values: Sequence[float], idf: Sequence[float], key: str, seed: int) 
     }
 
 
-def _tried(evaluator: Evaluator, words: Words, orders: Mapping[str, Sequence[int]]) -> tuple[Tried, ...]:
+def _tried(
+    evaluator: Evaluator, words: Words, orders: Mapping[str, Sequence[int]]
+) -> list[dict[str, tuple[float, ...]]]:
+    """The scores by order without the first units, and of these alone."""
     count = len(words.units)
     tops = [max(1, round(share * count)) for share in FRACTIONS]
     alone = np.array([[n in order[:top] for n in range(count)] for order in orders.values() for top in tops])
-    scores = Counted(ScoreFunction(evaluator, words, BASELINE))(np.concatenate([~alone, alone])).reshape(
-        2, len(orders), -1
-    )
-    return tuple(Tried(name, tuple(scores[0, n]), tuple(scores[1, n])) for n, name in enumerate(orders))
+    scores = Counted(ScoreFunction(evaluator, words, BASELINE))(np.concatenate([~alone, alone]))
+    return [dict(zip(orders, map(tuple, side), strict=True)) for side in scores.reshape(2, len(orders), -1).tolist()]
 
 
 def _again(
     evaluator: Evaluator, pair: LabelledPair, effort: StudySettings, controls: Mapping[str, Evaluator]
-) -> tuple[Again, ...]:
+) -> dict[str, tuple[float, ...]]:
     # With the same seed, the same words would be missing together, and the errors would agree.
     other = replace(effort, seed=effort.seed + 1)
     found = {
@@ -257,7 +238,7 @@ def _again(
         "pad": _explained(evaluator, pair, other, "pad"),
         **{name: _explained(control, pair, other) for name, control in controls.items()},
     }
-    return tuple(Again(how, one.values) for how, one in found.items())
+    return {how: one.values for how, one in found.items()}
 
 
 def _value(one: Examined, number: int, values: Sequence[float] | None = None) -> float:

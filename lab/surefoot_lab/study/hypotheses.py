@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from surefoot.run.store import Run, from_json, write_text
+from surefoot.run.store import Run, from_json, to_json, write_text
 from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError, TraceFault, UsageError
 from surefoot_lab.study.examination import MEASURES
-
-T = TypeVar("T")
 
 SHIPPED = Path(__file__).with_name("hypotheses.toml")
 """The claims of the open reproduction of CRAG."""
@@ -56,6 +54,14 @@ class Hypothesis:
     untestable: str = ""
     """Why it cannot be tested here; empty: it can."""
 
+    def __post_init__(self) -> None:
+        if self.untestable:
+            return
+        if unknown := [name for name in (self.measure, self.less or self.measure) if name not in MEASURES]:
+            raise ValueError(f"{self.id}: no measure '{unknown[0]}'; there are: {', '.join(MEASURES)}")
+        if not self.smallest > 0:
+            raise ValueError(f"{self.id}: smallest must be above 0, or nothing could be refuted")
+
 
 @dataclass(frozen=True, slots=True)
 class StudyConclusion:
@@ -83,30 +89,37 @@ class Hypotheses:
     claims: tuple[Hypothesis, ...]
     conclusions: tuple[StudyConclusion, ...]
 
+    def __post_init__(self) -> None:
+        ids, tested = [claim.id for claim in self.claims], sum(not claim.untestable for claim in self.claims)
+        if not 0 < self.alpha < 1 or self.questions < 2 or self.resamples < 1 or self.seed < 0:
+            raise ValueError("alpha lies between 0 and 1, questions are 2 or more, resamples 1 or more, seed 0 or more")
+        if twice := [id for id in ids if ids.count(id) > 1]:
+            raise ValueError(f"two claims are called '{twice[0]}'")
+        if tested / (self.resamples + 1) >= self.alpha:
+            raise ValueError(
+                f"with {self.resamples} resamples none of {tested} claims could be decided at alpha {self.alpha:g}; "
+                f"take {int(tested / self.alpha) + 1} or more"
+            )
+        if unknown := [name for one in self.conclusions for name in one.needs if name not in ids]:
+            raise ValueError(f"no claim is called '{unknown[0]}'")
+
 
 def read(path: str | Path = SHIPPED) -> Hypotheses:
     """The hypotheses of a file. Raises UsageError for one that cannot be read, ConfigError for one that is not
     understood."""
     try:
         data = Path(path).read_bytes()
-        text = data.decode("utf-8")
-        table = toml_values.parsed(text)
+        table = toml_values.parsed(data.decode("utf-8"))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise ConfigError(f"{path} is not TOML: {error}") from error
-    claims, conclusions = table.pop("claim", []), table.pop("conclusion", [])
-    if odd := sorted(set(table) ^ {"alpha", "questions", "resamples", "seed"}):
-        raise ConfigError(f"{path} must say alpha, questions, resamples and seed, and claims; look at '{odd[0]}'")
-    made = Hypotheses(
-        text=text,
-        sha256=hashlib.sha256(data).hexdigest(),
-        claims=tuple(_made(Hypothesis, one, path) for one in claims),
-        conclusions=tuple(_made(StudyConclusion, one, path) for one in conclusions),
-        **_numbers(table, path),
-    )
-    _check(made, path)
-    return made
+    lists = {"claims": table.pop("claim", []), "conclusions": table.pop("conclusion", [])}
+    file = {"text": data.decode("utf-8"), "sha256": hashlib.sha256(data).hexdigest()}
+    try:
+        return from_json(Hypotheses, {**table, **lists, **file}, str(path))
+    except TraceFault as error:
+        raise ConfigError(str(error)) from error
 
 
 def register(folder: Path, hypotheses: Hypotheses, about: Mapping[str, Any], file: str) -> Run:
@@ -126,50 +139,7 @@ def register(folder: Path, hypotheses: Hypotheses, about: Mapping[str, Any], fil
     return selected
 
 
-def _numbers(table: Mapping[str, Any], path: str | Path) -> dict[str, Any]:
-    for key, value in table.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or (key != "alpha" and type(value) is not int):
-            raise ConfigError(f"{path}: {key} cannot be {value!r}")
-    if not 0 < table["alpha"] < 1 or table["questions"] < 2 or table["resamples"] < 1 or table["seed"] < 0:
-        raise ConfigError(f"{path}: alpha lies between 0 and 1, questions are 2 or more, resamples 1 or more")
-    return dict(table)
-
-
-def _made(kind: type[T], arguments: Any, path: str | Path) -> T:
-    named = arguments.get("id", "without an id") if isinstance(arguments, dict) else arguments
-    try:
-        return from_json(kind, arguments)
-    except TraceFault as error:
-        raise ConfigError(f"{path}, {named}: {error}") from error
-
-
-def _check(made: Hypotheses, path: str | Path) -> None:
-    ids = [claim.id for claim in made.claims]
-    for claim in made.claims:
-        if ids.count(claim.id) > 1:
-            raise ConfigError(f"{path}: two claims are called '{claim.id}'")
-        if claim.untestable:
-            continue
-        for name in filter(None, (claim.measure or "none", claim.less)):
-            if name not in MEASURES:
-                raise ConfigError(f"{path}, {claim.id}: no measure '{name}'; there are: {', '.join(MEASURES)}")
-        if not claim.smallest > 0:
-            raise ConfigError(f"{path}, {claim.id}: smallest must be above 0, or nothing could be refuted")
-    tested = sum(not claim.untestable for claim in made.claims)
-    if tested / (made.resamples + 1) >= made.alpha:
-        raise ConfigError(
-            f"{path}: with {made.resamples} resamples none of {tested} claims could be decided at alpha "
-            f"{made.alpha:g}; take {int(tested / made.alpha) + 1} or more"
-        )
-    for conclusion in made.conclusions:
-        if unknown := sorted(set(conclusion.needs) - set(ids)):
-            raise ConfigError(f"{path}, {conclusion.id}: no claim is called '{unknown[0]}'")
-
-
 def fits(among: Among, pair: Any) -> bool:
     """True if the claim is about this pair, by its fields of these names."""
-    wanted = {each.name: getattr(among, each.name) for each in fields(among)}
-    return all(
-        want is None or (getattr(pair, name) in want if isinstance(want, tuple) else getattr(pair, name) == want)
-        for name, want in wanted.items()
-    )
+    wanted = {name: want for name, want in to_json(among).items() if want is not None}
+    return all(getattr(pair, name) in (want if isinstance(want, list) else [want]) for name, want in wanted.items())

@@ -39,8 +39,9 @@ def blocks(study: Study, about: dict[str, Any]) -> Iterator[str]:
     yield f"# {plain(f'What {study.evaluator} goes by, on {names}')}"
     yield (
         f"{study.examined:,} real pairs of {study.questions:,} questions, taken apart word by word. Effects are in "
-        f"standard deviations of the evaluator's scores ({study.spread:.3g}), with 95 % intervals from a bootstrap "
-        "over questions; p-values are one-sided, and after Holm's correction over all claims that could be tested."
+        f"standard deviations of the evaluator's scores ({study.sample.spread:.3g}), with 95 % intervals from a "
+        "bootstrap over questions; p-values are one-sided, and after Holm's correction over all claims that could be "
+        "tested."
     )
     for one in study.conclusions:
         yield plain(f"{one.conclusion.says} {one.verdict.capitalize()} ({one.because}).")
@@ -67,9 +68,12 @@ def _verdicts(study: Study) -> Table:
         for o in study.findings
     ]
     columns: dict[str, Form] = {"claim": str, "verdict": str, "pairs": count, "questions": count}
-    return Table(
-        "verdicts", {**columns, "effect": signed, "Cliff's δ": signed, "p for": _chance, "p against": _chance}, rows
-    )
+    columns |= {"effect": signed, "Cliff's δ": signed, "p for": _chance, "p against": _chance}
+    return Table("verdicts", columns, rows)
+
+
+def _chance(p: float | None) -> str:
+    return number(p, ".4f")
 
 
 def _expects(claim: Hypothesis) -> str:
@@ -81,7 +85,7 @@ def _expects(claim: Hypothesis) -> str:
 
 
 def _sample(study: Study) -> Table:
-    wanted = study.settings.per_action
+    sample, numbers = study.sample, ("there are", "taken", "questions", "relations")
     rows = [
         (
             one.action.upper(),
@@ -91,20 +95,16 @@ def _sample(study: Study) -> Table:
             one.questions,
             one.relations,
         )
-        for one in study.strata
+        for one in sample.strata
     ]
-    numbers: dict[str, Form] = dict.fromkeys(("there are", "taken", "questions", "relations"), count)
     return Table(
         "Which pairs",
-        {"action": str, "an answer stands in it": str, **numbers},
+        {"action": str, "an answer stands in it": str, **dict.fromkeys(numbers, count)},
         rows,
-        f"{study.graded:,} pairs were graded and labelled by the thresholds τ+ {study.thresholds.upper:.4g} and τ− "
-        f"{study.thresholds.lower:.4g}, each passage alone. Left out were {study.too_long:,} with a passage of more "
-        f"than {study.settings.longest} words and {study.ungraded:,} that could not be graded. {wanted} of each "
-        f"action, or all there are, were drawn by seed {study.settings.seed}, dealt out evenly over passages with and "
-        f"without an answer, relations and questions. {study.named:,} are of a question that names its subject.",
+        f"{sample.graded:,} pairs were graded and labelled by the thresholds τ+ {study.thresholds.upper:.4g} and τ− "
+        f"{study.thresholds.lower:.4g}, each passage alone. Left out were {sample.too_long:,} with a passage of more "
+        f"than {study.settings.longest} words and {sample.ungraded:,} that could not be graded. "
+        f"{study.settings.per_action} of each action, or all there are, were drawn by seed {study.settings.seed}, "
+        "dealt out evenly over passages with and without an answer, relations and questions. "
+        f"{study.named:,} are of a question that names its subject.",
     )
-
-
-def _chance(p: float | None) -> str:
-    return number(p, ".4f")

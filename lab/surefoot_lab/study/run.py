@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from surefoot_lab.report import Table
 from surefoot_lab.study.examination import Examined, StudySettings, examined
 from surefoot_lab.study.hypotheses import Hypotheses, register
 from surefoot_lab.study.kinds import rarity
-from surefoot_lab.study.sample import PairSample, Stratum, drawn, eligible
+from surefoot_lab.study.sample import PairSample, drawn, eligible
 from surefoot_lab.study.tables import tables
 from surefoot_lab.study.verdicts import ConclusionVerdict, Finding, concluded, judged, questions
 
@@ -61,12 +61,8 @@ class Study:
     hypotheses: Hypotheses
     controls: tuple[str, ...]
     """Control evaluators, whose explanations must differ."""
-    strata: tuple[Stratum, ...]
-    spread: float
-    """The standard deviation of the scores of all `graded` pairs: the unit of all effects."""
-    graded: int
-    too_long: int
-    ungraded: int
+    sample: PairSample
+    """Without its candidates; the spread of its scores is the unit of all effects."""
     examined: int
     """Pairs."""
     questions: int
@@ -129,11 +125,7 @@ def run(
         settings=chosen,
         hypotheses=hypotheses,
         controls=tuple(others),
-        strata=sample.strata,
-        spread=sample.spread,
-        graded=sample.graded,
-        too_long=sample.too_long,
-        ungraded=sample.ungraded,
+        sample=replace(sample, candidates=()),
         examined=len(pairs),
         questions=len(among.numbers),
         named=sum(bool(one.subject) for one in pairs),

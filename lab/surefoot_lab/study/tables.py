@@ -6,7 +6,7 @@ Values are in standard deviations of the scores; intervals are from the bootstra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -16,12 +16,12 @@ from scipy.stats import rankdata
 
 from surefoot.evidence.policies import label
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Paired, mcnemar
+from surefoot.stats.figures import Figure, Floats, Paired, mcnemar
 from surefoot.stats.text import NONE, number, percent
 from surefoot.types import Action, Thresholds
 from surefoot_lab.figures import counted
 from surefoot_lab.report import Form, Table, count, share
-from surefoot_lab.study.examination import FRACTIONS, SUITE, Examined, Tried, change, over_as_rare, per_word
+from surefoot_lab.study.examination import FRACTIONS, SUITE, Examined, change, over_as_rare, per_word
 from surefoot_lab.study.kinds import KINDS
 from surefoot_lab.study.verdicts import Questions
 
@@ -41,13 +41,13 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
     look = _Look(drawn, spread)
     groups = [(name, [one for one in pairs if name in ("all", one.action.value)]) for name in GROUPS]
     checked, shares = [one for one in pairs if one.again], [f"{part:.0%}" for part in FRACTIONS]
-    orders = [tried.order for tried in pairs[0].tried] if pairs else []
+    orders = [*pairs[0].without] if pairs else []
     kinds: dict[str, Form] = {"kind": str, "pairs of": str, "words": count, "value of a word": signed}
     changes: dict[str, Form] = {"change": str, "pairs of": str, "pairs": count, "score": signed, "Cliff's δ": signed}
     return [
         Table(
             "Words by kind",
-            {**kinds, "share of the whole": _part, "IDF": _tenth},
+            {**kinds, "share of the whole": lambda one: percent(one.value, 0), "IDF": lambda idf: number(idf, ".1f")},
             [row for kind in KINDS for name, mine in groups if (row := look.kind(kind, name, mine))[2]],
             "The mean value of a word: the mean over pairs of its mean in each. Separators between question and "
             "passage are never taken out and have no row. The share is of the sizes of all values in a pair.",
@@ -89,7 +89,7 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
                 "name over words as rare": signed,
                 "pairs": count,
             },
-            [look.again(again.how, checked) for again in (checked[0].again if checked else ())],
+            [look.again(how, checked) for how in (checked[0].again if checked else ())],
             "Each by another seed: how values (Pearson) and ranks (Spearman) correlate, as a mean over pairs. Controls "
             "must agree with nothing: an explanation that looks the same for them is not one of this evaluator.",
         ),
@@ -164,44 +164,28 @@ class _Look:
         )
 
     def faith(self, order: str, first: str, pairs: Sequence[Examined]) -> tuple[Any, ...]:
-        def lost(one: Examined, side: str, name: str, at: slice = slice(None)) -> float:
-            return one.attribution.full - float(np.mean(getattr(_tried(one, name), side)[at]))
+        def lost(one: Examined, side: str, name: str) -> Floats:
+            return one.attribution.full - np.array(getattr(one, side)[name])
 
-        def gain(side: str, more: str, less: str) -> Figure:
-            return self.mean(pairs, lambda one: lost(one, side, more) - lost(one, side, less), self.spread)
+        def row(side: str, more: str, less: str) -> Iterator[Figure]:
+            for n in range(len(FRACTIONS)):
+                yield self.mean(pairs, lambda one: lost(one, side, order)[n], self.spread)  # noqa: B023
+            yield self.mean(pairs, lambda one: (lost(one, side, more) - lost(one, side, less)).mean(), self.spread)
 
-        without, alone = (
-            [
-                self.mean(pairs, lambda one, side=side, n=n: lost(one, side, order, slice(n, n + 1)), self.spread)  # type: ignore[misc]
-                for n in range(len(FRACTIONS))
-            ]
-            for side in ("without", "alone")
-        )
-        return order, *without, gain("without", first, order), *alone, gain("alone", order, first)
+        return order, *row("without", first, order), *row("alone", order, first)
 
     def again(self, how: str, pairs: Sequence[Examined]) -> tuple[Any, ...]:
-        linear, ranked = (
-            self.mean(pairs, lambda one, ranks=ranks: correlation(one.attribution.values, _again(one, how), ranks))  # type: ignore[misc]
-            for ranks in (False, True)
-        )
-        over = self.mean(pairs, lambda one: over_as_rare(one, _again(one, how)), self.spread)
+        linear = self.mean(pairs, lambda one: correlation(one.attribution.values, one.again[how]))
+        ranked = self.mean(pairs, lambda one: correlation(one.attribution.values, one.again[how], ranks=True))
+        over = self.mean(pairs, lambda one: over_as_rare(one, one.again[how]), self.spread)
         return HOW.get(how, how), linear, ranked, over, ranked.of
 
 
 def _left_out(pairs: Sequence[Examined]) -> Iterator[tuple[str, str]]:
     for probe in SUITE:
-        forms = [form for one in pairs for form in one.changes if form.probe == probe.name]
-        reasons = Counter(form.reason for form in forms if form.score is None)
+        reasons = Counter(one.left_out[probe.name] for one in pairs if probe.name in one.left_out)
         if reasons:
             yield probe.name, "; ".join(f"{reason} ({number:,})" for reason, number in reasons.most_common())
-
-
-def _tried(one: Examined, order: str) -> Tried:
-    return next(tried for tried in one.tried if tried.order == order)
-
-
-def _again(one: Examined, how: str) -> tuple[float, ...]:
-    return next(again.values for again in one.again if again.how == how)
 
 
 def _direction(value: float | None) -> float | None:
@@ -216,32 +200,18 @@ def _share(one: Examined, kind: str) -> float | None:
 
 def _precision(pairs: Sequence[Examined]) -> Iterator[tuple[str, str]]:
     found = [one.attribution for one in pairs]
+    largest = [max(map(abs, one.values)) for one in found]
+    errors = [max(one.errors) / most if most else 0.0 for one, most in zip(found, largest, strict=True)]
     yield "pairs that reached the tolerance", share(counted(sum(one.reached for one in found), len(found)))
-    yield (
-        "largest standard error, of the largest value, in the median pair",
-        f"{median(_error(one.errors, one.values) for one in found):.0%}",
-    )
+    yield "largest standard error, of the largest value, in the median pair", f"{median(errors):.0%}"
     yield "largest gap between the score and the sum of the values", f"{max(abs(one.gap) for one in found):.1e}"
     yield "units of the median pair", f"{median(len(one.units) for one in found):g}"
     yield "evaluations, without those of the checks", f"{sum(one.evaluations for one in found):,}"
 
 
-def _error(errors: Iterable[float], values: Iterable[float]) -> float:
-    largest = max(map(abs, values))
-    return max(errors) / largest if largest else 0.0
-
-
 def _sign(value: float) -> str:
     shown = f"{abs(value):.3f}" if abs(value) < 10 else f"{abs(value):.1f}"
     return shown if float(shown) == 0 else f"{'−' if value < 0 else '+'}{shown}"
-
-
-def _part(one: Figure) -> str:
-    return percent(one.value, 0)
-
-
-def _tenth(value: float | None) -> str:
-    return number(value, ".1f")
 
 
 def _flips(one: Paired) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -83,17 +83,22 @@ def judged(pairs: Sequence[Examined], hypotheses: Hypotheses, drawn: Questions, 
 def concluded(findings: Sequence[Finding], conclusions: Sequence[StudyConclusion]) -> tuple[ConclusionVerdict, ...]:
     """Each conclusion: supported by all of its claims, refuted by one, or neither."""
     verdicts = {finding.claim.id: finding.verdict for finding in findings}
-    return tuple(_concluded(one, verdicts) for one in conclusions)
+    found = []
+    for one in conclusions:
+        mine = [verdicts[name] for name in one.needs]
+        verdict: Verdict = "refuted" if "refuted" in mine else "undetermined" if "undetermined" in mine else "supported"
+        because = ", ".join(name for name in dict.fromkeys(one.needs) if verdicts[name] == verdict)
+        found.append(ConclusionVerdict(one, verdict, f"{verdict}: {because}"))
+    return tuple(found)
 
 
 def effects(claim: Hypothesis, pairs: Sequence[Examined], spread: float) -> list[tuple[Examined, float]]:
     """The claim's pairs that have something to measure, with the effect in each."""
     found = []
     for pair in (pair for pair in pairs if fits(claim.among, pair)):
-        values = [MEASURES[name](pair) for name in (claim.measure, claim.less) if name]
-        if all(value is not None for value in values):
-            first, *rest = [value / spread for value in values if value is not None]
-            found.append((pair, first - sum(rest)))
+        value, less = MEASURES[claim.measure](pair), MEASURES[claim.less](pair) if claim.less else 0.0
+        if value is not None and less is not None:
+            found.append((pair, value / spread - less / spread))
     return found
 
 
@@ -133,10 +138,3 @@ def _decided(one: Finding, alpha: float) -> Finding:
         return replace(one, because="neither is the effect sure enough, nor its absence")
     verdict: Verdict = "supported" if fitting else "refuted"
     return replace(one, verdict=verdict, because=f"p {p:.2g} < {alpha:g} after Holm's correction")
-
-
-def _concluded(one: StudyConclusion, verdicts: Mapping[str, Verdict]) -> ConclusionVerdict:
-    strongest: tuple[Verdict, ...] = ("refuted", "undetermined", "supported")
-    verdict = min([strongest[-1], *(verdicts[name] for name in one.needs)], key=strongest.index)
-    because = ", ".join(name for name in dict.fromkeys(one.needs) if verdicts[name] == verdict)
-    return ConclusionVerdict(one, verdict, f"{verdict}: {because}")

@@ -41,8 +41,8 @@ def test_a_verdict_takes_a_clear_effect_or_its_clear_absence() -> None:
 def test_a_conclusion_needs_all_of_its_claims() -> None:
     """One that is refuted refutes it, one that is open leaves it open."""
     nothing = Figure(None, None, None, 0)
-    base = Finding(Hypothesis("", ""), 0, nothing, nothing, None, None, None, None, "supported", "")
-    named = [replace(base, claim=Hypothesis(name, "")) for name in ("a", "b", "c")]
+    base = Finding(Hypothesis("", "", untestable="-"), 0, nothing, nothing, None, None, None, None, "supported", "")
+    named = [replace(base, claim=Hypothesis(name, "", untestable="-")) for name in ("a", "b", "c")]
     each = [named[0], replace(named[1], verdict="undetermined"), replace(named[2], verdict="refuted")]
     wanted = [StudyConclusion("x", "", needs) for needs in (("a",), ("a", "b"), ("a", "b", "c"))]
     assert [one.verdict for one in concluded(each, wanted)] == ["supported", "undetermined", "refuted"]
