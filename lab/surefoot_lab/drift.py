@@ -12,12 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
+import typer
 from scipy.stats import ks_2samp
+from typer import Argument, Option
 
-from surefoot.run.store import from_json, keyed, read_trace
+from surefoot.cli._console import out, print_json, tabled
+from surefoot.run.store import from_json, keyed, read_trace, to_json
+from surefoot.stats.figures import Floats
 from surefoot.types import Action, Trace
 from surefoot.types.errors import TraceFault, UsageError
 
@@ -30,8 +34,6 @@ MOVED = 0.25
 CHANCE = 0.01
 """The largest p at which the windows count as different."""
 DRAWS = 1000
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +49,9 @@ class DriftPoint:
     """Its section of the configuration, as JSON: scores of another one mean something else."""
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
-    """The questions of a time."""
-
-    questions: int
-    begins: str
-    """Date of the first question, UTC."""
-    ends: str
-    median: float
-    actions: dict[str, float]
-    """The share of each action."""
+Window = dict[str, Any]
+"""`questions`; `begins` and `ends`, the dates of the first and the last, UTC; `median` of their scores; `actions`, the
+share of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +103,12 @@ def marked(found: Iterable[Trace]) -> Iterator[DriftPoint]:
         scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
         if scores and trace.decision and trace.created:
             section = json.dumps(trace.config.get("evaluator", {}), sort_keys=True)
-            yield DriftPoint(_time(trace), max(scores), trace.decision.action, section)
-
-
-def _time(trace: Trace) -> datetime:
-    try:
-        time = datetime.fromisoformat(trace.created)
-    except ValueError as error:
-        raise TraceFault(f"trace {trace.id} was not made at a time: {error}; leave it out") from error
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
+            try:
+                time = datetime.fromisoformat(trace.created)
+            except ValueError as error:
+                raise TraceFault(f"trace {trace.id} was not made at a time: {error}; leave it out") from error
+            utc = time if time.tzinfo else time.replace(tzinfo=UTC)
+            yield DriftPoint(utc, max(scores), trace.decision.action, section)
 
 
 def drift(recent: Sequence[DriftPoint], earlier: Sequence[DriftPoint] = (), days: int = 30) -> Drift:
@@ -157,7 +148,53 @@ def stability(before: Floats, now: Floats, ends: Floats) -> float:
 
 
 def _window(part: Sequence[DriftPoint]) -> Window:
-    times = [one.time for one in part]
+    dates = [one.time.date().isoformat() for one in sorted(part, key=lambda one: one.time)]
     shares = {action.value: sum(one.action is action for one in part) / len(part) for action in Action}
     median = float(np.median([one.best for one in part]))
-    return Window(len(part), min(times).date().isoformat(), max(times).date().isoformat(), median, shares)
+    return {"questions": len(part), "begins": dates[0], "ends": dates[-1], "median": median, "actions": shares}
+
+
+def drifted(
+    runs: Annotated[list[Path], Argument(metavar="TRACES...", help="Traces, folders of runs, or folders of these.")],
+    before: Annotated[
+        list[Path] | None,
+        Option("--before", metavar="TRACES", help="Earlier ones to hold them against; again for one more."),
+    ] = None,
+    days: Annotated[int, Option("--days", min=1, help="Without --before: the last so many days are recent.")] = 30,
+    as_json: Annotated[bool, Option("--json", help="Print the figures as JSON, and nothing else.")] = False,
+) -> None:
+    """Tell whether the grades of recent questions have left the distribution of earlier ones. Code 1: they have.
+
+    Each question counts by the best score among its passages. Nothing is graded again.
+    """
+    found = drift([*marked(traces(runs))], [*marked(traces(before or []))], days)
+    if as_json:
+        print_json({**to_json(found), "moved": found.moved})
+    else:
+        _show(found)
+    if found.moved:
+        raise typer.Exit(1)
+
+
+def _show(found: Drift) -> None:
+    windows = found.earlier, found.recent
+    rows = [
+        ["first asked", *(one["begins"] for one in windows)],
+        ["last asked", *(one["ends"] for one in windows)],
+        ["questions", *(f"{one['questions']:,}" for one in windows)],
+        ["median of the best scores", *(f"{one['median']:.3g}" for one in windows)],
+        *([action.value, *(f"{one['actions'][action.value]:.0%}" for one in windows)] for action in Action),
+    ]
+    out.print(tabled([""], ["earlier", "recent"], rows))
+    out.say(f"stability index {found.index:.3f} [{found.low:.3f}, {found.high:.3f}], an alarm from {MOVED} up")
+    out.say(f"Kolmogorov–Smirnov {found.apart:.3f}, p = {found.p:.2g}, an alarm below {CHANCE}")
+    if found.left_out:
+        out.say(f"{found.left_out:,} questions were graded by another evaluator and do not count", "yellow")
+    if found.moved:
+        out.say(
+            "The scores have moved. Look at what is asked and indexed now that was not before. Then label some recent "
+            "questions, and fit thresholds to them: surefoot lab tune",
+            "red",
+        )
+    else:
+        out.say("The scores have not moved, as far as so many questions show.")

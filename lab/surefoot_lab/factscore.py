@@ -19,12 +19,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from typer import Argument, Option
+
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import REASONS, counting, out, plain, pulling, write_json
+from surefoot.cli._questions import remarks
+from surefoot.config.builder import Builder
+from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.context import inside, outside
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.run.store import mend, to_json, values
+from surefoot.run import manifest, store
+from surefoot.run.store import mend, recorded, to_json, values
 from surefoot.stats.figures import Figure, figure, mean, resampled
 from surefoot.text.json_values import parsed
 from surefoot.text.replies import object_form
@@ -34,7 +42,9 @@ from surefoot.types import Assertion, Message, Passage, Trace
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import LLM, Verifier
 from surefoot_lab import qa
+from surefoot_lab.cli._options import DataFile, JsonFile, data_of
 from surefoot_lab.figures import Share, counted
+from surefoot_lab.report import Form, Table, interval, percent, share, show
 
 FILE = "facts.jsonl"
 """In a run's folder: the judgements of a language model, a line a question."""
@@ -119,32 +129,22 @@ def judged(judge: LLM | Verifier, question: str, answer: str, sources: Sequence[
     leaves its part unjudged."""
     if not sources:
         return JudgedAnswer(unjudged="there are no texts to judge by")
+    wording, failed, facts = [answer[start:end] for start, end in sentences(answer)], "", list[Fact]()
     if isinstance(judge, Verifier):
-        return _verified(judge, question, answer, sources)
-    return _by_llm(judge, question, answer, sources)
-
-
-def _verified(verifier: Verifier, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
-    wording = [answer[start:end] for start, end in sentences(answer)]
-    try:
-        verdicts = verifier.support([Assertion(one, tuple(_nearest(one, sources)), question) for one in wording])
-    except ComponentError as error:
-        return JudgedAnswer(unjudged=f"the sentences could not be judged: {error}")
-    known = zip(wording, verdicts, strict=True)
-    facts = tuple(Fact(one, v.supported, "" if v.supported is not None else v.reason) for one, v in known)
-    return JudgedAnswer(facts, "" if facts else "it states no facts")
-
-
-def _by_llm(llm: LLM, question: str, answer: str, sources: Sequence[Passage]) -> JudgedAnswer:
-    facts: list[Fact] = []
-    failed = ""
-    for start, end in sentences(answer):
         try:
-            stated = _asked(llm, splitting(question, answer[start:end]), "facts", _FACTS, TOKENS)
+            verdicts = judge.support([Assertion(one, tuple(_nearest(one, sources)), question) for one in wording])
         except ComponentError as error:
-            failed = failed or f"a sentence could not be split: {error}"
-        else:
-            facts += [_held(llm, question, fact, sources) for fact in stated if fact.strip()]
+            return JudgedAnswer(unjudged=f"the sentences could not be judged: {error}")
+        known = zip(wording, verdicts, strict=True)
+        facts = [Fact(one, v.supported, "" if v.supported is not None else v.reason) for one, v in known]
+    else:
+        for sentence in wording:
+            try:
+                stated = _asked(judge, splitting(question, sentence), "facts", _FACTS, TOKENS)
+            except ComponentError as error:
+                failed = failed or f"a sentence could not be split: {error}"
+            else:
+                facts += [_held(judge, question, fact, sources) for fact in stated if fact.strip()]
     return JudgedAnswer(tuple(facts), failed or ("" if facts else "it states no facts"))
 
 
@@ -210,3 +210,45 @@ def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any
         case list() as value if form is _FACTS and all(isinstance(one, str) for one in value):
             return value
     raise ComponentError(f"the judge's reply has no '{name}'")
+
+
+def facts(
+    runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot lab qa` kept.")],
+    data: DataFile = None,
+    verifier: Annotated[
+        bool,
+        Option("--verifier", help="Let the configured verifier judge, sentence by sentence, without a model call."),
+    ] = False,
+    json_file: JsonFile = None,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Let the language model judge, fact by fact, whether texts support a run's answers.
+
+    The texts are those that came with the questions. It takes a call a sentence and one a fact, or, with --verifier,
+    none; run again, it goes on where it stopped.
+    """
+    chosen = configured(config, settings, None)
+    with pulling():
+        judge = getattr(Builder(chosen), "verifier" if verifier else "llm")
+    reports = []
+    for folder in (inner for each in runs for inner in store.runs(each)):
+        about, traces = recorded(folder)
+        loaded = questions.load(data or data_of(folder, about))
+        remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
+        queries = [example for example in loaded.examples if example.id in traces]
+        with counting(folder.name) as on_done:
+            found = run(judge, folder, queries, traces, on_done)
+        reports.append(report(str(folder), judge.name, len(queries), found))
+    write_json(json_file, {"config": chosen, "environment": manifest.environment(), "runs": to_json(reports)})
+    columns: dict[str, Form] = {"run": str, "answered": share, "FActScore": _percent, "supported": share}
+    show([Table("facts", columns, [(one.run, one.answered, one.score, one.supported) for one in reports])])
+    for one in reports:
+        if one.unjudged:
+            because = [f"{plain(reason)} ({n:,})" for reason, n in [*one.unjudged.items()][:REASONS]]
+            words = f"{one.run}: {sum(one.unjudged.values()):,} could not be judged: {'; '.join(because)}"
+            out.say(words, "yellow")
+
+
+def _percent(score: Figure) -> str:
+    return f"{percent(score.value)} ({interval(score)})"

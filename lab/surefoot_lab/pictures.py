@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer import Option
 
@@ -18,8 +18,10 @@ from surefoot.types import Action, Attribution
 from surefoot.types.errors import MissingExtra, UsageError
 from surefoot_lab.figures import counted
 from surefoot_lab.qa import QAReport, by_type, telling
-from surefoot_lab.samples import ActionSample
-from surefoot_lab.tuning import TuningReport
+
+if TYPE_CHECKING:
+    from surefoot_lab.tuning import TuningReport
+    from surefoot_lab.words import ActionSample
 
 TITLES = {
     "fewer": "Passages taken away",
@@ -29,7 +31,7 @@ COLOURS, MARKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#24292f"), "os^Dv
 WORDS = 8
 """Words of a grade that are drawn."""
 
-Explained = Sequence[tuple[ActionSample, Attribution]]
+Explained = Sequence[tuple["ActionSample", Attribution]]
 
 
 def drawing(what: str) -> Any:

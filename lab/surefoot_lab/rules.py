@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from unittest.mock import patch
 
+from typer import Argument, Option
+
+from surefoot.cli._console import out, tabled
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence import exclusions
 from surefoot.evidence.exclusions import Evidence
+from surefoot.run.store import recorded
 from surefoot.text import screen
 from surefoot.text.words import places, sentences
 from surefoot.types import Passage, Trace
@@ -131,3 +135,19 @@ def _touched(trace: Trace) -> bool:
     cited = {one.strip.passage_id for one in trace.answer.citations if one.strip} if trace.answer else set()
     evidence = Evidence(trace.question, MiniLM.languages)
     return any(evidence.excluded(passage) for passage in trace.passages if passage.id in cited)
+
+
+def rules(
+    folder: Annotated[Path, Argument(metavar="INJECTIONS", help="The folder benchmarks/injections.")],
+    run: Annotated[
+        Path | None, Option("--run", help="A folder of `surefoot lab manuals`: count its questions, too.")
+    ] = None,
+) -> None:
+    """Switch each rule that excludes sentences off, and count what is then missed."""
+    traces = [*recorded(run / "surefoot")[1].values()] if run else []
+    rows = (
+        (one.rule or "none", *(str(one.caught[name]) for name in SETS), str(one.harmless), str(one.questions))
+        for one in effects(folder, traces)
+    )
+    counted = [*(f"caught, {name}" for name in SETS), "harmless excluded", "questions touched"]
+    out.print(tabled(["rule that is off"], counted, rows))

@@ -37,9 +37,9 @@ def queries(count: int, mean: float, days_ago: float, seed: int = 1, evaluator: 
 def test_scores_that_moved_raise_the_alarm() -> None:
     """By one standard deviation."""
     found = drift(queries(200, 0, 60) + queries(100, -1, 1, seed=2))
-    assert (found.moved, found.earlier.questions, found.recent.questions) == (True, 200, 100)
+    assert (found.moved, found.earlier["questions"], found.recent["questions"]) == (True, 200, 100)
     assert found.low < found.index < found.high
-    assert found.recent.median < found.earlier.median
+    assert found.recent["median"] < found.earlier["median"]
 
 
 def test_the_alarm_is_rarely_false() -> None:
@@ -58,7 +58,7 @@ def test_the_index_is_that_of_its_definition() -> None:
 def test_the_last_days_are_counted_from_the_latest_question() -> None:
     """Not from today: old runs can be looked at too."""
     every = queries(FEW, 0, 400) + queries(FEW, 0, 385)
-    assert drift(every, days=10).recent.questions == FEW
+    assert drift(every, days=10).recent["questions"] == FEW
     with pytest.raises(UsageError, match=f"{2 * FEW} recent and 0 earlier questions are too few"):
         drift(every, days=30)
 
@@ -66,7 +66,7 @@ def test_the_last_days_are_counted_from_the_latest_question() -> None:
 def test_scores_of_another_evaluator_do_not_count() -> None:
     """They lie on another scale; how many there were is told."""
     found = drift(queries(40, 0, 60) + queries(40, 5, 50, evaluator="b") + queries(40, 0, 1))
-    assert (found.earlier.questions, found.left_out, found.moved) == (40, 40, False)
+    assert (found.earlier["questions"], found.left_out, found.moved) == (40, 40, False)
 
 
 def test_a_question_counts_by_its_best_passage_of_the_corpus() -> None:

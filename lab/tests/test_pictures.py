@@ -16,8 +16,8 @@ from surefoot_lab import pictures
 from surefoot_lab.grading import decisions_of
 from surefoot_lab.qa import QAReport
 from surefoot_lab.risk_control import Aim, Choice, Fit, Point
-from surefoot_lab.samples import ActionSample
 from surefoot_lab.tuning import TunedFile, TuningReport
+from surefoot_lab.words import ActionSample
 
 pytest.importorskip("matplotlib", reason="needs the extra pictures")
 HOSTILE = "</svg><script>$\\frac$\x1b\u202e"

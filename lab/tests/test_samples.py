@@ -7,7 +7,7 @@ from dataclasses import replace
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import Threshold, labelled
 from surefoot.types import Action, Grade, Passage, Thresholds, Trace
-from surefoot_lab.samples import of_run
+from surefoot_lab.words import of_run
 
 OWN = Thresholds(1.0, -1.0, strip=0.0, evaluator="test")
 SCORES = {Action.CORRECT: 2.0, Action.AMBIGUOUS: 0.0, Action.INCORRECT: -2.0}

@@ -10,15 +10,15 @@ TRAIN: Listing = {
 }
 COMMANDS: Listing = {
     "evaluator": "surefoot_lab.cli.evaluator:evaluator",
-    "verifier": "surefoot_lab.cli.verifier:verifier",
-    "tune": "surefoot_lab.cli.tune:tune",
+    "verifier": "surefoot_lab.support:verifier",
+    "tune": "surefoot_lab.tuning:tune",
     "qa": "surefoot_lab.cli.qa:qa",
     "manuals": "surefoot_lab.cli.manuals:manuals",
-    "rules": "surefoot_lab.cli.rules:rules",
-    "facts": "surefoot_lab.cli.facts:facts",
+    "rules": "surefoot_lab.rules:rules",
+    "facts": "surefoot_lab.factscore:facts",
     "study": "surefoot_lab.cli.study:study",
-    "words": "surefoot_lab.cli.words:words",
-    "drift": "surefoot_lab.cli.drift:drifted",
+    "words": "surefoot_lab.words:words",
+    "drift": "surefoot_lab.drift:drifted",
     "train": ("Make an evaluator or a verifier from labelled data.", TRAIN),
 }
 """Each command, in the order of the help, and where it is."""

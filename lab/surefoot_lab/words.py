@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,11 +12,46 @@ from typer import Argument, Option
 from surefoot.cli._configuration import ConfigFile, Settings, as_recorded, configured
 from surefoot.cli._console import bar, err, pulling, write_json
 from surefoot.config.builder import Builder
+from surefoot.evaluate.ask.questions import hashed
+from surefoot.evidence.exclusions import Evidence
 from surefoot.explain.grade import Baseline, explain
 from surefoot.run.store import recorded, runs, to_json
-from surefoot.types import Action
+from surefoot.types import Action, Passage, Trace
 from surefoot.types.errors import UsageError
-from surefoot_lab import pictures, samples
+from surefoot.types.protocols import Evaluator
+from surefoot_lab import pictures
+
+EACH = 3
+"""Of each action, as the paper's figure has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionSample:
+    """A question, its action, and its best passage as the evaluator was given it."""
+
+    id: str
+    question: str
+    passage: Passage
+    action: Action
+
+
+def of_run(traces: dict[str, Trace], evaluator: Evaluator, seed: int, each: int = EACH) -> tuple[ActionSample, ...]:
+    """So many questions of each action, CORRECT first, of a run; fewer where it has fewer. The evaluator grades
+    nothing: it only decides which parts of a passage were blanked out."""
+    found: dict[Action, list[ActionSample]] = {action: [] for action in Action}
+    for key in sorted(traces, key=lambda key: hashed(f"{seed} {key}")):
+        trace = traces[key]
+        graded = [
+            (grade.score, passage)
+            for passage, grade in zip(trace.passages, trace.grades, strict=False)
+            if grade.score is not None
+        ]
+        if trace.decision and graded and len(found[trace.decision.action]) < each:
+            best = max(graded, key=lambda pair: pair[0])[1]
+            evidence = Evidence.for_question(evaluator, trace.standalone_question)
+            sample = ActionSample(key, trace.standalone_question, evidence.masked(best), trace.decision.action)
+            found[sample.action].append(sample)
+    return tuple(sample for samples in found.values() for sample in samples)
 
 
 def words(
@@ -24,7 +60,7 @@ def words(
         Argument(metavar="RUN", help="A folder that `surefoot lab qa` kept."),
     ],
     to: Annotated[Path, Option("--to", metavar="FOLDER", help="Folder for pictures and values.")],
-    each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = samples.EACH,
+    each: Annotated[int, Option("--each", min=1, help="Questions of each action.")] = EACH,
     png: Annotated[bool, Option("--png", help="Draw PNG too.")] = False,
     baseline: Annotated[Baseline, Option(help="Replacement for words that are taken out.")] = "delete",
     tolerance: Annotated[float, Option(min=0.001, help="Standard error, as a share of the largest value.")] = 0.1,
@@ -57,7 +93,7 @@ def words(
 
 def _drawn(
     source: Path, each: int, seed: int, config: str | None, settings: list[str] | None
-) -> tuple[Builder, tuple[samples.ActionSample, ...]]:
+) -> tuple[Builder, tuple[ActionSample, ...]]:
     """Questions of a run are explained by the run's own evaluator, with each --set, unless --config gives another."""
     folder, *others = runs(source)
     if others:
@@ -66,7 +102,7 @@ def _drawn(
     own = None if config else about.get("config")
     builder = Builder(as_recorded(own, str(folder), settings) if own else configured(config, settings, None))
     with pulling():
-        drawn = samples.of_run(traces, builder.evaluator, seed, each)
+        drawn = of_run(traces, builder.evaluator, seed, each)
     if not drawn:
         raise UsageError(f"{source} has no question with a decision and a graded passage")
     return builder, drawn
