@@ -58,9 +58,8 @@ def evaluator(
 ) -> None:
     """Train Surefoot's own evaluator, minilm; run it again to go on where it stopped."""
     with _extra("evaluator"):
-        from surefoot_lab.train.evaluator import ONWARD, train
+        from surefoot_lab.train.evaluator import ONWARD, finish, require_questions, train
         from surefoot_lab.train.export import imported
-        from surefoot_lab.train.finish import finish, require_questions
         from surefoot_lab.train.grader import GraderRecipe
         from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
         from surefoot_lab.train.network import GraderNetwork, pretrained, restored
@@ -89,17 +88,16 @@ def average(
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     with _extra("average"):
-        from surefoot_lab.train import claims, finish, mixture as mixtures, verifier_finish
+        from surefoot_lab.train import claims, evaluator, mixture as mixtures, verifier
         from surefoot_lab.train.network import GraderNetwork
         from surefoot_lab.train.release import average as mean
-        from surefoot_lab.train.verifier import VerifierNetwork
     if role == "verifier":
         sets = claims.ClaimSets(data, claims.sources(mixture or claims.SHIPPED))
-        _finished(role, to, partial(verifier_finish.finish, mean(weights, to, VerifierNetwork), sets, to))
+        _finished(role, to, partial(verifier.finish, mean(weights, to, verifier.VerifierNetwork), sets, to))
     else:
         learned = mixtures.Mixture(data, mixtures.sources(mixture or mixtures.SHIPPED))
-        finish.require_questions(learned)
-        _finished(role, to, partial(finish.finish, mean(weights, to, GraderNetwork), learned, to))
+        evaluator.require_questions(learned)
+        _finished(role, to, partial(evaluator.finish, mean(weights, to, GraderNetwork), learned, to))
 
 
 def verifier(
@@ -120,8 +118,7 @@ def verifier(
         from surefoot_lab.train.claims import SHIPPED, ClaimSets, sources
         from surefoot_lab.train.export import imported
         from surefoot_lab.train.network import with_new_heads
-        from surefoot_lab.train.verifier import RECIPE, VerifierNetwork, train
-        from surefoot_lab.train.verifier_finish import finish
+        from surefoot_lab.train.verifier import RECIPE, VerifierNetwork, finish, train
     learned = ClaimSets(data, sources(sets or SHIPPED))
     body = imported(start or EVALUATOR).state_dict()
     network = with_new_heads(body, VerifierNetwork, RECIPE.heads, seed)

@@ -73,7 +73,7 @@ def test_our_own_evaluator_is_trained_and_finished(
     surefoot: Surefoot, tiny_bert: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is printed says how to measure it and how to use it."""
-    finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
+    finish = pytest.importorskip("surefoot_lab.train.evaluator", reason="needs the extra train")
     results: list[Any] = []
     monkeypatch.setattr(finish, "finish", lambda best, mixture, folder, on_done: results.append((best, folder)))
     done = surefoot(
@@ -95,7 +95,7 @@ def test_a_training_goes_on_from_weights_that_were_made_before(
     surefoot: Surefoot, tiny_bert: Path, lessons: Path, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
     """Those of a training, or those that ship; gently, and what came of it says which recipe that was."""
-    finish = pytest.importorskip("surefoot_lab.train.finish", reason="needs the extra train")
+    finish = pytest.importorskip("surefoot_lab.train.evaluator", reason="needs the extra train")
     export, network = (pytest.importorskip(f"surefoot_lab.train.{name}") for name in ("export", "network"))
     monkeypatch.setattr(finish, "finish", lambda *arguments: None)
     train = ("lab", "train", "evaluator", "--data", lessons, "--mixture", lessons / "mine.toml", "--device", "cpu")

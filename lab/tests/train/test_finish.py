@@ -17,8 +17,8 @@ from surefoot.evaluators.minilm import MiniLM  # noqa: E402
 from surefoot.models.wordpiece import wordpiece  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError  # noqa: E402
+from surefoot_lab.train.evaluator import QUESTIONS, finish, require_questions  # noqa: E402
 from surefoot_lab.train.examples import Source  # noqa: E402
-from surefoot_lab.train.finish import QUESTIONS, finish, require_questions  # noqa: E402
 from surefoot_lab.train.mixture import Mixture, half  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 

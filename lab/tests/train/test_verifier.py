@@ -22,9 +22,9 @@ from surefoot_lab.train.verifier import (  # noqa: E402
     RECIPE as SHIPPED,
     VerifierNetwork,
     encoded_examples,
+    finish,
     train,
 )
-from surefoot_lab.train.verifier_finish import finish  # noqa: E402
 
 RECIPE = replace(SHIPPED, check=4, checkpoint=2, batch=8)
 
