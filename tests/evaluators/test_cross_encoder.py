@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from math import exp
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -67,15 +66,6 @@ def test_of_two_labels_the_score_is_the_probability_of_the_second(make: Make) ->
     assert grade.score == pytest.approx(exp(yes) / (exp(no) + exp(yes)), abs=1e-5)
 
 
-def test_a_score_does_not_depend_on_its_neighbours(folder: Path, encoder: CrossEncoder) -> None:
-    """Padding is masked: in a batch with much longer and shorter ones a score is the same to 1e-4."""
-    pairs = [(QUESTION, Passage(f"{n}", "tomas built the iron bridge " * (n + 1))) for n in range(8)]
-    together = CrossEncoder(str(folder), FITTED, batch=5, device="cpu").grade(pairs)
-    alone = encoder.grade(pairs)
-    assert [g.score for g in together] == pytest.approx([g.score for g in alone], abs=1e-4)
-    assert [g.window for g in together] == [g.window for g in alone]
-
-
 def test_a_long_passage_is_read_in_windows_and_the_best_counts(folder: Path, encoder: CrossEncoder) -> None:
     """Whatever stands at its end is seen; the grade says which part earned the score."""
     text = "add flour and eggs . " * 30 + "the ruvel bridge is of iron ? " + "cheese is of eggs . " * 30
@@ -132,38 +122,14 @@ def test_what_cannot_be_graded_has_a_reason(encoder: CrossEncoder, question: str
     assert reason in grade.reason
 
 
-def test_a_model_that_returns_nan_grades_nothing(make: Make) -> None:
-    """A failure is never a number."""
-    spoilt = make()
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(spoilt)
-    torch.nn.init.constant_(model.classifier.bias, float("nan"))
-    model.save_pretrained(spoilt)
-    (grade,) = CrossEncoder(str(spoilt), device="cpu").grade([(QUESTION, BRIDGE)])
-    assert (grade.score, grade.reason) == (None, "the evaluator returned nan")
-
-
 def test_without_thresholds_it_grades_and_says_how_to_fit_them(folder: Path) -> None:
-    """Fitting needs scores; judging by them needs thresholds."""
+    """Fitting needs scores; judging by them needs thresholds that fit."""
     unfitted = CrossEncoder(str(folder), device="cpu")
     assert unfitted.grade(PAIRS)[0].score is not None
     with pytest.raises(ConfigError, match=r"no thresholds; fit them .* `surefoot lab tune`, .* fitted = { upper"):
         _ = unfitted.thresholds
-
-
-@pytest.mark.parametrize(
-    ("fitted", "message"),
-    [
-        ({"upper": 1.0}, "fitted must be a table of upper, lower and strip: .*'lower'"),
-        ({**FITTED, "top": 1.0}, "fitted must be a table of upper, lower and strip: .*'top'"),
-        ({**FITTED, "upper": float("nan")}, "must be finite numbers"),
-        ({**FITTED, "upper": "high"}, "must be finite numbers"),
-        ({**FITTED, "upper": -2.0}, "lower -1.0 lies above upper -2.0"),
-    ],
-)
-def test_thresholds_that_do_not_fit_are_refused(folder: Path, fitted: dict[str, Any], message: str) -> None:
-    """With what is wrong."""
-    with pytest.raises(ConfigError, match=message):
-        CrossEncoder(str(folder), fitted)
+    with pytest.raises(ConfigError, match=r"lower -1\.0 lies above upper -2\.0"):
+        CrossEncoder(str(folder), {**FITTED, "upper": -2.0})
 
 
 def test_a_model_that_was_never_trained_to_classify_is_refused(make: Make) -> None:
