@@ -101,7 +101,7 @@ def component_faults(role: str, section: Any) -> Iterator[str]:
         yield from error.args
     except MissingExtra as error:
         yield str(error)
-    for key in options.keys() & INNER.keys():
+    for key in [key for key in options if key in INNER]:
         several = options[key] if isinstance(options[key], list | tuple) else [options[key]]
         for part in several:
             yield from component_faults(INNER[key] or role, part)

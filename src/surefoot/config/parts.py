@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from surefoot import components
@@ -111,7 +111,9 @@ class Parts:
         """
         section, evaluator = self._thresholds, self.evaluator
         if section.preset is not None:
-            chosen = _preset(section.preset)
+            if section.preset not in PRESETS:
+                raise ConfigError(components.misnamed("no thresholds called", section.preset, PRESETS))
+            chosen = PRESETS[section.preset]
             if evaluator.name.startswith(f"{chosen.evaluator}-"):  # of whatever weights
                 chosen = replace(chosen, evaluator=evaluator.name)
         elif section.file is not None:
@@ -157,7 +159,7 @@ class Parts:
 
     def _component(self, role: str, section: Mapping[str, Any]) -> Any:
         options = options_of(section)
-        for key in options.keys() & INNER.keys():
+        for key in [key for key in options if key in INNER]:
             if key in ("of", "reranker"):
                 options[key] = self.built(INNER[key] or role, options[key])
             else:
@@ -188,22 +190,13 @@ class Parts:
     @property
     def shared(self) -> dict[str, Callable[[], Any]]:
         """A getter of each part that constructors may ask for, by the name of their parameter."""
-        return {name: self._getter(name) for name in SHARED}
-
-    def _getter(self, name: str) -> Callable[[], Any]:
-        return lambda: getattr(self, name)
+        return {name: partial(getattr, self, name) for name in SHARED}
 
 
 def prices(section: Mapping[str, Any]) -> Prices | None:
     """The prices of a language model's section; None: it has none."""
     read, written = section.get("input_price"), section.get("output_price")
     return None if read is None or written is None else Prices(read, written)
-
-
-def _preset(preset: str) -> Thresholds:
-    if preset not in PRESETS:
-        raise ConfigError(components.misnamed("no thresholds called", preset, PRESETS))
-    return PRESETS[preset]
 
 
 def _fitted(file: str) -> Thresholds:

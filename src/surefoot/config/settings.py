@@ -42,8 +42,6 @@ DEFAULTS: Config = {
     "server": {},
 }
 """The configuration where nothing else is said."""
-_NO_ZERO = re.compile(r"\A([+-]?)(\.\d+)\Z")
-"""A number such as .25: its sign, and the rest."""
 
 FILE = Path("surefoot.toml")
 """Read from the working directory when it is there and no other file is named."""
@@ -126,6 +124,6 @@ def _merge(config: Config, section: str, values: Any) -> None:
 def _value(raw: str) -> Any:
     """A TOML value, or .25, which TOML would not have; else a text."""
     try:
-        return toml_values.parsed("x = " + _NO_ZERO.sub(r"\g<1>0\2", raw))["x"]
+        return toml_values.parsed("x = " + re.sub(r"\A([+-]?)(\.\d+)\Z", r"\g<1>0\2", raw))["x"]
     except ValueError:
         return raw

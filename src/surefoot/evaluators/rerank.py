@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from surefoot.evidence.policies import fitted_for, require_fitted
 from surefoot.network import Network
@@ -16,8 +19,6 @@ from surefoot.types.protocols import Pair
 _ENVELOPE = 1 << 16
 _PER_TEXT = 1 << 10
 """Most bytes of an answer, and more for each text, beside as many as the texts have: some servers send them back."""
-_LARGEST = 1e9
-"""The largest score that is believed."""
 
 
 class Rerank:
@@ -77,22 +78,25 @@ class Rerank:
         request = {"model": self._endpoint.model, "query": _sendable(question), "documents": documents}
         most = _ENVELOPE + sum(_PER_TEXT + 8 * len(text) for text in texts)
         sent = self._endpoint.post("rerank", {**request, "top_n": len(texts)}, most)
-        scores = _read(sent)
+        try:
+            scores = {one.index: one.relevance_score for one in _Results.model_validate(sent).results}
+        except ValidationError:
+            scores = {}
         if scores.keys() != {*range(len(texts))}:
             raise self._endpoint.nonsense(f"no score for each of {len(texts)} texts", sent)
         return [scores[n] for n in range(len(texts))]
 
 
-def _read(sent: Any) -> dict[int, float]:
-    """The scores that can be read, by the place of their text."""
-    results = sent.get("results") if isinstance(sent, dict) else None
-    rows = [one for one in results if isinstance(one, dict)] if isinstance(results, list) else []
-    found = {one["index"]: one.get("relevance_score") for one in rows if type(one.get("index")) is int}
-    return {place: score for place, score in found.items() if _is_score(score)}
+class _Result(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+    index: int
+    """The place of the text, from 0."""
+    relevance_score: Annotated[float, Ge(-1e9), Le(1e9)]
 
 
-def _is_score(value: Any) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -_LARGEST <= value <= _LARGEST
+class _Results(BaseModel):
+    results: list[_Result]
 
 
 def _grade(question: str, passage: Passage, scores: Mapping[str, Mapping[str, float]]) -> Grade:

@@ -7,6 +7,7 @@ separators that it puts between question and passage are its own, and never take
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -30,8 +31,6 @@ NEUTRAL: dict[str, str] = {"question": "what", "title": "it", "text": "it"}
 """Words without content; those of question and passage differ, or they would match each other."""
 PAD = "…"
 """A sign without letters, which keeps the other words in place."""
-ASKED = 256
-"""Texts of a call to the evaluator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +99,7 @@ class ScoreFunction:
     def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline) -> None:
         self._evaluator, self._words, self._baseline = evaluator, words, baseline
         self._nothing: float | None = None
-        self._without: dict[str, int] = {}
+        self._without = Counter[str]()
         if self.graded([(words.question, words.passage)])[0] is None:
             raise ComponentError(f"{evaluator.name} cannot grade this passage: {next(iter(self._without))}")
 
@@ -111,22 +110,10 @@ class ScoreFunction:
 
     def graded(self, pairs: Sequence[Pair]) -> list[float | None]:
         """The score of each pair, in order; None where it cannot be graded, for a reason that `notes` tells."""
-        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n][0]) + len(pairs[n][1].text))
-        scores: list[float | None] = [None] * len(pairs)
-        for at in range(0, len(order), ASKED):
-            part = order[at : at + ASKED]
-            for n, score in zip(part, self._graded([pairs[n] for n in part]), strict=True):
-                scores[n] = score
-        return scores
-
-    def _graded(self, pairs: Sequence[Pair]) -> list[float | None]:
         grades = [finite(grade) for grade in self._evaluator.grade(pairs)]
         if len(grades) != len(pairs):
             raise ComponentError(f"{self._evaluator.name} gave {len(grades)} grades for {len(pairs)} passages")
-        for grade in grades:
-            if grade.score is None:
-                why = grade.reason or "it gave no reason"
-                self._without[why] = self._without.get(why, 0) + 1
+        self._without.update(grade.reason or "it gave no reason" for grade in grades if grade.score is None)
         return [grade.score for grade in grades]
 
     def nothing(self) -> float:

@@ -121,21 +121,17 @@ def shares(
 
 def exact(game: Game, players: int) -> Shares:
     """From all 2^players coalitions, in one call of the game. Raises ConfigError for more than 20 players."""
-    worth, sizes = _all(game, players)
-    values = np.empty(players)
-    for player in range(players):
-        without = np.flatnonzero(~(np.arange(2**players) >> player & 1).astype(bool))
-        weights = np.array([1 / (players * math.comb(players - 1, size)) for size in range(players)])
-        values[player] = weights[sizes[without]] @ (worth[without | 1 << player] - worth[without])
-    return Shares(values, np.zeros(players), float(worth[0]), float(worth[-1]), "exact", True)
-
-
-def _all(game: Game, players: int) -> tuple[Vector, npt.NDArray[np.int64]]:
-    """The value and the size of every coalition, by its number, whose bits say who takes part."""
     if players > MOST_EXACT:
         raise ConfigError(f"{players} players have too many coalitions to count all; choose another method")
-    bits = np.arange(2**players)[:, None] >> np.arange(players) & 1
-    return game(bits.astype(bool)), np.asarray(bits.sum(axis=1))
+    numbers = np.arange(2**players)
+    masks = (numbers[:, None] >> np.arange(players) & 1).astype(bool)
+    worth, sizes = game(masks), masks.sum(axis=1)
+    weights = np.array([1 / (players * math.comb(players - 1, size)) for size in range(players)])
+    values = np.empty(players)
+    for player in range(players):
+        without = numbers[~masks[:, player]]
+        values[player] = weights[sizes[without]] @ (worth[without | 1 << player] - worth[without])
+    return Shares(values, np.zeros(players), float(worth[0]), float(worth[-1]), "exact", True)
 
 
 def _regressed(game: Game, players: int, total: float, random: np.random.Generator) -> Iterator[tuple[Vector, Vector]]:

@@ -270,13 +270,12 @@ def _damaged(where: str, why: object) -> TraceFault:
 def _resumable(about: dict[str, Any]) -> dict[str, Any]:
     """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
     its judge. Nor need an empty section."""
-
-    def matched(name: str, table: Any) -> Any:
-        if not isinstance(table, dict):
-            return table
-        return {key: value for key, value in table.items() if value != {} and (name, key) != ("config", "judge")}
-
-    return {name: matched(name, table) for name, table in about.items()}
+    return {
+        name: {key: value for key, value in table.items() if value != {} and (name, key) != ("config", "judge")}
+        if isinstance(table, dict)
+        else table
+        for name, table in about.items()
+    }
 
 
 def _encoded(data: Any, what: str, indent: int | None = None) -> str:

@@ -1,22 +1,11 @@
 """Everything that Surefoot raises on purpose.
 
-    SurefootError                    one line that says what happened, with what, and what to do
-    ├── UsageError                   the user can mend it: a wrong name, value, path or file
-    │   ├── ConfigError              a setting that does not exist or does not fit
-    │   │   └── UnagreedCode         a configuration file names code that its user never agreed to
-    │   ├── QuestionError            an empty or an over-long question
-    │   ├── FieldFault               a document's fields, or a filter over them, that cannot be kept
-    │   ├── IndexFault               no index there, a damaged one, or one of another version
-    │   ├── TraceFault               a file that is not a trace, or one of another schema
-    │   └── MissingExtra             an optional dependency that is not installed
-    ├── Cancelled                    nobody waits for the answer any more; the question ends without one
-    └── ComponentError               a part failed while it was at work; the pipeline takes its declared fallback
-        ├── ModelError               a model file that is missing, damaged or does not load
-        ├── EndpointError            a server that is down, slow, or answers what it should not
-        ├── OverBudget               the budget of a question, or of a run, has too little left
-        ├── NetworkError             another machine: not allowed, not reached, too slow, too large, garbled
-        └── SearchError              a searcher that could not search
-            └── Throttled            its provider asks to wait, or its quota is spent
+    SurefootError
+    ├── UsageError       the user can mend it: ConfigError (UnagreedCode), QuestionError, FieldFault, IndexFault,
+    │                    TraceFault, MissingExtra
+    ├── Cancelled
+    └── ComponentError   a part failed at work: ModelError, EndpointError, OverBudget, NetworkError,
+                         SearchError (Throttled)
 
 Errors of libraries are turned into these where the library is called, never elsewhere.
 """
