@@ -19,7 +19,7 @@ from surefoot.config.consent import NAMES, named
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.evidence.answer_policy import Fallback
 from surefoot.evidence.citations import Check
-from surefoot.evidence.policies import POLICIES, PRESETS
+from surefoot.evidence.policies import PRESETS
 from surefoot.evidence.ranking import Decompose
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.self_rag import Paragraphs
@@ -40,7 +40,6 @@ YOURS = ("index", "network", "judge", "server")
 may come in."""
 
 WORDS: dict[tuple[str, str], Sequence[str]] = {
-    ("policy", "use"): tuple(POLICIES),
     ("refiner", "mode"): tuple(CUTS),
     ("thresholds", "preset"): tuple(PRESETS),
     ("evaluator", "task"): tuple(PRESETS),
@@ -126,21 +125,18 @@ def knows(section: str, key: str, word: str) -> bool:
     a label."""
     if (section, key) in WORDS:
         return word in WORDS[section, key]
-    if key in NAMES and section in components.ROOMS:
+    if key in NAMES and section in components.ROLES:
         return word in components.built_in(section)
     return key in _LABELS and section in ("thresholds", "evaluator")
 
 
 def _foreign(section: str, values: Any, own: Config) -> list[str]:
     """The components of a recorded section that are neither Surefoot's nor the user's."""
-    mine = {*named(section, own[section])}
+    words = [word for word in named(section, values) if word not in {*named(section, own[section])}]
     if section == "judge":
-        return [word for word in named(section, values) if ":" in word and word not in mine]
-    return [
-        word
-        for word in named(section, values)
-        if not (word in mine or _OWN.fullmatch(word) or knows(section, "use", word) or _reranks(section, word))
-    ]
+        return [word for word in words if ":" in word]
+    reranking = components.built_in("evaluator") if section == "retriever" else ()
+    return [word for word in words if not (_OWN.fullmatch(word) or knows(section, "use", word) or word in reranking)]
 
 
 def _section(role: str, at: str, values: Mapping[str, Any], own: Mapping[str, Any], left: list[str]) -> dict[str, Any]:
@@ -180,14 +176,9 @@ def _plain(role: str, key: str, value: Any) -> bool:
     return isinstance(value, list | tuple) and all(_plain(role, key, one) for one in value)
 
 
-def _reranks(section: str, word: str) -> bool:
-    """True for an evaluator of Surefoot's, which a retriever may be made of."""
-    return section == "retriever" and word in components.built_in("evaluator")
-
-
 def _inside(role: str, use: str | None) -> bool:
-    own = {f"surefoot.{components.ROOMS[role]}.{name}" for name in INSIDE[role]}
-    return use in INSIDE[role] or use == _given.USE or str(use).partition(":")[0] in own
+    module = str(use).partition(":")[0].removeprefix(f"surefoot.{components.ROOMS[role]}.")
+    return module in INSIDE[role] or use == _given.USE
 
 
 def _keys(values: Any) -> Mapping[str, Any]:
