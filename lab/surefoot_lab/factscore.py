@@ -28,8 +28,7 @@ from surefoot.cli._console import REASONS, counting, out, plain, pulling, write_
 from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
 from surefoot.evaluate.ask import questions
-from surefoot.evaluate.ask.context import inside, outside
-from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.ask.questions import Example, inside, outside
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run import manifest, store
 from surefoot.run.store import mend, recorded, to_json, values

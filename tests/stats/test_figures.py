@@ -25,6 +25,8 @@ from surefoot.stats.figures import (
     token_f1,
     wilson,
 )
+from surefoot.stats.groups import averaged, count, error, numbered, visible
+from surefoot.stats.text import interval, number, percent
 
 
 @pytest.mark.parametrize(
@@ -74,17 +76,7 @@ def test_the_interval_holds_the_share(case: tuple[int, int]) -> None:
     assert wilson(trials - successes, trials) == pytest.approx((1 - high, 1 - low))
 
 
-SCORED = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
 """(score, label, how often it counts): few distinct scores, so that many are tied."""
-
-
-@settings(deadline=None)
-@given(SCORED)
-def test_the_auc_is_the_share_of_pairs_in_order(items: list[tuple[int, bool, int]]) -> None:
-    """Counted one by one: relevant above irrelevant one, equal one half."""
-    pairs = [(s > t) + (s == t) / 2 for s, is_s, _ in items for t, is_t, _ in items if is_s and not is_t]
-    expected = sum(pairs) / len(pairs) if pairs else None
-    assert roc_auc([s for s, _, _ in items], [is_s for _, is_s, _ in items]).value == pytest.approx(expected)
 
 
 def test_a_resample_draws_as_many_questions_as_there_are() -> None:
@@ -177,3 +169,64 @@ def test_word_overlap_is_the_best_over_the_golds() -> None:
     assert token_f1("old grey bell", ["grey bell tower", "bell"]) == pytest.approx(2 / 3)
     assert token_f1("bell bell", ["bell"]) == pytest.approx(2 / 3)
     assert token_f1("bell", ["tower"]) == token_f1("", ["the"]) == token_f1("bell", []) == 0
+
+
+# Means of records that come in groups, and how many records it takes.
+
+
+def test_records_without_a_group_are_each_their_own() -> None:
+    """Also one whose id is the name of another's group."""
+    assert numbered(["a", "b", "g", "c", ""], {"a": "g", "c": "g", "b": ""}).tolist() == [0, 1, 2, 0, 3]
+
+
+def test_of_no_records_there_is_no_mean() -> None:
+    """And nothing is raised, nor a NaN given."""
+    none = numbered([], {})
+    assert (averaged([], none).value, averaged([], none).low) == (None, None)
+    assert (error(np.zeros(0), none), visible(np.zeros(0), none)) == (None, None)
+
+
+def test_the_error_of_independent_records_is_the_textbooks() -> None:
+    """The standard deviation over the root of n."""
+    values = np.array([0.1, 0.5, 0.3, 0.9, 0.2])
+    assert error(values, np.arange(5)) == pytest.approx(values.std(ddof=1) / np.sqrt(5))
+
+
+def test_copies_of_a_record_make_no_mean_surer() -> None:
+    """Grouped with it they weigh nothing."""
+    values = np.array([0.1, 0.5, 0.3, 0.9, 0.2])
+    copied, numbers = np.tile(values, 10), np.tile(np.arange(5), 10)
+    assert error(copied, numbers) == pytest.approx(error(values, np.arange(5)))
+    assert count(numbers) == 5
+
+
+def test_the_visible_difference_shows_four_times_in_five() -> None:
+    """Simulated: 300 experiments with that difference. Where nothing differs it is None, not 0."""
+    random = np.random.default_rng(2)
+    seen = visible(random.normal(size=400), np.arange(400))
+    assert seen is not None
+    drawn = random.normal(seen, 1.0, size=(300, 400))
+    shown = np.abs(drawn.mean(axis=1)) > 1.96 * drawn.std(axis=1, ddof=1) / 20
+    assert 0.72 < shown.mean() < 0.88
+    assert visible(np.zeros(10), np.arange(10)) is None
+
+
+# Figures are written in one way.
+
+
+def test_a_share_is_written_in_per_cent() -> None:
+    """To three digits, or to the places that are asked for."""
+    assert [percent(share) for share in (None, 0.05, 0.125, 1 / 3)] == ["–", "5 %", "12.5 %", "33.3 %"]
+    assert [percent(share, 0) for share in (0.0, 0.126, 1.0)] == ["0 %", "13 %", "100 %"]
+    assert percent(1, 1) == "100.0 %"
+
+
+def test_a_number_has_a_minus_that_is_one() -> None:
+    """And a dash stands for none."""
+    assert [number(value, "+.2f") for value in (-0.5, 0.25, None)] == ["−0.50", "+0.25", "–"]
+
+
+def test_an_interval_has_both_ends() -> None:
+    """Or is not known."""
+    assert interval(-1.5, 2.0, ".3g") == "−1.5 to 2"
+    assert (interval(None, 1.0, ".1f"), interval(None, None, ".1f", "")) == ("–", "")

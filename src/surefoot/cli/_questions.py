@@ -15,7 +15,7 @@ from surefoot import __version__
 from surefoot.cli._console import err, pulling
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.evaluate.ask import context, questions
+from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.evaluate.problems import PLACES, DataProblem
 from surefoot.retrievers import _given
@@ -51,7 +51,7 @@ def question_run(
     """Read the questions and print what is amiss in them. With `texts` those that come with the questions are
     retrieved; None: where there is no index."""
     loaded = questions.load(data, golds, limit)
-    bare = [example.id for example in loaded.examples if not context.inside(example)]
+    bare = [example.id for example in loaded.examples if not questions.inside(example)]
     if texts is None:
         texts = len(bare) < len(loaded.examples) and not Path(config["index"]["path"]).exists()
     if texts:

@@ -186,10 +186,11 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
         components.find(section, word)  # the user installed it; only what is imported says which settings it has
     if word in INSIDE.get(section, {word}):
         return ""
+    asks = f"{section}.{key} = '{word}' asks other machines"
     if not outside:
-        return f"{section}.{key} = '{word}' asks other machines; allow it with --outside"
-    closed = not config.get("network", DEFAULTS["network"]).get("allow", ["*"])
-    return f"{section}.{key} = '{word}' asks other machines, and [network] allows none" if closed else ""
+        return f"{asks}; allow it with --outside"
+    allowed = config.get("network", DEFAULTS["network"]).get("allow", ["*"])
+    return "" if allowed else f"{asks}, and [network] allows none"
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
@@ -220,11 +221,10 @@ def _set(lines: list[str], section: str, values: Mapping[str, Any], gone: Sequen
         setting = f"{key} = {toml_values.spelled(value)}"
         at = next((number for number, line in enumerate(inner) if _key(line) == key), None)
         if at is None:
-            filled = max((number for number, line in enumerate(inner, 1) if line.strip()), default=0)
-            inner.insert(filled, setting + ending)
-        else:
-            comment = re.search(r"[ \t]*#[^\"']*$", inner[at].rstrip("\r\n"))
-            inner[at] = f"{setting}{comment[0] if comment else ''}{ending}"
+            at = max((number for number, line in enumerate(inner, 1) if line.strip()), default=0)
+            inner.insert(at, "")
+        comment = re.search(r"[ \t]*#[^\"']*$", inner[at].rstrip("\r\n"))
+        inner[at] = f"{setting}{comment[0] if comment else ''}{ending}"
     return [*lines[:start], *inner, *lines[end:]]
 
 

@@ -21,7 +21,7 @@ _FIGURES = "first=1st second=2nd third=3rd fourth=4th fifth=5th twenty=20 thirty
 _NUMBERS = {word: str(number) for number, word in enumerate(_UNITS)} | {
     word: figure for word, _, figure in (pair.partition("=") for pair in _FIGURES.split())
 }
-_GLUED = re.compile(r"(?<=[^\W\d_]{3})\d{1,2}$")
+_GLUED = r"(?<=[^\W\d_]{3})\d{1,2}$"
 """A footnote's number that stuck to the word before it."""
 
 
@@ -48,7 +48,7 @@ NAMES = tuple(Likeness.__dataclass_fields__)
 
 def normal(text: str) -> list[str]:
     """The words as they are compared: folded, small numbers in figures, without footnotes that stuck to them."""
-    plain = (_GLUED.sub("", word) for word in words(text))
+    plain = (re.sub(_GLUED, "", word) for word in words(text))
     return [_NUMBERS.get(word, word) for word in plain]
 
 
@@ -78,7 +78,7 @@ def _alike(reply: list[str], new: list[str], answer: str, truth: str, sought: li
     held, back = (_mean([_best(word, others) for word in some]) for some, others in ((sought, there), (new, others)))
     numbers = [word for word in sought if word[0].isdigit()]
     return Likeness(
-        float(_runs(normal(truth), reply) or _together(truth, answer)),
+        float(_runs(truth, answer, normal(truth), reply)),
         held,
         max(held, back),
         near,
@@ -86,20 +86,12 @@ def _alike(reply: list[str], new: list[str], answer: str, truth: str, sought: li
     )
 
 
-def _runs(sought: list[str], reply: list[str]) -> bool:
-    content = [word for word in sought if word not in ("the", "a", "an")]
+def _runs(truth: str, answer: str, sought: list[str], reply: list[str]) -> bool:
+    letters, there = (re.sub(r"[\W_]+", "", fold(text)) for text in (truth, answer))
+    content, plain = ([word for word in some if word not in ("the", "a", "an")] for some in (sought, reply))
     width = len(content)
-    plain = [word for word in reply if word not in ("the", "a", "an")]
-    return bool(content) and any(plain[i : i + width] == content for i in range(len(plain) - width + 1))
-
-
-def _together(truth: str, answer: str) -> bool:
-    letters = _squeezed(truth)
-    return len(letters) >= SHORTEST and not letters.isdigit() and letters in _squeezed(answer)
-
-
-def _squeezed(text: str) -> str:
-    return re.sub(r"[\W_]+", "", fold(text))
+    side_by_side = width and any(plain[i : i + width] == content for i in range(len(plain) - width + 1))
+    return bool(side_by_side) or (len(letters) >= SHORTEST and not letters.isdigit() and letters in there)
 
 
 def _best(word: str, there: dict[str, None]) -> float:
@@ -108,20 +100,17 @@ def _best(word: str, there: dict[str, None]) -> float:
         return 1.0
     if word[0].isdigit() or len(word) < 3:
         return 0.0
-    best = max((_dice(word, other) for other in there if other[0] == word[0]), default=0.0)
+    best, mine = 0.0, _pairs(word)
+    for other in (other for other in there if other[0] == word[0]):
+        others = _pairs(other)
+        dice = 2 * len(mine & others) / (len(mine) + len(others))
+        best = max(best, 1.0 if stem(word) == stem(other) else dice)
     return best if best >= ALIKE else 0.0
 
 
 @lru_cache(maxsize=65536)
 def _pairs(word: str) -> frozenset[str]:
     return frozenset(word[i : i + 2] for i in range(len(word) - 1))
-
-
-def _dice(one: str, other: str) -> float:
-    if stem(one) == stem(other):
-        return 1.0
-    mine, others = _pairs(one), _pairs(other)
-    return 2 * len(mine & others) / (len(mine) + len(others)) if mine and others else 0.0
 
 
 def _mean(each: Sequence[float]) -> float:

@@ -1,12 +1,17 @@
-"""The scores that a judge gives: a value with its reason, none with a reason, or that its metric does not apply."""
+"""Scores of judges: a value with its reason, none with a reason, or that the metric does not apply."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 
 from surefoot.run import meter
-from surefoot.types import Quote, Record, Score
+from surefoot.stats.heads import Head
+from surefoot.types import Grade, Quote, Record, Score, Thresholds
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge
 
@@ -47,3 +52,20 @@ def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
     for what in spent.degraded:
         meter.degrade(what)
     return replace(score, calls=spent.calls, tokens=spent.tokens)
+
+
+@cache
+def head(name: str) -> Head:
+    """One of the package's own: "support" or "equivalence"."""
+    return Head.of(json.loads(files("surefoot.judges").joinpath("heads.json").read_text(encoding="utf-8"))[name])
+
+
+def chance(grade: Grade, own: Thresholds) -> float | None:
+    """The evaluator's probability; where it has none, how far the score lies from the lower to the upper of its own
+    thresholds. None: it could not grade."""
+    if grade.score is None or not math.isfinite(grade.score):
+        return None
+    if grade.probability is not None:
+        return grade.probability
+    width = own.upper - own.lower
+    return min(1.0, max(0.0, (grade.score - own.lower) / width)) if width else float(grade.score >= own.upper)

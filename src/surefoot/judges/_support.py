@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass
 
-from surefoot.judges._heads import head
+from surefoot.judges._scores import head
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, stem, words
 from surefoot.types import Passage, Quote
@@ -75,7 +75,12 @@ class SourceTexts:
 
     def __init__(self, passages: Sequence[Passage], embedder: Embedder) -> None:
         self._embedder = embedder
-        self._sentences = [_read(p.id, text) for p in passages for text in _cut(f"{p.title}\n{p.text}")]
+        self._sentences = []
+        for passage in passages:
+            for text in _cut(f"{passage.title}\n{passage.text}"):
+                plain = tuple(words(plainly(text)))
+                stems = tuple(stem(word) for word in plain)
+                self._sentences.append(_Sentence(passage.id, text, plain, stems, frozenset(stems)))
         self._vectors: Matrix = embedder.embed([one.text for one in self._sentences])
         self._words = {word for one in self._sentences for word in one.words}
         self._stems = {word for one in self._sentences for word in one.stems}
@@ -97,8 +102,13 @@ class SourceTexts:
         near = max(ranks)[0] / len(sought) if len(sought) < FEWEST else max(0.0, float(cosines.max()))
         numbers = [word for word in plain if word[0].isdigit()]
         stems = tuple(stem(word) for word in plain)
+        if known := _triples(stems):
+            triples = sum(triple in self._triples for triple in known) / len(known)
+        else:  # fewer than three words
+            runs = (one.stems[i : i + len(stems)] for one in self._sentences for i in range(len(one.stems)))
+            triples = float(stems in runs)
         shared = Shared(
-            self._triple_share(stems),
+            triples,
             near,
             float(bool(_PERSON.intersection(plain) - self._words)),
             sum(word not in self._words for word in numbers) / len(numbers) if numbers else 0.0,
@@ -112,13 +122,6 @@ class SourceTexts:
         each = tuple(self.of(claim) for claim in claims)
         least = min(range(len(each)), key=lambda place: each[place].probability)
         return ClaimSupport(each, claims[least], each[least])
-
-    def _triple_share(self, stems: tuple[str, ...]) -> float:
-        if len(stems) < 3:
-            width = len(stems)
-            return float(any(stems == s.stems[i : i + width] for s in self._sentences for i in range(len(s.stems))))
-        triples = _triples(stems)
-        return sum(triple in self._triples for triple in triples) / len(triples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +171,6 @@ def _cut(text: str) -> Iterator[str]:
         for start, end in sentences(line):
             if words(plainly(line[start:end])):
                 yield line[start:end]
-
-
-def _read(passage_id: str, text: str) -> _Sentence:
-    plain = tuple(words(plainly(text)))
-    stems = tuple(stem(word) for word in plain)
-    return _Sentence(passage_id, text, plain, stems, frozenset(stems))
 
 
 def _triples(stems: Sequence[str]) -> list[tuple[str, ...]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from surefoot.judges._equivalence import normal, telling
-from surefoot.judges._heads import chance
-from surefoot.judges._scores import lacks, scored, unscored
+from surefoot.judges._scores import chance, lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.text.words import stem

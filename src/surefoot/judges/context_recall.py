@@ -6,8 +6,7 @@ from dataclasses import astuple
 from typing import ClassVar
 
 from surefoot.judges._equivalence import likeness, telling
-from surefoot.judges._heads import chance
-from surefoot.judges._scores import lacks, scored, unscored
+from surefoot.judges._scores import chance, lacks, scored, unscored
 from surefoot.judges._support import SourceTexts, claims
 from surefoot.types import Metric, Passage, Quote, Record, Score
 from surefoot.types.protocols import Embedder, Evaluator

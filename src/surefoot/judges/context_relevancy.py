@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from surefoot.judges._heads import chance
-from surefoot.judges._scores import lacks, scored, unscored
-from surefoot.types import Grade, Metric, Passage, Quote, Record, Score
+from surefoot.judges._scores import chance, lacks, scored, unscored
+from surefoot.types import Metric, Quote, Record, Score
 from surefoot.types.protocols import Evaluator
 
 SPLIT = 0.75
@@ -62,11 +61,9 @@ class ContextRelevancy:
         if not known:
             return unscored(self, record, f"no context could be graded: {grades[0].reason}")
         best = max(known, key=lambda place: chances[place] or 0.0)
-        return self._score(record, texts[best], grades[best], chances[best] or 0.0, len(texts))
-
-    def _score(self, record: Record, passage: Passage, grade: Grade, sure: float, of: int) -> Score:
+        passage, grade, sure = texts[best], grades[best], chances[best] or 0.0
         cut = split(passage.text)
-        reason = f"of {of} contexts, {passage.id} answers the question best ({sure:.2f})"
+        reason = f"of {len(texts)} contexts, {passage.id} answers the question best ({sure:.2f})"
         pointed = passage.text[slice(*grade.span)] if grade.span else ""
         reason += f", with “{pointed}”" if pointed else ""
         reason += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""

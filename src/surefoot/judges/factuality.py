@@ -6,8 +6,7 @@ from dataclasses import astuple
 from typing import ClassVar
 
 from surefoot.judges._equivalence import Likeness, likeness, telling
-from surefoot.judges._heads import head
-from surefoot.judges._scores import lacks, scored
+from surefoot.judges._scores import head, lacks, scored
 from surefoot.judges._support import SourceTexts, claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.types import Metric, Passage, Quote, Record, Score
@@ -60,15 +59,11 @@ class Factuality:
         long = [truth for truth in truths if len(telling(truth)) > SHORT]
         short = [truth for truth in truths if truth not in long]
         found = [self._by_facts(record, record.answer, truth) for truth in long]
-        if short:
-            found.append(self._as_one(record, record.answer, short))
+        each = likeness(record.question, plainly(record.answer), short, self.embedder) if short else []
+        for truth, like in zip(short, each, strict=True):
+            chance = head("equivalence").probability(astuple(like))
+            found.append(scored(self, record, chance, _why(truth, like), Quote(truth, "truth", True)))
         return max(found, key=lambda score: score.value or 0.0)
-
-    def _as_one(self, record: Record, answer: str, truths: list[str]) -> Score:
-        each = likeness(record.question, plainly(answer), truths, self.embedder)
-        chances = [head("equivalence").probability(astuple(one)) for one in each]
-        best = max(range(len(truths)), key=lambda place: chances[place])
-        return scored(self, record, chances[best], _why(truths[best], each[best]), Quote(truths[best], "truth", True))
 
     def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
         source = SourceTexts([Passage("answer", answer)], self.embedder)

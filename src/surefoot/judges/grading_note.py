@@ -34,8 +34,7 @@ class Structure:
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern, re.IGNORECASE | re.MULTILINE)
-    return lambda answer: bool(compiled.search(answer))
+    return lambda answer: bool(re.search(pattern, answer, re.IGNORECASE | re.MULTILINE))
 
 
 def _listed(answer: str) -> bool:
@@ -54,14 +53,6 @@ def _json(answer: str) -> bool:
         return isinstance(parsed(re.sub(r"^```\w*|```$", "", answer.strip())), dict | list)
     except ValueError:
         return False
-
-
-def _numbered(answer: str) -> bool:
-    return any(word[0].isdigit() for word in normal(answer))
-
-
-def _named(answer: str) -> bool:
-    return any(name[0].isalpha() for name in names(f"It is {answer}"))
 
 
 _CLAUSE = r"(?:^|[.!?:;,]\s+)\W*"
@@ -94,7 +85,7 @@ STRUCTURES = {
         "give a number",
         r"\bnumber\b|\bquantit\w+|\bamounts?\b|\bcount\b",
         r"\bhow (?:many|much|old|tall|long|far|high|deep|big|large)\b",
-        _numbered,
+        lambda answer: any(word[0].isdigit() for word in normal(answer)),
     ),
     "a date or time": Structure(
         "give a date or time",
@@ -103,7 +94,10 @@ STRUCTURES = {
         _matches(_DATE),
     ),
     "a name": Structure(
-        "give the name of who or what is asked for", r"\bnames? (?:of|the|a|an)\b", rf"{_CLAUSE}(?:by )?whom?\b", _named
+        "give the name of who or what is asked for",
+        r"\bnames? (?:of|the|a|an)\b",
+        rf"{_CLAUSE}(?:by )?whom?\b",
+        lambda answer: any(name[0].isalpha() for name in names(f"It is {answer}")),
     ),
     "a reason": Structure(
         "give a reason",
@@ -116,10 +110,9 @@ STRUCTURES = {
 
 _LEAST = r"at least|no (?:fewer|less) than"
 _MOST = r"at most|(?:no|not) more than|up to|fewer than|less than"
-_LENGTH = re.compile(
-    rf"\b(?:(?P<least>{_LEAST})\s+|(?:{_MOST})\s+)?(?P<count>\d{{1,4}}|an?|single|one|two|three|four|five|ten)"
-    r"[\s-](?P<unit>word|sentence|paragraph)s?\b",
-    re.IGNORECASE,
+_LENGTH = (
+    rf"(?i)\b(?:(?P<least>{_LEAST})\s+|(?:{_MOST})\s+)?(?P<count>\d{{1,4}}|an?|single|one|two|three|four|five|ten)"
+    r"[\s-](?P<unit>word|sentence|paragraph)s?\b"
 )
 """The length that a note asks for; at most so much where nothing else is named."""
 _COUNTS: dict[str, Callable[[str], int]] = {
@@ -127,7 +120,7 @@ _COUNTS: dict[str, Callable[[str], int]] = {
     "sentence": lambda answer: len(sentences(answer)),
     "paragraph": lambda answer: len([part for part in re.split(r"\n\s*\n", answer) if part.strip()]),
 }
-_RULED_OUT = re.compile(r"\b(?:no|not|without|avoid|rather than|instead of)\b[^,.;]*$", re.IGNORECASE)
+_RULED_OUT = r"(?i)\b(?:no|not|without|avoid|rather than|instead of)\b[^,.;]*$"
 
 
 class GradingNote:
@@ -182,11 +175,14 @@ class GradingNote:
 def required(note: str, answer: str) -> dict[str, bool]:
     """The structures that the note asks for and does not rule out, each with whether the answer has it."""
     found = {}
-    if (match := _LENGTH.search(note)) and not _RULED_OUT.search(note[: match.start()]):
-        found[match[0].lower()] = _long_enough(match, answer)
+    if (match := re.search(_LENGTH, note)) and not re.search(_RULED_OUT, note[: match.start()]):
+        number = normal(match["count"])[0]
+        count = int(number) if number.isdecimal() else 1
+        there = _COUNTS[match["unit"].lower()](answer)
+        found[match[0].lower()] = there >= count / SLACK if match["least"] else 0 < there <= count * SLACK
     for name, structure in STRUCTURES.items():
         match = re.search(structure.named, note, re.IGNORECASE)
-        if match and not _RULED_OUT.search(note[: match.start()]):
+        if match and not re.search(_RULED_OUT, note[: match.start()]):
             found[name] = structure.present(answer)
     return found
 
@@ -195,17 +191,10 @@ def note_of(question: str) -> str:
     """The note that the rules write from a question alone: the form that it names, and the one that its kind asks for;
     empty where that is nothing that they know, as with "what is …", which any form may answer."""
     text = " ".join(question.split())
-    length = _LENGTH.search(text)
+    length = re.search(_LENGTH, text)
     kind = next((one for one in STRUCTURES.values() if one.kind and re.search(one.kind, text, re.IGNORECASE)), None)
     forms = (STRUCTURES[name] for name in ("a table", "JSON", "code", "its sources", "a yes or no"))
     wishes = [f"be of {length[0].lower()} length"] if length else []
     wishes += [one.wish for one in forms if re.search(one.named, text, re.IGNORECASE)]
     wishes += [kind.wish] if kind else []
     return f"The response should {', and '.join(dict.fromkeys(wishes))}." if wishes else ""
-
-
-def _long_enough(wanted: re.Match[str], answer: str) -> bool:
-    number = normal(wanted["count"])[0]
-    count = int(number) if number.isdecimal() else 1
-    there = _COUNTS[wanted["unit"].lower()](answer)
-    return there >= count / SLACK if wanted["least"] else 0 < there <= count * SLACK

@@ -13,7 +13,7 @@ from surefoot.run import meter
 from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
-from surefoot.types import Completion, Message, Metric, Passage, Quote, Record, Score, protocols
+from surefoot.types import Completion, Message, Metric, Quote, Record, Score, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.llms import Spent
 
@@ -167,21 +167,21 @@ def prompt(
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )
-    parts = [f"{_heading(name, record)}\n{quoted(_shown(name, record))}" for name in metric.sees]
+    parts = [_part(name, record) for name in metric.sees]
     if number > 1:
         parts.append(f"This is judgement {number} of the same; judge as if it were the first.")
     if again:
         parts.append("Your last reply did not have the form that was asked for. Keep it short.")
     form = f'{{"explanation": "…", "{metric.key}": a rating from "1" to "5", "quotes": ["…"]}}'
     parts.append(f"Reply with this JSON object and nothing else: {form}")
-    return [Message("system", rules), Message("user", sendable("\n\n".join(parts)))]
+    return [Message("system", rules), Message("user", _sendable("\n\n".join(parts)))]
 
 
 def note_prompt(question: str, again: bool = False) -> list[Message]:
     """The conversation that asks for a grading note; it sees the question alone."""
     repeated = "Your last reply did not have the form that was asked for. " if again else ""
     form = f'Reply with this JSON object and nothing else: {{"note": "{_BEGINNING} …"}}'
-    return [Message("system", _NOTE), Message("user", sendable(f"{quoted([question])}\n\n{repeated}{form}"))]
+    return [Message("system", _NOTE), Message("user", _sendable(f"{_quoted([question])}\n\n{repeated}{form}"))]
 
 
 def note_in(reply: str) -> str:
@@ -223,21 +223,15 @@ def _rating(value: object) -> int | None:
     return int(number[1]) if number and isinstance(value, str | int | float) else None
 
 
-def quoted(texts: Sequence[str]) -> str:
+def _quoted(texts: Sequence[str]) -> str:
     """Texts as lines that begin with >, without anything that could pass for a turn of a conversation."""
     lines = (line(part) for text in texts for part in text.splitlines() or [""])
     return "\n".join(f"> {stated}" for stated in lines if stated) or ">"
 
 
-def sendable(text: str) -> str:
+def _sendable(text: str) -> str:
     """Without half characters, which no endpoint can be sent."""
     return text.encode("utf-8", "replace").decode()
-
-
-def passage_lines(passages: Sequence[Passage]) -> list[str]:
-    """Retrieved passages as they are shown: numbered, with their titles, without orders to a machine, a line each."""
-    shown = (screened(passage) for passage in passages)
-    return [f"[{n}] {f'{line(p.title)}: ' if p.title else ''}{line(p.text)}" for n, p in enumerate(shown, start=1)]
 
 
 def seen(metric: Metric, record: Record) -> dict[str, str]:
@@ -265,18 +259,18 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split()).strip("\"'“”‘’…. ")
 
 
-def _heading(name: str, record: Record) -> str:
-    return "Reference answers, any of which will do:" if name == "truths" and record.truths[1:] else _HEADINGS[name]
-
-
-def _shown(name: str, record: Record) -> list[str]:
+def _part(name: str, record: Record) -> str:
+    """A field of the record under its heading; passages are numbered, without orders to a machine, a line each."""
+    heading = _HEADINGS[name]
     if name == "contexts":
-        texts = passage_lines(record.contexts or ())
+        passages = enumerate(map(screened, record.contexts or ()), start=1)
+        texts = [f"[{n}] {f'{line(p.title)}: ' if p.title else ''}{line(p.text)}" for n, p in passages]
     elif name == "truths" and record.truths[1:]:
+        heading = "Reference answers, any of which will do:"
         texts = [f"Possible answers: {'; '.join(map(line, record.truths))}"]
     else:
         texts = [*record.truths] if name == "truths" else [getattr(record, name)]
-    return [text for text in texts if text] or [_NOTHING.get(name, "")]
+    return f"{heading}\n{_quoted([text for text in texts if text] or [_NOTHING.get(name, '')])}"
 
 
 _NOTE_FORM = object_form({"note": {"type": "string", "pattern": f'^{_BEGINNING} [^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'}})

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate.diagnose.remedies import REMEDIES
-from surefoot.evaluate.report.form import bullets, count_sentences, count_words, violations
+from surefoot.evaluate.report.form import bullets, count_sentences, count_words, unsupported, violations
 
 GIST = "word " * 15
 LINE = (GIST + "end.").strip()
@@ -92,17 +91,25 @@ def test_whatever_a_model_says_is_checked_and_not_believed(said: Any) -> None:
     assert violations({"insights": said})
 
 
-@pytest.mark.parametrize("key", REMEDIES)
-def test_the_rules_texts_keep_the_lengths(key: tuple[str, str]) -> None:
-    """Whatever the counts before them."""
-    remedy = REMEDIES[key]
-    for count in ("1 of 2", "1,234 of 99,999"):
-        made = item(
-            title=remedy.title,
-            problem_detection_gist=f"In {count} records {remedy.gist}",
-            root_cause_analysis_gist=remedy.cause_gist,
-            evidence_trace_gist=f"{count} records show it: {remedy.shown}",
-            recommended_protocol_gist=f"- {remedy.do}\n- {remedy.also}",
-        )
-        assert violations(report(made)) == ()
-    assert 3 <= count_words(remedy.fault) <= 5
+# Numbers and quotations of a narrative against what the model was shown.
+
+
+SHOWN = {"avg_score": 0.312, "records": 40, "lost": 12, "question": "Who “built” the Ruvel Bridge in 1911?", "k": 2500}
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("It averages 0.31, or 31 %, or 31.2%, of 40 records; 12 are lost.", ()),
+        ("It is below 0.5, in two of 3 stages (95 % interval).", ()),
+        ("1. First.\n12. Then.", ()),
+        ("The T-34 and 2,500 passages.", ()),
+        ("“who BUILT   … Ruvel Bridge” was asked in 1911.", ()),
+        ("It averages 0.35, and 0.313.", ("0.35", "0.313")),
+        ("45 % are lost; 13 of them twice.", ("45 %", "13")),
+        ("“Who built the Torvath Bridge?” was asked.", ("“Who built the Torvath Bridge?”",)),
+    ],
+)
+def test_what_was_not_shown_is_named(text: str, wrong: tuple[str, ...]) -> None:
+    """To the digits written; small numbers and the bands are a way of speaking."""
+    assert unsupported(text, SHOWN) == wrong

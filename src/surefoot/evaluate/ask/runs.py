@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.evaluate.ask.choices import Posed, task
-from surefoot.evaluate.ask.context import inside, outside
-from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.ask.questions import Example, inside, outside
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.run.recorder import safely

@@ -11,8 +11,7 @@ from itertools import islice
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, plain_text
-from surefoot.evaluate.records.passages import passages
+from surefoot.evaluate.records.messages import Who, passages, plain_text
 from surefoot.evaluate.records.source import CONVERT
 from surefoot.text.json_values import logged
 from surefoot.types import Record

@@ -17,8 +17,7 @@ from datetime import datetime
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, nested, plain_text, words
-from surefoot.evaluate.records.passages import passages
+from surefoot.evaluate.records.messages import Who, nested, passages, plain_text, words
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
 

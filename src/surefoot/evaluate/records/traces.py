@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.passages import distinct
+from surefoot.evaluate.records.messages import distinct
 from surefoot.run.store import from_json, recorded
 from surefoot.text.words import sentences
 from surefoot.types import Answer, Passage, Record, Trace

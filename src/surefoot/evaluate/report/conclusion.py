@@ -5,14 +5,12 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
-from surefoot.evaluate.score.examples import sampled
-from surefoot.evaluate.score.summaries import summaries
+from surefoot.evaluate.score.summaries import sampled, summaries
 from surefoot.run.store import to_json, write_text
 from surefoot.text.json_values import spelled
 from surefoot.types import Diagnosis, Summary
@@ -37,16 +35,11 @@ def concluded(
     run = opened(folder)
     found = summaries(run.scores, run.groups)
     if llm:
-        config, samples = configured(run.records), sampled(run.scores)
-        scored = ScoredRun(run.records, run.scores, found, config, run.metrics, samples)
+        scored = ScoredRun(run.records, run.scores, found, configured(run.records), run.metrics, sampled(run.scores))
         made = report(llm, scored, corpus, executor)
     else:
         made = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
-    _write(folder / SUMMARIES, found)
-    _write(folder / DIAGNOSIS, made)
+    for name, value in ((SUMMARIES, found), (DIAGNOSIS, made)):
+        write_text(folder / name, spelled(to_json(value), indent=1) + "\n")
     write_text(folder / REPORT, as_markdown(made, found, run.metrics))
     return Conclusion(found, made)
-
-
-def _write(path: Path, value: Any) -> None:
-    write_text(path, spelled(to_json(value), indent=1) + "\n")

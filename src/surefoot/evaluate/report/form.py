@@ -1,7 +1,8 @@
-"""The form of a report: how long its parts may be, checked the same for rules and models."""
+"""The checks of a report, the same for rules and models: the length of its parts, and its numbers and quotations."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
@@ -34,7 +35,14 @@ _VERBS = frozenset("implement complement supplement document bring apply referen
 
 def violations(report: Mapping[str, Any], cases: int = 2) -> tuple[str, ...]:
     """Each breach of the rules in a sentence; empty: there is none. `cases`: the fewest that an item quotes."""
-    return tuple(_violations(report, cases))
+    broken, items = [*_texts(report, TOPS)], report.get("insights")
+    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
+        return (*broken, "insights must be a list of objects")
+    if len(items) > MOST_ITEMS:
+        broken.append(f"insights has {len(items)} items and may have at most {MOST_ITEMS}")
+    for number, item in enumerate(items):
+        broken += [f"insights[{number}].{what}" for what in _item_violations(item, cases)]
+    return tuple(broken)
 
 
 def count_words(text: str) -> int:
@@ -61,18 +69,6 @@ _COUNTS: dict[str, Callable[[str], int]] = {
 }
 
 
-def _violations(report: Mapping[str, Any], cases: int) -> Iterator[str]:
-    yield from _texts(report, TOPS)
-    items = report.get("insights")
-    if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
-        yield "insights must be a list of objects"
-        return
-    if len(items) > MOST_ITEMS:
-        yield f"insights has {len(items)} items and may have at most {MOST_ITEMS}"
-    for number, item in enumerate(items):
-        yield from (f"insights[{number}].{what}" for what in _item_violations(item, cases))
-
-
 def _texts(values: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
     for name in names:
         if not _text(value := values.get(name)):
@@ -89,8 +85,12 @@ def _item_violations(item: Mapping[str, Any], cases: int) -> Iterator[str]:
     if _text(evidence := item.get("evidence_trace")):
         yield from _evidence(evidence, cases)
     if _text(protocol := item.get("recommended_protocol_gist")):
-        idle = (step for step in bullets(protocol) if not _acts(step))
-        yield from (f"recommended_protocol_gist: “{step[:40]}” must start with a verb" for step in idle)
+        for step in bullets(protocol):
+            # Told by what starts no command, since any noun may be a verb.
+            first = re.match(r"[^\w`]*([A-Za-z]+)", step)
+            word = first[1].lower() if first else ""
+            if word not in _VERBS and (not word or word in STOP_WORDS or _NO_VERB.match(word)):
+                yield f"recommended_protocol_gist: “{step[:40]}” must start with a verb"
 
 
 def _evidence(text: str, cases: int) -> Iterator[str]:
@@ -110,12 +110,45 @@ def _within(name: str, unit: str, count: int, least: int, most: int) -> Iterator
         yield f"{name} has {count} {unit} and must have {wanted}"
 
 
-def _acts(bullet: str) -> bool:
-    """True if a bullet seems to start with a verb: told by what starts no command, since any noun may be a verb."""
-    first = re.match(r"[^\w`]*([A-Za-z]+)", bullet)
-    word = first[1].lower() if first else ""
-    return word in _VERBS or (bool(word) and word not in STOP_WORDS and not _NO_VERB.match(word))
-
-
 def _text(value: Any) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
+
+
+BANDS = (0.5, 0.9, 95.0)
+"""Numbers that every text may use: the ends of the bands, and the confidence of intervals."""
+SMALL = 5
+"""Whole numbers up to this may be a way of speaking, as in "two of 3 stages"."""
+
+_NUMBER = re.compile(r"(?<![\w.])(?<!\w-)\d+(?:,\d{3})*(?:\.\d+)?(?![\w]|\.\d)(\s?%)?")
+_QUOTED = re.compile(r"“([^”]+)”|\"([^\"\n]+)\"")
+_SIGNS = re.compile(r"\\n|[\\\"“”]")
+_MARK = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
+
+
+def unsupported(text: str, shown: Mapping[str, Any]) -> tuple[str, ...]:
+    """The numbers and quotations of the text that do not stand in `shown`, each once.
+
+    A number agrees with one that rounds to it at the digits written; a percentage with a hundredth of itself, too. A
+    quotation agrees but for case and white space, and for what an ellipsis leaves out.
+    """
+    source = _folded(json.dumps(shown, ensure_ascii=False, default=str))
+    numbers = [*BANDS, *(_value(match) for match in _NUMBER.finditer(source))]
+    plain, wrong = _MARK.sub("", text), []
+    for match in _QUOTED.finditer(plain):
+        parts = re.split(r"…|\.\.\.", _folded(match[1] or match[2]))
+        if not all(part.strip(" .,;:!?") in source for part in parts):
+            wrong.append(f"“{match[1] or match[2]}”")
+    for match in _NUMBER.finditer(_QUOTED.sub(" ", plain)):
+        number, half = _value(match), 0.5 * 10.0 ** -len(match[0].partition(".")[2].rstrip(" %")) + 1e-9
+        near = (abs(one - number) <= half or (match[1] and abs(100 * one - number) <= half) for one in numbers)
+        if not (number.is_integer() and number <= SMALL and not match[1]) and not any(near):
+            wrong.append(match[0])
+    return tuple(dict.fromkeys(wrong))
+
+
+def _value(match: re.Match[str]) -> float:
+    return float(match[0].rstrip(" %").replace(",", ""))
+
+
+def _folded(text: str) -> str:
+    return " ".join(_SIGNS.sub(" ", text.casefold().replace("’", "'")).split())

@@ -13,8 +13,16 @@ from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose, insight
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
-from surefoot.evaluate.report.form import GISTS, MOST_ITEMS, PRIORITIES, TEXTS, TOPS, count_sentences, violations
-from surefoot.evaluate.report.grounding import unsupported
+from surefoot.evaluate.report.form import (
+    GISTS,
+    MOST_ITEMS,
+    PRIORITIES,
+    TEXTS,
+    TOPS,
+    count_sentences,
+    unsupported,
+    violations,
+)
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Score, Summary
@@ -98,8 +106,7 @@ def report(llm: LLM, run: ScoredRun, corpus: Corpus | None = None, executor: Exe
 
 def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tuple[Insight, ...]:
     """One for each metric that has a mean, each from a call of its own; where that fails, the rules'."""
-    each = (executor.map if executor else map)(lambda summary: _insight(llm, run, summary), run.judged)
-    return tuple(each)
+    return tuple((executor.map if executor else map)(lambda summary: _insight(llm, run, summary), run.judged))
 
 
 def insight_messages(run: ScoredRun, summary: Summary, again: str = "") -> list[Message]:
@@ -179,19 +186,15 @@ def _requested(llm: LLM, run: ScoredRun, readings: Sequence[Insight]) -> tuple[d
             broken = ("it is no JSON object",)
             continue
         broken = (*violations(report, min(2, len(run.records))), *_unknown(report, run))
-        broken = broken or _ungrounded(report, run, readings)
+        if not broken:
+            items = report["insights"]
+            texts = [*(report[name] for name in TOPS), *(item[name] for item in items for name in TEXTS)]
+            shown = {"records": len(run.records), "settings": [item.get("settings") for item in items]}
+            wrong = unsupported("\n".join(texts), _report_inputs(run, readings) | shown)
+            broken = (_unfounded(wrong),) if wrong else ()
         if not broken:
             break
     return report, broken
-
-
-def _ungrounded(report: Mapping[str, Any], run: ScoredRun, readings: Sequence[Insight]) -> tuple[str, ...]:
-    """The numbers and quotations of the report that stand nowhere, in a sentence."""
-    texts = [*(report[name] for name in TOPS), *(item[name] for item in report["insights"] for name in TEXTS)]
-    settings = [item.get("settings") for item in report["insights"]]
-    shown = _report_inputs(run, readings) | {"records": len(run.records), "settings": settings}
-    wrong = unsupported("\n".join(texts), shown)
-    return (_unfounded(wrong),) if wrong else ()
 
 
 def _unfounded(wrong: Sequence[str]) -> str:

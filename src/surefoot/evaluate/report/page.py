@@ -109,7 +109,12 @@ def page(contents: Contents) -> str:
     """The file's text. The same contents give the same text."""
     style, script = web.static("viewer.css"), web.joined(_SCRIPTS)
     blocks: list[tuple[str, Any]] = [("head", _head(contents)), ("index", _index(contents))]
-    blocks += [(f"part-{number}", part) for number, part in enumerate(_parts(contents))]
+    scores, attributions = contents.scores, contents.attributions
+    whole = [
+        {"record": record, "scores": scores.get(name, ()), "attribution": attributions.get(name)}
+        for name, record in contents.records.items()
+    ]
+    blocks += [(f"part-{n // PART}", whole[n : n + PART]) for n in range(0, len(whole), PART)]
     data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
     return web.filled("viewer.html", POLICY=policy(), TITLE="Evaluation", STYLE=style, SCRIPT=script, DATA=data)
 
@@ -123,8 +128,7 @@ def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, A
     """A patch as lines of TOML, each behind "+", "-" or " "; `settings` are those it is for, where they are known."""
     for section, keys in patch.items():
         yield " ", f"[{section}]"
-        known = settings.get(section)
-        known = known if isinstance(known, Mapping) else {}
+        known = of if isinstance(of := settings.get(section), Mapping) else {}
         for key, value in keys.items():
             same = key in known and known[key] == value
             if key in known and not same:
@@ -162,44 +166,28 @@ def _words(metric: Metric) -> Json:
 
 def _settings(contents: Contents) -> Json:
     """The configuration that all traces share; else what the run says it is; empty: neither tells."""
-    shared: Json | None = None
-    for record in contents.records.values():
-        config = (record.get("trace") or {}).get("config")
-        if config and shared not in (None, config):
-            return {}
-        shared = config or shared
+    found = [config for one in contents.records.values() if (config := (one.get("trace") or {}).get("config"))]
+    if found:
+        return found[0] if all(config == found[0] for config in found) else {}
     texts = contents.about.get("config")
-    return shared or (texts if isinstance(texts, dict) else {})
+    return texts if isinstance(texts, dict) else {}
 
 
 def _index(contents: Contents) -> Json:
-    """A row of the list for each record: the named columns, then a value a metric."""
+    """A row of the list for each record: id, question, answer and truths, tags, action; then what each metric scores: a
+    number, "unscored", "n/a", or nothing."""
     metrics = list(dict.fromkeys(score["metric"] for scores in contents.scores.values() for score in scores))
-    rows = [_row(contents, one, metrics) for one in contents.records.values()]
+    rows = []
+    for record in contents.records.values():
+        values: dict[str, float | str] = dict.fromkeys(metrics, "")
+        for score in contents.scores.get(record["id"], ()):
+            number, missing = score.get("value"), "unscored" if score.get("applies", True) else "n/a"
+            values[score["metric"]] = missing if number is None else number
+        texts = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
+        action = ((record.get("trace") or {}).get("decision") or {}).get("action", "")
+        question, tags = record["question"][:SEARCHED], record.get("tags", {})
+        rows.append([record["id"], question, texts, tags, action, [*values.values()]])
     return {"metrics": metrics, "part": PART, "rows": rows}
-
-
-def _row(contents: Contents, record: Json, metrics: Sequence[str]) -> list[Any]:
-    """Id, question, answer and truths, tags, action; then what it scores: a number, "unscored", "n/a", or nothing."""
-    by_metric = {score["metric"]: _shown(score) for score in contents.scores.get(record["id"], ())}
-    texts = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
-    action = ((record.get("trace") or {}).get("decision") or {}).get("action", "")
-    values = [by_metric.get(metric, "") for metric in metrics]
-    return [record["id"], record["question"][:SEARCHED], texts, record.get("tags", {}), action, values]
-
-
-def _shown(score: Json) -> float | str:
-    value: float | None = score.get("value")
-    return value if value is not None else "unscored" if score.get("applies", True) else "n/a"
-
-
-def _parts(contents: Contents) -> Iterator[list[Json]]:
-    scores, attributions = contents.scores, contents.attributions
-    whole = [
-        {"record": record, "scores": scores.get(name, ()), "attribution": attributions.get(name)}
-        for name, record in contents.records.items()
-    ]
-    return (whole[start : start + PART] for start in range(0, len(whole), PART))
 
 
 def _packed(value: Any) -> str:

@@ -16,7 +16,7 @@ from surefoot.evaluate.report.conclusion import DIAGNOSIS
 from surefoot.explain.grade import as_graded, explain
 from surefoot.run.store import ENVIRONMENTS, Run, from_json
 from surefoot.text.json_values import parsed
-from surefoot.types import Attribution, Diagnosis, Record, Trace
+from surefoot.types import Attribution, Diagnosis, Trace
 from surefoot.types.errors import SurefootError, TraceFault, UsageError
 from surefoot.types.protocols import Evaluator
 
@@ -80,17 +80,14 @@ def worded(
     run_file = Run(folder, {name: value for name, value in run.about.items() if name != ENVIRONMENTS}, ATTRIBUTIONS)
     with run_file.held():
         for id in ids:
-            found = _worded(records[id], built, options)
-            if found.attribution:
-                run_file.add(id, found.attribution)
-            yield found
-
-
-def _worded(record: Record, built: Callable[[Trace], Evaluator], options: dict[str, Any]) -> Worded:
-    if not (trace := record.trace):
-        return Worded(record.id, None, "it has no trace, which would say what was graded, and by what")
-    try:
-        evaluator = built(trace)
-        return Worded(record.id, explain(evaluator, trace.standalone_question, as_graded(trace, evaluator), **options))
-    except SurefootError as error:
-        return Worded(record.id, None, str(error))
+            if not (trace := records[id].trace):
+                yield Worded(id, None, "it has no trace, which would say what was graded, and by what")
+                continue
+            try:
+                evaluator = built(trace)
+                found = explain(evaluator, trace.standalone_question, as_graded(trace, evaluator), **options)
+            except SurefootError as error:
+                yield Worded(id, None, str(error))
+                continue
+            run_file.add(id, found)
+            yield Worded(id, found)

@@ -1,4 +1,4 @@
-"""The scores of each metric summed up: mean with interval, coverage, and the bounds that the missing ones leave."""
+"""The scores of each metric: mean with interval, coverage, the bounds that missing ones leave, and examples."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from math import isfinite
+from random import Random
 
 from surefoot.stats.groups import averaged, numbered
 from surefoot.types import Level, Score, Summary
@@ -64,3 +65,31 @@ def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) ->
         level=None if figure.value is None else level(figure.value),
         unscored_because=dict(sorted(missing.items())),
     )
+
+
+SEED = 42
+QUOTAS = 7, 7, 6
+"""Examples of the low, the middle and the high third."""
+
+
+def sampled(scores: Iterable[Score], seed: int = SEED) -> dict[str, tuple[Score, ...]]:
+    """Twenty examples of each scored metric, or all where there are fewer, from the lowest to the highest.
+
+    Thirds are of the ranks, and equal scores are ranked by lot: quantiles of the values would put most of a five-level
+    metric into one band. Above twenty scores each third gives its quota, so no band is short. The order of the scores
+    changes nothing.
+    """
+    there = sorted((s for s in scores if value(s) is not None), key=lambda score: (score.metric, score.record_id))
+    found = {metric: list(mine) for metric, mine in groupby(there, lambda score: score.metric)}
+    return {metric: _sample(f"{seed}\t{metric}", mine) for metric, mine in found.items()}
+
+
+def _sample(lot: str, scores: list[Score]) -> tuple[Score, ...]:
+    Random(f"{lot}\tties").shuffle(scores)  # noqa: S311
+    scores.sort(key=lambda score: value(score) or 0.0)
+    if len(scores) <= sum(QUOTAS):
+        return tuple(scores)
+    random, first, second = Random(lot), round(len(scores) / 3), round(2 * len(scores) / 3)  # noqa: S311
+    thirds = scores[:first], scores[first:second], scores[second:]
+    drawn = [(third, sorted(random.sample(range(len(third)), n))) for third, n in zip(thirds, QUOTAS, strict=True)]
+    return tuple(third[place] for third, places in drawn for place in places)
