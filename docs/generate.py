@@ -32,8 +32,8 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.cli import COMMANDS, app
 from surefoot.cli._commands import START, CommandGroup, LateCommand
+from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.options import SHARED
-from surefoot.config.parts import CASCADE, HYBRID
 from surefoot.config.settings import DEFAULTS
 from surefoot.evaluate.records.rows import NAMES, TAGS
 from surefoot.evidence.policies import PRESETS

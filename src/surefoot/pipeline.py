@@ -29,8 +29,7 @@ from surefoot.run import meter
 from surefoot.run.conversation import Conversation, Turn
 from surefoot.run.cost import NO_BUDGET, Budget
 from surefoot.run.origin import Origin
-from surefoot.run.recorder import Listener, Recorder, safely
-from surefoot.run.stream import streamed
+from surefoot.run.recorder import Listener, Recorder, safely, streamed
 from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import (
     Action,

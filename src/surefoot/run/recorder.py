@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -108,3 +109,22 @@ def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> T
         return ask()
     except Exception as error:  # noqa: BLE001 - one question must not take the others of the batch with it
         return Recorder(question, config).finish(error=f"{type(error).__name__}: {error}")
+
+
+async def streamed(ask: Callable[[Listener], Awaitable[Trace]]) -> AsyncGenerator[Event, None]:
+    """Yield each event that `ask` hands its listener, from whichever thread; raise what it raises. Closing cancels."""
+    heard: asyncio.Queue[Event | None] = asyncio.Queue()
+    tell = asyncio.get_running_loop().call_soon_threadsafe
+
+    def listen(event: Event) -> None:
+        tell(heard.put_nowait, event)
+
+    asking = asyncio.ensure_future(ask(listen))
+    asking.add_done_callback(lambda _: heard.put_nowait(None))
+    try:
+        while event := await heard.get():
+            yield event
+        await asking
+    finally:
+        asking.cancel()
+        await asyncio.wait([asking])
