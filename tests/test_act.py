@@ -205,17 +205,6 @@ def test_a_trace_is_decided_again_from_the_grades_of_what_was_retrieved() -> Non
     assert redecide(trace) == decision
 
 
-@pytest.mark.parametrize("limit", [0, 1, 5])
-def test_a_count_decision_is_replayed_under_any_limit(limit: int) -> None:
-    """The trace does not hold the policy's limit of rewrites, and need not."""
-    seen = with_labels(0, 3)
-    passages = tuple(Passage(grade.passage_id, "text") for grade in seen)
-    for rewrites in range(limit + 1):
-        decision = Count(OWN, max_rewrites=limit).decide(seen, rewrites)
-        assert decision.again == (rewrites < limit)
-        assert redecide(Trace("t", "Q?", passages, seen, decision)) == decision
-
-
 @pytest.mark.parametrize(
     ("decision", "error", "says"),
     [

@@ -31,14 +31,8 @@ def test_over_another_embedder_pairs_are_graded_and_no_thresholds_made_up() -> N
     assert unfitted.grade([("bridge", Passage("1", "bridge"))])[0].score == pytest.approx(1.0)
     with pytest.raises(ConfigError, match="cosine:hashing-256 has no thresholds; fit them"):
         _ = unfitted.thresholds
-
-
-def test_thresholds_can_be_a_table() -> None:
-    """As a configuration gives them."""
-    table = {"upper": 0.6, "lower": 0.3, "strip": 0.3}
-    assert Cosine(Hashing(), table).thresholds == Thresholds(0.6, 0.3, 0.3, "cosine:hashing-256", "set by hand")
-    evaluator = {"use": "cosine", "fitted": table}
-    assert Builder(read({"embedder": "hashing", "evaluator": evaluator})).thresholds.upper == 0.6
+    fitted = {"use": "cosine", "fitted": {"upper": 0.6, "lower": 0.3, "strip": 0.3}}
+    assert Builder(read({"embedder": "hashing", "evaluator": fitted})).thresholds.upper == 0.6
 
 
 def test_the_score_is_the_cosine(cosine: Cosine) -> None:

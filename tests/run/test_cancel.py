@@ -8,11 +8,9 @@ from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from threading import Event as Stop, Thread
-from typing import Any
 
 import pytest
 
-from surefoot import load
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.evaluators.minilm import MiniLM
@@ -22,7 +20,6 @@ from surefoot.llms.scripted import Scripted
 from surefoot.network import transport
 from surefoot.network.pace import Turns, within
 from surefoot.pipeline import Pipeline
-from surefoot.retrievers._given import Given
 from surefoot.run import cancel
 from surefoot.run.store import dumps, loads
 from surefoot.types import Event, Grade, Passage
@@ -104,30 +101,22 @@ def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> Non
     assert trace.steps[-1].error == "nobody waits for the answer any more"
 
 
-def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop) -> None:
     """After those that its threads had begun, however many there are to read; then the threads are free again."""
-    evaluator, read = MiniLM(threads=2), MiniLM._run
-    windows: list[object] = []
+    threads, windows = MiniLM(threads=2)._model, list[int]()
 
-    def counted(self: MiniLM, *given: Any) -> Any:
-        windows.append(given)
+    def read(window: int) -> int:
+        windows.append(window)
         if len(windows) == 3:
             stop.set()
         if stop.is_set():
             time.sleep(0.5)  # as long as a slow machine takes to look whether anybody waits
-        return read(self, *given)
+        return window
 
-    monkeypatch.setattr(MiniLM, "_run", counted)
-    found = tuple(Passage(f"{n}", f"The bridge number {n} is of iron.") for n in range(60))
-    parts = {"retriever": Given(found), "evaluator": evaluator}
-    trace = load({}, parts=parts, pipeline={"k": 60}).run(QUESTION, cancel=stop)
-    assert (trace.error, [step.name for step in trace.steps], len(trace.passages)) == (
-        CANCELLED,
-        ["retrieve", "grade"],
-        60,
-    )
+    with cancel.heeding(stop), pytest.raises(Cancelled):
+        threads.each(read, [(n,) for n in range(60)])
     assert 3 <= len(windows) <= 3 + 3 * 2
-    assert len(evaluator.grade([(QUESTION, passage) for passage in found[:2]])) == 2
+    assert threads.each(read, [(60,), (61,)]) == [60, 61]
 
 
 def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
