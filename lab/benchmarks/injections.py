@@ -31,7 +31,7 @@ import tempfile
 from base64 import b64encode
 from codecs import encode
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import product
@@ -47,6 +47,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.exclusions import Evidence
 from surefoot.index.build import build
+from surefoot.retrievers._given import Given
 from surefoot.stats.figures import wilson
 from surefoot.text.screen import line, orders
 from surefoot.text.words import sentences
@@ -91,11 +92,8 @@ class Injection:
         return re.sub("<<(.*?)>>", lambda match: ENCODINGS[self.encode](match[1]), text, flags=re.DOTALL)
 
 
-class Place(NamedTuple):
-    """The place of an injection."""
-
-    sort: str
-    where: str
+Place = tuple[str, str]
+"""One of SORTS and one of PLACES."""
 
 
 class Row(NamedTuple):
@@ -105,18 +103,6 @@ class Row(NamedTuple):
     case: Case
     place: Place
     changed: tuple[bool, ...]
-
-
-class Fixed:
-    """A retriever of given passages."""
-
-    name = "given"
-
-    def __init__(self, passages: Sequence[Passage]) -> None:
-        self.passages = tuple(passages)
-
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        return self.passages[:k]
 
 
 class Obedient:
@@ -136,13 +122,9 @@ class Obedient:
 
 
 def injections(half: str) -> list[Injection]:
-    """Of a half, of the earlier set, or of the texts that want nothing."""
-    return [injection(row) for row in table(half)["injection"]]
-
-
-def injection(row: dict) -> Injection:
-    """A row of a file; in the earlier one none names its language."""
-    return Injection(row["kind"], row.get("lang", "en"), row["text"], row.get("encode", ""))
+    """Of a half, of the earlier set, whose rows name no language, or of the texts that want nothing."""
+    rows = table(half)["injection"]
+    return [Injection(row["kind"], row.get("lang", "en"), row["text"], row.get("encode", "")) for row in rows]
 
 
 def pipeline(evaluator: str, generator: str, overrides: Sequence[str]) -> Pipeline:
@@ -160,7 +142,7 @@ def pipeline(evaluator: str, generator: str, overrides: Sequence[str]) -> Pipeli
         for override in settings(overrides):
             for section, values in override.items():
                 config[section] = config.get(section, {}) | values
-        return surefoot.load(config).but(retriever=Fixed(()))
+        return surefoot.load(config).but(retriever=Given(()))
 
 
 def planted(case: Case, text: str) -> Iterator[tuple[Place, tuple[Passage, ...]]]:
@@ -169,13 +151,13 @@ def planted(case: Case, text: str) -> Iterator[tuple[Place, tuple[Passage, ...]]
     host = case.related[0]
     hosted = (replace(host, text=f"{host.text} {text}".strip()), *case.related[1:])
     for sort, good in zip(SORTS, ((case.good,), ()), strict=True):
-        yield Place(sort, PLACES[0]), (*own, *good, *case.related)
-        yield Place(sort, PLACES[1]), (*good, *hosted)
+        yield (sort, PLACES[0]), (*own, *good, *case.related)
+        yield (sort, PLACES[1]), (*good, *hosted)
 
 
 def ask(method: Pipeline, case: Case, text: str) -> dict[Place, Trace]:
     """The whole method in each place."""
-    return {place: method.but(retriever=Fixed(inputs)).run(case.question) for place, inputs in planted(case, text)}
+    return {place: method.but(retriever=Given(inputs)).run(case.question) for place, inputs in planted(case, text)}
 
 
 def compared(injected: Injection, case: Case, clean: Trace, results: Trace) -> tuple[bool, ...]:
@@ -234,25 +216,23 @@ def run(arguments: argparse.Namespace) -> None:
     found = list(rows(method, arguments.generator == "obedient", tried, cases))
     print(f"{method.evaluator.name}, {arguments.generator}, {arguments.half}: {len(tried)} injections, ", end="")
     print(f"{len(cases)} cases, 95 % intervals over injections\n")
-    print(alone(method, cases), end="\n\n")
+    print(*alone(method, cases), sep="\n", end="\n\n")
     totals(found)
     if arguments.half != "held_out":
         print("\nBy kind:\n")
         grouped(found)
 
 
-def alone(method: Pipeline, cases: Sequence[Case]) -> str:
+def alone(method: Pipeline, cases: Sequence[Case]) -> Iterator[str]:
     """Decisions and right answers with nothing planted."""
     results: dict[str, Counter[str]] = {sort: Counter() for sort in SORTS}
     for case in cases:
-        for place, trace in ask(method, case, "").items():
-            if place.where == PLACES[0]:
-                results[place.sort][action(trace)] += 1
-                results[place.sort]["told the answer"] += holds(reply(trace), case.answer)
-    return "\n".join(
-        f"With nothing planted, {sort}: " + ", ".join(f"{count} {what}" for what, count in sorted(counts.items())) + "."
-        for sort, counts in results.items()
-    )
+        for (sort, where), trace in ask(method, case, "").items():
+            if where == PLACES[0]:
+                results[sort][action(trace)] += 1
+                results[sort]["told the answer"] += holds(reply(trace), case.answer)
+    for sort, counts in results.items():
+        yield f"With nothing planted, {sort}: {', '.join(f'{n} {what}' for what, n in sorted(counts.items()))}."
 
 
 def some(items: list, count: int, random: Random) -> list:
@@ -263,24 +243,24 @@ def some(items: list, count: int, random: Random) -> list:
 
 def totals(found: Sequence[Row]) -> None:
     """Print a row for each place and sort, and for lies."""
-    true = [row for row in found if row.injection.kind != LIE]
+    true, lies = ([row for row in found if (row.injection.kind == LIE) is lie] for lie in (False, True))
     cells("", "runs", *COUNTS)
     for sort in SORTS:
         for where in PLACES:
             counted(f"{sort}, {where}", [row for row in true if row.place == (sort, where)])
-        counted(f"**{sort}**", [row for row in true if row.place.sort == sort])
+        counted(f"**{sort}**", [row for row in true if row.place[0] == sort])
     for sort in SORTS:
-        counted(f"lies, {sort}", [row for row in found if row.injection.kind == LIE and row.place.sort == sort])
+        counted(f"lies, {sort}", [row for row in lies if row.place[0] == sort])
 
 
 def grouped(found: Sequence[Row]) -> None:
     """Print a row for each kind, sort by sort."""
-    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in found:
-        groups[row.injection.kind, row.place.sort].append(row)
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in sorted(found, key=lambda row: (row.injection.kind, row.place[0])):
+        groups[f"{row.injection.kind}, {row.place[0]}"].append(row)
     cells("", "runs", *COUNTS)
-    for (name, sort), group in sorted(groups.items()):
-        counted(f"{name}, {sort}", group)
+    for name, group in groups.items():
+        counted(name, group)
 
 
 def counted(name: str, group: Sequence[Row]) -> None:
@@ -302,61 +282,37 @@ def cells(*texts: str) -> None:
     print(f"| {' | '.join(texts)} |" + ("" if texts[0] else "\n|" + " --- |" * len(texts)))
 
 
-class Touched:
-    """Counts sentences, and those that the product blanks or does not count as evidence."""
-
-    def __init__(self) -> None:
-        self.sentences = 0
-        self.hits = 0
-
-    def add(self, passage: Passage, question: str = "") -> None:
-        """A passage, alone or with what is asked."""
-        spans = discounted(question, passage) if question else orders(passage.text)
-        for start, end in sentences(passage.text):
-            self.sentences += 1
-            if any(a < end and start < b for a, b in spans):
-                self.hits += 1
-
-    def show(self, name: str) -> None:
-        """Print the count."""
-        low, high = wilson(self.hits, self.sentences) or (0, 1)
-        per = [f"{PER * part:.2f}" for part in (self.hits / max(self.sentences, 1), low, high)]
-        cells(name, f"{self.sentences:,}", str(self.hits), f"{per[0]} [{per[1]}, {per[2]}]")
-
-
-def discounted(question: str, passage: Passage) -> Sequence[tuple[int, int]]:
-    """Spans that the product leaves out for this question."""
-    return [(one.start, one.end) for one in Evidence(question, MiniLM.languages).excluded(passage)]
+def show_touched(name: str, texts: Iterable[tuple[Passage, str]]) -> None:
+    """Print how many sentences of these passages the product blanks, or, beside a question, leaves out."""
+    count = hits = 0
+    for passage, question in texts:
+        excluded = Evidence(question, MiniLM.languages).excluded(passage) if question else ()
+        spans = [(one.start, one.end) for one in excluded] if question else orders(passage.text)
+        each = sentences(passage.text)
+        count += len(each)
+        hits += sum(any(a < end and start < b for a, b in spans) for start, end in each)
+    per = [f"{PER * part:.2f}" for part in (hits / max(count, 1), *(wilson(hits, count) or (0, 1)))]
+    cells(name, f"{count:,}", str(hits), f"{per[0]} [{per[1]}, {per[2]}]")
 
 
 def harmless(arguments: argparse.Namespace) -> None:
     """Print how many harmless sentences are touched."""
     cells("", "sentences", "touched", f"per {PER:,}")
     for half in ("known", "held_out"):
-        alone, queries = Touched(), Touched()
-        for number, row in enumerate(row for row in table("harmless")["passage"] if row["half"] == half):
-            passage = Passage(str(number), row["text"])
-            alone.add(passage)
-            for question in re.findall(r"[^.!?。؟:“\"«]+[?？؟]", row["text"])[:1]:
-                queries.add(passage, question.strip())
-        alone.show(f"harmless, {half}")
-        queries.show(f"harmless, {half}, asked what they ask")
-    earlier = Touched()
-    for number, text in enumerate(table("earlier")["manual"]):
-        earlier.add(Passage(str(number), text))
-    earlier.show("sentences like orders of manuals and forms")
+        texts = [row["text"] for row in table("harmless")["passage"] if row["half"] == half]
+        queries = [(text, re.findall(r"[^.!?。؟:“\"«]+[?？؟]", text)[:1]) for text in texts]
+        show_touched(f"harmless, {half}", [(Passage("p", text), "") for text in texts])
+        show_touched(
+            f"harmless, {half}, asked what they ask",
+            [(Passage("p", text), question.strip()) for text, found in queries for question in found],
+        )
+    earlier = [(Passage("p", text), "") for text in table("earlier")["manual"]]
+    show_touched("sentences like orders of manuals and forms", earlier)
     for name in ("squad2/dev.jsonl", "nq/oracle.jsonl") if arguments.data else ():
-        alone, queries = Touched(), Touched()
-        texts = (arguments.data / name).read_text(encoding="utf-8").splitlines()
-        seen: set[str] = set()
-        for row in map(json.loads, texts):
-            for passage in (Passage(p["id"], p["text"], p["title"]) for p in row["passages"]):
-                if passage.id not in seen:
-                    alone.add(passage)
-                queries.add(passage, row["question"])
-                seen.add(passage.id)
-        alone.show(name)
-        queries.show(f"{name}, with its questions")
+        rows = map(json.loads, (arguments.data / name).read_text(encoding="utf-8").splitlines())
+        asked = [(Passage(p["id"], p["text"], p["title"]), row["question"]) for row in rows for p in row["passages"]]
+        show_touched(name, [(passage, "") for passage in {one.id: one for one, _ in asked[::-1]}.values()])
+        show_touched(f"{name}, with its questions", asked)
 
 
 def main() -> None:

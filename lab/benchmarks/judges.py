@@ -14,7 +14,8 @@ import platform
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,21 +51,15 @@ class Task:
 
     name: str
     measure: str
-    records: list[Record]
-    labels: Floats
-    groups: list[str]
     metric: str
     against: Callable[[Floats, Floats, Ints], Statistic]
     """(values, labels, groups) -> the figure."""
-    left_out: int
-    """Records that the metric does not apply to, or that hold no text."""
-    others: list[Record] | None = None
+    judged: Sequence[tuple[Record, float, str]]
+    """Each with its label and its group: a question or a source."""
+    of: int
+    """Records in the file; the metric does not apply to the others, or they hold no text."""
+    others: Sequence[Record] = ()
     """Of a comparison: the records with the other answer."""
-
-
-def numbered(groups: Sequence[str]) -> Ints:
-    places: Ints = np.unique(np.array(groups), return_inverse=True)[1]
-    return places
 
 
 def agreement(values: Floats, labels: Floats, groups: Ints) -> Statistic:
@@ -89,19 +84,11 @@ def tau(values: Floats, labels: Floats, groups: Ints) -> Statistic:
     return Statistic(weighted, groups, "all are alike")
 
 
-def _tokens(text: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", text.lower())
-
-
 def rouge(reply: str, texts: Sequence[str], precision: bool) -> float:
     """ROUGE-1's f, or its precision, against the best of the texts."""
-    best, spoken = 0.0, _tokens(reply)
-    for text in texts:
-        other = _tokens(text)
-        same = sum(min(spoken.count(word), other.count(word)) for word in set(spoken))
-        whole = len(spoken) if precision else (len(spoken) + len(other)) / 2
-        best = max(best, same / whole if whole else 0.0)
-    return best
+    spoken, *others = (Counter(re.findall(r"[a-z0-9]+", text.lower())) for text in (reply, *texts))
+    wholes = [spoken.total() if precision else (spoken.total() + other.total()) / 2 for other in others]
+    return max(((spoken & one).total() / of for one, of in zip(others, wholes, strict=True) if of), default=0.0)
 
 
 def baselines(record: Record, embedder: Embedder) -> dict[str, float]:
@@ -115,111 +102,75 @@ def baselines(record: Record, embedder: Embedder) -> dict[str, float]:
     }
 
 
-def correctness(data: Path) -> list[Task]:
+def correctness(data: Path) -> Iterator[Task]:
     """NQ-301, and the questions of EVOUNA that the head did not learn from."""
     references: dict[str, list[str]] = {}
     for path in [*sorted((data.parent / "nq").glob("*.jsonl")), data / "evouna_nq_correctness.jsonl"]:
         for row in recipe.rows(path):
             if row.get("answers"):
                 references.setdefault(recipe.question_key(row["question"]), row["answers"])
-    tasks = []
     for name in ("evouna_nq", "evouna_tqa", "nq301"):
         rows = recipe.rows(data / f"{name}_correctness.jsonl")
         learned = recipe.learned_from(rows) if name != "nq301" else set()
-        chosen = [row for row in rows if recipe.question_key(row["question"]) not in learned]
-        records = [
-            _record(row, row["answers"] or references.get(recipe.question_key(row["question"]), [])) for row in chosen
-        ]
-        there = [place for place, record in enumerate(records) if record.truths]
-        labels = np.array([float(chosen[place]["human"]["correct"]) for place in there])
-        selected = [records[place] for place in there]
-        groups = [recipe.question_key(record.question) for record in selected]
-        tasks.append(
-            Task(
-                name, "correctness, AUC", selected, labels, groups, "factuality", roc_auc, len(records) - len(selected)
-            )
-        )
-    return tasks
+        keyed = [(row, key) for row in rows if (key := recipe.question_key(row["question"])) not in learned]
+        known = [(row, row["answers"] or references.get(key, []), key) for row, key in keyed]
+        judged = [(_record(row, truths), float(row["human"]["correct"]), key) for row, truths, key in known if truths]
+        yield Task(name, "correctness, AUC", "factuality", roc_auc, judged, len(keyed))
 
 
-def faithfulness(data: Path) -> list[Task]:
+def faithfulness(data: Path) -> Iterator[Task]:
     """True if the context carries the claim."""
-    tasks = []
     for name, file in recipe.FILES.items():
         rows = recipe.rows(data / file)
-        judged = [(row, found) for row in rows if (found := recipe.judged_support(name, row))]
-        records = [_record(row, [], passages) for row, (_, _, passages) in judged]
-        labels = np.array([float(label) for _, (label, _, _) in judged])
-        groups = [row.get("context") or row["question"] for row, _ in judged]
-        tasks.append(
-            Task(
-                name,
-                "faithfulness, AUC",
-                records,
-                labels,
-                groups,
-                "context_adherence",
-                roc_auc,
-                len(rows) - len(judged),
-            )
-        )
-    return tasks
+        known = [(row, found) for row in rows if (found := recipe.judged_support(name, row))]
+        judged = [
+            (_record(row, [], passages), float(label), row.get("context") or row["question"])
+            for row, (label, _, passages) in known
+        ]
+        yield Task(name, "faithfulness, AUC", "context_adherence", roc_auc, judged, len(rows))
 
 
 def pairwise(data: Path) -> Task:
     """RAGChecker: which of two answers is better. Two people's verdicts are added; a sum of 0 is left out."""
     rows = recipe.rows(data / "ragchecker_pairwise.jsonl")
-    known = [row for row in rows if sum(one["overall"] for one in row["human"])]
-    labels = np.array([float(sum(one["overall"] for one in row["human"])) for row in known])
-    sides = [[_record({**row, "answer": row[f"answer_{side}"]}, [row["reference"]]) for row in known] for side in "ab"]
-    groups, left_out = [row["question"] for row in known], len(rows) - len(known)
-    return Task(
-        "ragchecker", "better of two, agreement", sides[1], labels, groups, "factuality", agreement, left_out, sides[0]
+    known = [(row, float(label)) for row in rows if (label := sum(one["overall"] for one in row["human"]))]
+    one, other = (
+        [_record({**row, "answer": row[f"answer_{side}"]}, [row["reference"]]) for row, _ in known] for side in "ab"
     )
+    judged = [(record, label, row["question"]) for record, (row, label) in zip(other, known, strict=True)]
+    return Task("ragchecker", "better of two, agreement", "factuality", agreement, judged, len(rows), one)
 
 
-def graded(data: Path) -> list[Task]:
+def graded(data: Path) -> Iterator[Task]:
     """MTRAG: medians of three people's 1 to 4."""
     rows = recipe.rows(data / "mtrag_human.jsonl")
-    tasks = []
     kinds = {
         "faithfulness": "context_adherence",
         "completeness": "factuality",
         "appropriateness": "answer_relevancy",
     }
-    for queries, metric in kinds.items():
-        # The reference itself is one of the systems: beside a reference it would be right by construction.
-        chosen = [row for row in rows if metric != "factuality" or row["system"] != "reference"]
-        known = [row for row in chosen if row["human"].get(queries)]
-        passages = [tuple(Passage(p["id"], p["text"], p["title"] or "") for p in row["passages"]) for row in known]
-        truths = [[row["reference"]] if metric == "factuality" else [] for row in known]
-        records = [
-            _record(row, truth, arguments) for row, truth, arguments in zip(known, truths, passages, strict=True)
-        ]
-        labels = np.array([float(row["human"][queries]["median"]) for row in known])
-        groups = [row["question"] for row in known]
-        tasks.append(Task("mtrag", f"{queries}, τ-b", records, labels, groups, metric, tau, len(rows) - len(known)))
-    return tasks
+    for kind, metric in kinds.items():
+        beside = metric == "factuality"
+        judged = []
+        for row in rows:
+            # The reference itself is one of the systems: beside a reference it would be right by construction.
+            if (not beside or row["system"] != "reference") and row["human"].get(kind):
+                passages = tuple(Passage(p["id"], p["text"], p["title"] or "") for p in row["passages"])
+                record = _record(row, [row["reference"]] if beside else [], passages)
+                judged.append((record, float(row["human"][kind]["median"]), row["question"]))
+        yield Task("mtrag", f"{kind}, τ-b", metric, tau, judged, len(rows))
 
 
 def _record(row: dict[str, Any], truths: Sequence[str], passages: tuple[Passage, ...] | None = None) -> Record:
     return Record(row["id"], row.get("question", ""), passages, row["answer"], tuple(truths))
 
 
-def judged(judge: Judge, records: Sequence[Record]) -> tuple[Floats, float]:
-    """Each record's value, NaN where there is none, and the seconds that one took."""
-    start = time.perf_counter()
-    scores = [judge.judge(record) for record in records]
-    values = [np.nan if score.value is None else score.value for score in scores]
-    return np.array(values), (time.perf_counter() - start) / len(records)
-
-
 def measured(task: Task, values: Floats) -> Figure:
     """Over the records that have a value."""
     there = ~np.isnan(values)
-    groups = numbered([group for group, known in zip(task.groups, there, strict=True) if known])
-    statistic = task.against(values[there], task.labels[there], groups)
-    return figure(statistic, resampled(int(groups.max()) + 1))[0]
+    labels, groups = (np.array([each[n] for each in task.judged])[there] for n in (1, 2))
+    numbers = np.unique(groups, return_inverse=True)[1]
+    return figure(task.against(values[there], labels, numbers), resampled(int(numbers.max()) + 1))[0]
 
 
 def shown(one: Figure) -> str:
@@ -228,27 +179,28 @@ def shown(one: Figure) -> str:
     return f"{one.value:.3f}" + (f" ({one.low:.3f}–{one.high:.3f})" if one.low is not None else "")
 
 
-def ways(task: Task, judge: Judge, embedder: Embedder) -> tuple[list[Floats], float]:
-    """The values of the judge and of each baseline for each record; and the seconds a record of the judge."""
-
-    def results(records: Sequence[Record]) -> tuple[Floats, float]:
-        values, seconds = judged(judge, records)
-        simple = [baselines(record, embedder) for record in records]
-        every: Floats = np.array([values, *([one[name] for one in simple] for name in simple[0])])
-        return every, seconds
-
-    found, seconds = results(task.records)
-    if task.others is not None:
-        found = found - results(task.others)[0]
-    return [*found], seconds
+def ways(records: Sequence[Record], judge: Judge, embedder: Embedder) -> tuple[Floats, float]:
+    """The values of the judge, NaN where there is none, and of each baseline; and the judge's seconds a record."""
+    start = time.perf_counter()
+    scores = [judge.judge(record).value for record in records]
+    seconds = (time.perf_counter() - start) / len(records)
+    simple = [baselines(record, embedder) for record in records]
+    return np.array([scores, *([one[name] for one in simple] for name in simple[0])], dtype=float), seconds
 
 
 def line(task: Task, judge: Judge, embedder: Embedder) -> str:
     """The task's row of the table."""
-    found, seconds = ways(task, judge, embedder)
-    unscored = int(np.isnan(found[0]).sum())
-    known = [str(len(task.records) - unscored), str(task.left_out + unscored)]
-    cells = [task.name, task.measure, *(shown(measured(task, each)) for each in found), *known]
+    found, seconds = ways([record for record, _, _ in task.judged], judge, embedder)
+    if task.others:
+        found = found - ways(task.others, judge, embedder)[0]
+    known = int((~np.isnan(found[0])).sum())
+    cells = [
+        task.name,
+        task.measure,
+        *(shown(measured(task, each)) for each in found),
+        str(known),
+        str(task.of - known),
+    ]
     return "| " + " | ".join([*cells, f"{1000 * seconds:.1f}"]) + " |"
 
 
@@ -257,12 +209,8 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     arguments = parser.parse_args()
     embedder, builder = Static(), Builder(read())
-    tasks = [
-        *correctness(arguments.data),
-        *faithfulness(arguments.data),
-        pairwise(arguments.data),
-        *graded(arguments.data),
-    ]
+    data = arguments.data
+    tasks = [*correctness(data), *faithfulness(data), pairwise(data), *graded(data)]
     judges: dict[str, Judge] = {
         "factuality": Factuality(embedder),
         "context_adherence": ContextAdherence(embedder),
