@@ -6,24 +6,33 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from typer import Argument, Option
+
+from surefoot import __version__
+from surefoot.cli._configuration import ConfigFile, Settings, configured
+from surefoot.cli._console import bar, counting, err, plain, pulling, write_json
 from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm, OnDone, Spread, run as asked, threads
 from surefoot.evidence.ranking import best
+from surefoot.index.build import build
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
-from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, mcnemar
+from surefoot.run import manifest
+from surefoot.run.store import write_text
+from surefoot.stats.figures import mcnemar
 from surefoot.stats.text import number
 from surefoot.types import Answer, Trace
-from surefoot_lab import report as report_form
-from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, right
+from surefoot.types.errors import UsageError
+from surefoot_lab.cli._options import Threads
+from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, read, right
 from surefoot_lab.figures import Share, counted, difference
 from surefoot_lab.methods import retrieved
 from surefoot_lab.qa import DIFFERENCES, MethodComparison
-from surefoot_lab.report import Form, Table, of, points, seconds, share
+from surefoot_lab.report import Form, Table, as_markdown, of, points, report_json, seconds, share, show
 
 SHOWN = 3
 """Passages that `surefoot ask` shows beside the answer: the best-graded."""
@@ -178,14 +187,12 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
     )
 
 
-def compared(
-    one: ManualReport, other: ManualReport, measure: ManualMeasure, by: str = "", name: str = ""
-) -> MethodComparison:
-    """Two methods by one measure over the answerable questions, of all or of one group."""
+def compared(one: ManualReport, other: ManualReport, measure: ManualMeasure) -> MethodComparison:
+    """Two methods by one measure over the answerable questions."""
     pairs = [
         (bool(measure.holds(a)), bool(measure.holds(b)))
         for a, b in zip(one.outcomes, other.outcomes, strict=True)
-        if a.answerable and (not by or getattr(a, GROUPINGS[by]) == name)
+        if a.answerable
     ]
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
     return MethodComparison(one.method, other.method, measure.label, mcnemar(first, second), difference(first, second))
@@ -210,16 +217,13 @@ def tables(reports: Sequence[ManualReport]) -> list[Table]:
             "95 % Wilson intervals",
         ),
         Table("differences", {"measure": str, **DIFFERENCES}, differences if answerable else []),
-        Table("answers", {"method": str, "words, median": _whole, "seconds, median": seconds}, answers),
+        Table(
+            "answers",
+            {"method": str, "words, median": lambda words: number(words, ".0f"), "seconds, median": seconds},
+            answers,
+        ),
         *(_grouped(first, second, by) for by in GROUPINGS),
     ]
-
-
-def as_json(reports: Sequence[ManualReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `about`; `reports`: method and outcomes of each; `tables`, by `report.as_json`; `seed` and
-    `resamples` of the bootstrap."""
-    made = {"reports": to_json(reports), "tables": report_form.as_json(tables(reports))}
-    return {**about, **made, "seed": SEED, "resamples": RESAMPLES}
 
 
 def first_passage(pipeline: Pipeline, question: str) -> Trace:
@@ -263,11 +267,14 @@ def _grouped(first: ManualReport, second: ManualReport, by: str) -> Table:
     rows = []
     for name in sorted({getattr(one, GROUPINGS[by]) for one in first.outcomes}):
         mine, theirs = (
-            [one for one in report.outcomes if getattr(one, GROUPINGS[by]) == name] for report in (first, second)
+            replace(one, outcomes=tuple(o for o in one.outcomes if getattr(o, GROUPINGS[by]) == name))
+            for one in (first, second)
         )
-        gain = compared(first, second, RIGHT, by, name).gain
-        figures = RIGHT.share(theirs), gain, WRONG.share(mine), WITHHELD.share(mine), DECLINED.share(mine)
-        rows.append((name, RIGHT.share(mine), *figures))
+        right, plain, *others = (
+            measure.share(one.outcomes)
+            for measure, one in ((RIGHT, mine), (RIGHT, theirs), (WRONG, mine), (WITHHELD, mine), (DECLINED, mine))
+        )
+        rows.append((name, right, plain, compared(mine, theirs, RIGHT).gain, *others))
     columns: dict[str, Form] = {by: str, "right": share, second.method: share, "difference, points": points}
     return Table(f"by {by}", columns | dict.fromkeys(("wrong, no hedge", "withheld", "declined"), of), rows)
 
@@ -279,3 +286,62 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 def _whole(value: float | None) -> str:
     return number(value, ".0f")
+
+
+def manuals(
+    data: Annotated[Path, Argument(metavar="QUESTIONS.jsonl", help="Questions, as benchmarks/manuals describes them.")],
+    folder: Annotated[Path, Argument(metavar="MANUALS", help="A folder with a folder of pages for each manual.")],
+    out: Annotated[Path, Option("--out", metavar="RUN", help="Keep indexes, traces and both reports here; resumes.")],
+    workers: Threads = 1,
+    config: ConfigFile = None,
+    settings: Settings = None,
+) -> None:
+    """Ask questions about manuals, beside BM25's first passage, and count where evidence is lost.
+
+    Each manual is indexed by itself, from the folder in MANUALS that has the package's name.
+    """
+    questions, chosen = read(data), configured(config, settings, None)
+    folders = {name: _folder(folder, name) for name in sorted({question.manual for question in questions})}
+    configs = {name: _indexed_as(chosen, out / "indexes" / f"{name}.db") for name in folders}
+    passages = {name: _indexed(folders[name], one) for name, one in configs.items()}
+    about: dict[str, Any] = {"surefoot": __version__, "command": "manuals", "data": str(data)}
+    about |= {"sha256": manifest.fingerprint(data), "questions": len(questions), "passages": passages}
+    with pulling():
+        Builder(configs[questions[0].manual]).pipeline()  # fetches what all need, before the next bar is shown
+    with counting("questions") as on_done:
+        reports = run(
+            questions, lambda name: Builder(configs[name]), out, {**about, "config": chosen}, on_done, workers
+        )
+    whole = {**about, "config": chosen, "environment": manifest.environment()}
+    made = tables(reports)
+    write_json(out / "report.json", report_json(reports, made, whole))
+    write_text(out / "report.md", as_markdown(made) + "\n")
+    show(made[:3])
+    err.say(f"both reports, as .json and .md, and the traces in {out}", "dim")
+
+
+def _folder(folder: Path, name: str) -> Path:
+    if not (found := folder / name).is_dir():
+        raise UsageError(f"there is no folder {found} with the manual of {name}; benchmarks/manuals/fetch.sh makes one")
+    return found
+
+
+def _indexed_as(config: Config, index: Path) -> Config:
+    return {**config, "index": {**config["index"], "path": str(index)}}
+
+
+def _indexed(folder: Path, config: Config) -> int:
+    """The number of passages of the manual's index, which is brought up to date."""
+    builder, index = Builder(config), Path(config["index"]["path"])
+    index.parent.mkdir(parents=True, exist_ok=True)
+    with pulling():
+        embedder = builder.embedder
+    with bar() as progress:
+        task = progress.add_task(plain(f"indexing {folder.name}"), total=None)
+        build(
+            [folder],
+            index,
+            embedder,
+            on_progress=lambda so_far: progress.update(task, completed=so_far.bytes, total=so_far.total),
+        )
+    return builder.index.info().passages

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.runs import Arm
@@ -29,20 +30,10 @@ def crag(pipeline: Pipeline, question: str) -> Trace:
     return (pipeline if isinstance(pipeline.searcher, Nowhere) else pipeline.but(searcher=Nowhere())).run(question)
 
 
-def crag_search(pipeline: Pipeline, question: str) -> Trace:
-    """Corrective RAG as configured, with its searcher."""
-    return pipeline.run(question)
-
-
-def self_crag(pipeline: Pipeline, question: str) -> Trace:
-    """`crag` with the generator's own critique, which chooses among answers from what the corpus has, what came from
+def self_crag(pipeline: Pipeline, question: str, ask: Method = crag) -> Trace:
+    """A method with the generator's own critique, which chooses among answers from what the corpus has, what came from
     outside, and both, as in the paper's Self-CRAG. Raises ConfigError for a generator without one."""
-    return crag(_critiqued(pipeline, "three"), question)
-
-
-def self_crag_search(pipeline: Pipeline, question: str) -> Trace:
-    """`self_crag` with the configured searcher."""
-    return crag_search(_critiqued(pipeline, "three"), question)
+    return ask(_critiqued(pipeline, "three"), question)
 
 
 def rag(pipeline: Pipeline, question: str, top: int = TOP) -> Trace:
@@ -82,9 +73,9 @@ METHODS: dict[str, Method] = {
     "rag": rag,
     "self-rag": self_rag,
     "crag": crag,
-    "crag+search": crag_search,
+    "crag+search": Pipeline.run,
     "self-crag": self_crag,
-    "self-crag+search": self_crag_search,
+    "self-crag+search": partial(self_crag, ask=Pipeline.run),
 }
 
 

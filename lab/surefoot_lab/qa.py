@@ -15,11 +15,10 @@ from surefoot.cli._console import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.run.store import to_json
-from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired, figure, mcnemar, mean, resampled
+from surefoot.stats.figures import Figure, Paired, figure, mcnemar, mean, resampled
 from surefoot.types import Action, Trace
 from surefoot_lab.figures import Share, counted, difference, recall_at, relative, risk_area
-from surefoot_lab.report import Form, Table, as_json, chance, count, of, percent, points, seconds, share
+from surefoot_lab.report import Form, Table, chance, count, of, percent, points, seconds, share
 
 RANKS = (1, 5, 10)
 COVERAGES = (25, 50, 75, 100)
@@ -242,13 +241,6 @@ def tables(reports: Sequence[QAReport]) -> list[Table]:
 def summary(tables: Sequence[Table], several: bool) -> list[Table]:
     """The tables to print: of several methods those that hold them against each other."""
     return [table for table in tables if not several or table.name in ("methods", "answers", "differences", "rules")]
-
-
-def report_json(reports: Sequence[QAReport], about: dict[str, Any]) -> dict[str, Any]:
-    """The keys of `about`; `reports`: method, change and outcomes of each; `tables`, by `report.as_json`; `seed` and
-    `resamples` of the bootstrap."""
-    drawn = {"seed": SEED, "resamples": RESAMPLES}
-    return {**about, "reports": to_json(reports), "tables": as_json(tables(reports)), **drawn}
 
 
 def by_type(one: QAReport, rule: str) -> dict[str, dict[str, Share]]:

@@ -12,7 +12,7 @@ from surefoot.cli._console import out, plain as one_line, tabled
 from surefoot.explain.explanation import printable
 from surefoot.run.store import to_json
 from surefoot.stats import text
-from surefoot.stats.figures import Figure
+from surefoot.stats.figures import RESAMPLES, SEED, Figure
 from surefoot.stats.text import NONE
 from surefoot_lab.figures import Share
 
@@ -57,6 +57,11 @@ def as_json(tables: Iterable[Table]) -> dict[str, list[dict[str, Any]]]:
     """By name of each table its rows, values by heading: a Share as {count, of, share, low, high}, a Figure as {value,
     low, high, of, undefined}."""
     return {table.name: [dict(zip(table.columns, to_json(row), strict=True)) for row in table.rows] for table in tables}
+
+
+def report_json(reports: Any, tables: Iterable[Table], about: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of `about`; `reports`; `tables`, by `as_json`; `seed` and `resamples` of the bootstrap."""
+    return {**about, "reports": to_json(reports), "tables": as_json(tables), "seed": SEED, "resamples": RESAMPLES}
 
 
 def as_markdown(tables: Iterable[Table]) -> str:

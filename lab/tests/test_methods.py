@@ -13,15 +13,7 @@ from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Generator, Knowledge, OnText, Searcher
-from surefoot_lab.methods import (
-    arms,
-    crag,
-    crag_search,
-    none,
-    rag,
-    self_crag,
-    self_crag_search,
-)
+from surefoot_lab.methods import METHODS, arms, crag, none, rag, self_crag
 
 WHO = "Who built the Ruvel Bridge?"
 UNKNOWN = "Why?"
@@ -88,7 +80,7 @@ class Outside:
 ELSEWHERE = "Who built the Iron Hut?"
 
 
-@pytest.mark.parametrize(("without", "with_search"), [(crag, crag_search), (self_crag, self_crag_search)])
+@pytest.mark.parametrize(("without", "with_search"), [(crag, Pipeline.run), (self_crag, METHODS["self-crag+search"])])
 def test_only_a_method_that_says_so_searches(
     critical: Pipeline, without: Callable[[Pipeline, str], Trace], with_search: Callable[[Pipeline, str], Trace]
 ) -> None:

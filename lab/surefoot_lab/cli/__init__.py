@@ -13,7 +13,7 @@ COMMANDS: Listing = {
     "verifier": "surefoot_lab.support:verifier",
     "tune": "surefoot_lab.tuning:tune",
     "qa": "surefoot_lab.cli.qa:qa",
-    "manuals": "surefoot_lab.cli.manuals:manuals",
+    "manuals": "surefoot_lab.manuals:manuals",
     "rules": "surefoot_lab.rules:rules",
     "facts": "surefoot_lab.factscore:facts",
     "study": "surefoot_lab.cli.study:study",

@@ -19,7 +19,7 @@ from surefoot.types.errors import UsageError
 from surefoot_lab import methods, pictures, qa as bench_qa
 from surefoot_lab.changes import KINDS, STAGES, changed
 from surefoot_lab.cli._options import JsonFile, Threads
-from surefoot_lab.report import show
+from surefoot_lab.report import report_json, show
 
 
 def qa(
@@ -94,11 +94,13 @@ def qa(
     with questions.spread(queries.config, workers) as ask, counting("questions") as on_done:
         reports = bench_qa.reports(examples, runs.run(arms, examples, ask, queries.folder, about, on_done))
     known = {"format": queries.loaded.format, "problems": to_json(queries.loaded.problems), "top": top}
-    write_json(json_file, bench_qa.report_json(reports, {**about, **known, "environment": manifest.environment()}))
+    tables = bench_qa.tables(reports)
+    whole = {**about, **known, "environment": manifest.environment()}
+    write_json(json_file, report_json(reports, tables, whole))
     if picture:
         draw = partial(pictures.robustness, reports) if worse else partial(pictures.types_and_actions, reports[0])
         draw(str(data), picture)
-    show(bench_qa.summary(bench_qa.tables(reports), len(reports) > 1))
+    show(bench_qa.summary(tables, len(reports) > 1))
     for stage in dict.fromkeys(one.change.removeprefix("without ") for one in reports if one.change[:8] == "without "):
         out.say(f"without {stage}: {STAGES[stage].instead}", "dim")
     questions.kept_in(queries.folder)
