@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from typer import Argument, Option
 
@@ -16,7 +16,6 @@ from surefoot.cli._console import counting, figure, out, plain, pulling, share, 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, settings as overrides
 from surefoot.run import manifest
-from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE
 from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
@@ -25,9 +24,7 @@ from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import ALL, GradingReport
 from surefoot_lab.report import Form, Table, as_json, count, of, percent, short, show
-from surefoot_lab.robustness import ProbeFinding, ProbeReport
-
-R = TypeVar("R", GradingReport, ProbeReport)
+from surefoot_lab.robustness import ProbeReport
 
 SCHEMA = 2
 """Version of the JSON form: `schema`, `date`, the keys of `recorded`, `config` by evaluator, and the tables by name."""
@@ -81,12 +78,15 @@ def evaluator(
         thresholds = [one.thresholds if probe else _thresholds(one) for one in builders]
     shown = _names(builders)
     each = list(zip(builders, thresholds, shown, strict=True))
+    reports: list[Any] = []
+    for builder, used, name in each:
+        with counting(name) as on_progress:
+            measure: Any = robustness.run if probe else grading.run
+            reports.append(measure(builder.evaluator, files, on_progress, used, name))
     if probe:
-        probed = [_measured(robustness.run, *one, files) for one in each]
-        tables, legend, notes = _probe_tables(probed), _PROBE_LEGEND, _probe_notes(probed)
+        tables, legend, notes = _probe_tables(reports), _PROBE_LEGEND, _probe_notes(reports)
     else:
-        graded = [_measured(grading.run, *one, files) for one in each]
-        tables, legend, notes = _tables(graded), _LEGEND, _notes(graded)
+        tables, legend, notes = _tables(reports), _LEGEND, _notes(reports)
     configs = {name: one.config for one, _, name in each}
     write_json(json_file, {**recorded(limit), "blank": blank, "config": configs, **as_json(tables)})
     show(tables)
@@ -144,35 +144,16 @@ def _names(builders: Sequence[Builder]) -> list[str]:
     return [plain(use if uses.count(use) == 1 else one.evaluator.name) for use, one in zip(uses, builders, strict=True)]
 
 
-def _measured(
-    run: Callable[..., list[R]],
-    builder: Builder,
-    thresholds: Thresholds | None,
-    name: str,
-    files: Sequence[pairs.LabelledSet],
-) -> list[R]:
-    with counting(name) as on_progress:
-        return run(builder.evaluator, files, on_progress, thresholds, name)
-
-
 def rate(one: float | None) -> str:
     """A speed, a second."""
     return NONE if one is None else f"{one:,.{0 if one >= 10 else 1}f}"
 
 
-def _value(one: Figure) -> str:
-    return share(one.value)
-
-
 _FIGURES: dict[str, dict[str, Form]] = {
     "pairs": {"ROC-AUC": figure, "average precision": figure, "ungraded": count, "pairs/s": rate},
     "labels": {
-        "accuracy at τ+": figure,
-        "at probability .5": figure,
-        "ECE": _value,
-        "pooled ECE": _value,
-        "Brier": _value,
-        "evidence F1": _value,
+        **dict.fromkeys(("accuracy at τ+", "at probability .5"), figure),
+        **dict.fromkeys(("ECE", "pooled ECE", "Brier", "evidence F1"), lambda one: share(one.value)),
     },
     "questions": {
         "question AUC": figure,
@@ -227,8 +208,7 @@ _PROBES: dict[str, Form] = {
     "pairs": count,
     "change": lambda one: f"{_sign(one.value)}{'' if one.low is None else f' [{_sign(one.low)}, {_sign(one.high)}]'}",
     "prob.": lambda one: _sign(one.value),
-    "τ+": lambda one: f"↓{one[0]:,} ↑{one[1]:,}",
-    "τ−": lambda one: f"↓{one[0]:,} ↑{one[1]:,}",
+    **dict.fromkeys(("τ+", "τ−"), lambda one: f"↓{one[0]:,} ↑{one[1]:,}"),
     "as expected": lambda one: "" if one is None else of(one),
 }
 
@@ -242,21 +222,16 @@ def _sign(value: float | None) -> str:
 
 def _probe_tables(each: Sequence[Sequence[ProbeReport]]) -> list[Table]:
     """A table for each file and evaluator, so that the evaluators stand below one another."""
-    lines = [one for same in zip(*each, strict=True) for one in same]
-    return [
-        Table(
-            f"{short(one.file)} · {one.evaluator}",
-            _PROBES,
-            [_row(finding) for finding in one.findings],
-            f"{short(one.file)} · {one.evaluator} · {one.relevant:,} relevant and {one.irrelevant:,} irrelevant pairs",
-        )
-        for one in lines
-    ]
-
-
-def _row(one: ProbeFinding) -> tuple[Any, ...]:
-    changes = one.score_change, one.probability_change, one.upper, one.lower
-    return one.probe, one.expects, one.pairs, *changes, one.as_expected
+    tables = []
+    for one in (one for same in zip(*each, strict=True) for one in same):
+        rows = [
+            (f.probe, f.expects, f.pairs, f.score_change, f.probability_change, f.upper, f.lower, f.as_expected)
+            for f in one.findings
+        ]
+        name = f"{short(one.file)} · {one.evaluator}"
+        pairs = f"{one.relevant:,} relevant and {one.irrelevant:,} irrelevant pairs"
+        tables.append(Table(name, _PROBES, rows, f"{name} · {pairs}"))
+    return tables
 
 
 def _probe_notes(each: Sequence[Sequence[ProbeReport]]) -> Iterator[str]:
