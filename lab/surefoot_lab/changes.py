@@ -137,23 +137,9 @@ STAGES: dict[str, Removal] = {
 }
 
 
-def fewer(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Each passage goes with this chance."""
-    return tuple(passage for passage in passages if not _meant(example, passage, share))
-
-
-def lost(passages: tuple[Passage, ...], example: Example, share: float) -> tuple[Passage, ...]:
-    """Each passage with an accepted answer in title or text goes with this chance, as in CRAG's experiments."""
-    goes = [_meant(example, p, share) and places_of(example.answers, f"{p.title} … {p.text}") for p in passages]
-    return tuple(passage for passage, gone in zip(passages, goes, strict=True) if not gone)
-
-
-KINDS: dict[str, Callable[[tuple[Passage, ...], Example, float], tuple[Passage, ...]]] = {"fewer": fewer, "lost": lost}
-"""Ways to take passages away, by name: (passages, question, share) -> what is left.
-
-A hash of question id and passage id picks the passages: the same in every run, and those of a smaller share are among
-those of a larger one.
-"""
+KINDS = ("fewer", "lost")
+"""Ways to take passages away. "fewer": each passage goes with this chance; "lost": each that holds an accepted answer,
+as in CRAG's experiments."""
 
 
 def changed(arms: Sequence[Arm], without: Sequence[str], worse: Sequence[str]) -> tuple[Arm, ...]:
@@ -207,12 +193,21 @@ def _without(arm: Arm, stage: str) -> Arm:
 
 def _degraded(arm: Arm, kind: str, share: float) -> Arm:
     def ask(pipeline: Pipeline, example: Example) -> Trace:
-        worse = Degraded(pipeline.retriever, lambda passages: KINDS[kind](passages, example, share))
-        return arm.ask(pipeline.but(retriever=worse), example)
+        def left(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+            return remaining(passages, example, kind, share)
+
+        return arm.ask(pipeline.but(retriever=Degraded(pipeline.retriever, left)), example)
 
     return Arm(f"{arm.name} {kind} {share:g}", ask)
 
 
-def _meant(example: Example, passage: Passage, share: float) -> bool:
-    drawn = int.from_bytes(hashed(f"{SEED}/{example.id}/{passage.id}", 8))
-    return drawn < share * _FULL
+def remaining(passages: tuple[Passage, ...], example: Example, kind: str, share: float) -> tuple[Passage, ...]:
+    """What is left of the passages. A hash of question id and passage id picks those that go: the same in every run,
+    and those of a smaller share are among those of a larger one."""
+
+    def goes(one: Passage) -> bool:
+        drawn = int.from_bytes(hashed(f"{SEED}/{example.id}/{one.id}", 8))
+        held = kind == "fewer" or bool(places_of(example.answers, f"{one.title} … {one.text}"))
+        return held and drawn < share * _FULL
+
+    return tuple(passage for passage in passages if not goes(passage))

@@ -10,7 +10,7 @@ several files the bound holds for their mixture.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context
 from math import ceil, inf, log
@@ -20,7 +20,7 @@ from scipy.stats import beta, binom
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.run.store import to_json
-from surefoot.stats.figures import Ints, wilson
+from surefoot.stats.figures import wilson
 from surefoot.stats.text import percent
 from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
@@ -183,22 +183,23 @@ def _surest(counts: Sequence[tuple[int, int]]) -> int:
 
 def _correct(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ+, the CORRECT decisions, and those of them that lack evidence."""
-    scored = [q for q in questions if q.best is not None]
-    below = _below(scored, grid), _below([q for q in scored if not q.evidence], grid)
-    of, wrong = (counts[-1] - counts[:-1] for counts in below)
-    return list(zip(of.tolist(), wrong.tolist(), strict=True))
+    best = [(q.best, not q.evidence) for q in questions if q.best is not None]
+    return [(of - under, wrong - faults) for (of, wrong), (under, faults) in _below(best, grid)]
 
 
 def _incorrect(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
     """For each candidate as τ−, the INCORRECT decisions, and those of them that have evidence."""
-    scored = [q for q in questions if q.best is not None and not q.ungraded]
-    of, wrong = _below(scored, grid)[:-1], _below([q for q in scored if q.evidence], grid)[:-1]
-    return list(zip(of.tolist(), wrong.tolist(), strict=True))
+    best = [(q.best, q.evidence) for q in questions if q.best is not None and not q.ungraded]
+    return [under for _, under in _below(best, grid)]
 
 
-def _below(scored: Iterable[Judged], grid: Sequence[float]) -> Ints:
-    """The questions below each candidate, and at last all of them."""
-    return np.searchsorted(np.sort(np.array([q.best for q in scored], dtype=float)), np.array([*grid, inf]))
+def _below(
+    best: Sequence[tuple[float, bool]], grid: Sequence[float]
+) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
+    """The number of all questions and of the wrong ones among them; and of those below each candidate."""
+    scores, wrong = (np.sort([score for score, fault in best if fault or every]) for every in (True, False))
+    for at in grid:
+        yield (len(scores), len(wrong)), (int(np.searchsorted(scores, at)), int(np.searchsorted(wrong, at)))
 
 
 def _lower(testing: Sequence[Judged], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:

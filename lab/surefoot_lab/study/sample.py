@@ -84,14 +84,20 @@ def drawn(
 ) -> PairSample:
     """So many pairs of each action, or all there are; pure."""
     every = [
-        _candidate(pair, grade.score, thresholds)
+        Candidate(
+            pair,
+            grade.score,
+            label(grade.score, thresholds),
+            holds(pair.passage, pair.answers),
+            fold(subject_of(pair.question).relation) or ELSE,
+        )
         for pair, grade in zip(pairs, grades, strict=True)
         if grade.score is not None
     ]
     taken = {action: dealt([one for one in every if one.action is action], seed)[:per_action] for action in Action}
     return PairSample(
         tuple(one for action in Action for one in taken[action]),
-        tuple(_stratum(every, taken[action], action, holds) for action in Action for holds in (True, False)),
+        tuple(_stratum(every, taken[action], action, held) for action in Action for held in (True, False)),
         pstdev([one.score for one in every]) if every else 0.0,
         len(every),
         too_long,
@@ -116,11 +122,6 @@ def _by_turns(items: Sequence[Candidate], kind: Callable[[Candidate], Hashable])
         turns.append(seen[kind(item)])
         seen[kind(item)] += 1
     return [item for _, item in sorted(zip(turns, items, strict=True), key=lambda pair: pair[0])]
-
-
-def _candidate(pair: LabelledPair, score: float, thresholds: Thresholds) -> Candidate:
-    held = holds(pair.passage, pair.answers)
-    return Candidate(pair, score, label(score, thresholds), held, fold(subject_of(pair.question).relation) or ELSE)
 
 
 def _plain(pair: LabelledPair) -> LabelledPair:

@@ -33,7 +33,7 @@ from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.train.examples import Row, TrainingExample, find
 from surefoot_lab.train.export import export
-from surefoot_lab.train.grader import EncodedExample, GraderRecipe, label_loss, read, train_grader
+from surefoot_lab.train.grader import EncodedExample, GraderRecipe, in_parts, label_loss, read, train_grader
 from surefoot_lab.train.loop import TrainingProgress
 from surefoot_lab.train.mixture import Mixture, half
 from surefoot_lab.train.network import GraderNetwork, restored
@@ -87,13 +87,8 @@ def encoded_examples(examples: Sequence[TrainingExample], most: int) -> list[Enc
 
     Its marks are the pieces at which evidence begins, and those at which it ends: both [0] where there is none.
     """
-    reader = tokenizer()
-    found = []
-    for start in range(0, len(examples), 1000):
-        part = examples[start : start + 1000]
-        pieces = encode(reader, [(one.text, one.context, one.evidence) for one in part])
-        found += [_encoded(one, p, most) for one, p in zip(part, pieces, strict=True)]
-    return found
+    triples = [(one.text, one.context, one.evidence) for one in examples]
+    return [_encoded(one, p, most) for one, p in zip(examples, in_parts(encode, triples), strict=True)]
 
 
 def _encoded(one: TrainingExample, pieces: Pieces, most: int) -> EncodedExample:

@@ -4,20 +4,23 @@ marks its pieces."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats.figures import roc_auc
 from surefoot_lab.train.examples import TrainingExample
 from surefoot_lab.train.loop import Recipe, Task, TrainingProgress, train
 from surefoot_lab.train.network import GraderNetwork
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +84,13 @@ def train_grader(
 
     task = Task(network, groups(network, recipe), batched(encoded, recipe), losses, partial(_aucs, network, dev))
     return train(task, recipe, examples, about, folder, on_progress)
+
+
+def in_parts(encode: Callable[[Any, Sequence[T]], Sequence[Any]], triples: Sequence[T]) -> Iterator[Any]:
+    """The pieces of each, a thousand at a time."""
+    reader = tokenizer()
+    for start in range(0, len(triples), 1000):
+        yield from encode(reader, triples[start : start + 1000])
 
 
 def groups(network: GraderNetwork, recipe: GraderRecipe) -> list[dict[str, Any]]:

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from surefoot.evaluate.ask.runs import OnDone
-from surefoot.models.cross_encoder import tokenizer
 from surefoot.run.store import write_text
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Support
@@ -29,7 +28,7 @@ from surefoot_lab.support import word_f1
 from surefoot_lab.train.claims import ClaimSets, lines
 from surefoot_lab.train.examples import TrainingExample
 from surefoot_lab.train.export import export
-from surefoot_lab.train.grader import EncodedExample, GraderRecipe, label_loss, read, train_grader
+from surefoot_lab.train.grader import EncodedExample, GraderRecipe, in_parts, label_loss, read, train_grader
 from surefoot_lab.train.loop import TrainingProgress
 from surefoot_lab.train.network import HEADS, LAYERS, WIDTH, GraderNetwork, restored
 from surefoot_lab.train.release import UNFITTED, releasing, write_card
@@ -86,13 +85,11 @@ def encoded_examples(claims: Sequence[TrainingExample], most: int) -> list[Encod
 
     Their marks are 1.0 for a piece of the claim that nothing carries, else 0.0, from the piece at 1 on.
     """
-    reader, found = tokenizer(), list[EncodedExample]()
-    for start in range(0, len(claims), 1000):
-        some = claims[start : start + 1000]
-        pieces = encode(reader, [(c.text, c.context, c.evidence) for c in some], most)
-        for claim, p in zip(some, pieces, strict=True):
-            marks = None if claim.spans is None else [float(_touches(o, claim.spans)) for o in p.offsets]
-            found.append(EncodedExample(p.ids, p.sides, float(claim.label), claim.weight, marks))
+    triples = [(c.text, c.context, c.evidence) for c in claims]
+    found = []
+    for claim, p in zip(claims, in_parts(lambda reader, some: encode(reader, some, most), triples), strict=True):
+        marks = None if claim.spans is None else [float(_touches(o, claim.spans)) for o in p.offsets]
+        found.append(EncodedExample(p.ids, p.sides, float(claim.label), claim.weight, marks))
     return found
 
 
