@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextvars import ContextVar
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -50,7 +50,8 @@ COMMANDS: Listing = {
 
 
 class _Commands(PluginGroup):
-    listing = COMMANDS
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(listing=COMMANDS, **attributes)
 
 
 app = typer.Typer(

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -85,17 +85,18 @@ class CalledCommand(TyperCommand):
 class CommandGroup(TyperGroup):
     """A group that imports the command that is called, and no other."""
 
-    listing: ClassVar[Listing] = {}
-
-    def __init__(self, *, listing: Listing | None = None, **attributes: Any) -> None:
+    def __init__(self, *, listing: Listing, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, one in (listing or self.listing).items():
+        for name, one in listing.items():
             if isinstance(one, str):
                 self.commands[name] = LateCommand(name, one)
             else:
-                line, inner = one
-                silent = START not in inner
-                self.commands[name] = CommandGroup(name=name, help=line, listing=inner, no_args_is_help=silent)
+                self.add_group(name, *one)
+
+    def add_group(self, name: str, line: str, listing: Listing) -> None:
+        """Add a group of commands, with the first line of its help."""
+        silent = START not in listing
+        self.commands[name] = CommandGroup(name=name, help=line, listing=listing, no_args_is_help=silent)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names of its commands, in the order of the help, which is known from now on."""
@@ -136,6 +137,4 @@ class PluginGroup(CommandGroup):
         for point in entry_points(group=PLUGINS):
             if point.name not in self.commands:
                 line = (import_module(point.module).__doc__ or "").partition("\n")[0]
-                self.commands[point.name] = CommandGroup(
-                    name=point.name, help=line, listing=point.load(), no_args_is_help=True
-                )
+                self.add_group(point.name, line, point.load())

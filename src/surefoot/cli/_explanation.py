@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import re
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType
@@ -16,6 +13,7 @@ from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import Explanation, degree, flips_action, margins, number, signs, strongest, trust
 from surefoot.types import Attribution, Trace
+from surefoot.web import hashed
 
 STRONGEST = 8
 """Units that are listed with their values in a terminal."""
@@ -49,29 +47,25 @@ def page(found: Explanation) -> str:
     if found.answer:
         console.print(answer(found.answer))
     html = console.export_html(code_format=_PAGE)
-    style = base64.b64encode(hashlib.sha256(re.findall("(?s)<style>(.*?)</style>", html)[0].encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{style}'; base-uri 'none'; form-action 'none'"
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    policy = f"default-src 'none'; style-src '{hashed(style)}'; base-uri 'none'; form-action 'none'"
     return html.replace("POLICY", policy, 1)
 
 
 def words(found: Attribution, listed: int = STRONGEST) -> RenderableType:
     """Question, title and text with their words marked, the strongest listed, and how far it all can be trusted."""
-    sides: list[RenderableType] = [
-        _side(found, side) for side in ("question", "title", "text") if any(u.side == side for u in found.units)
-    ]
-    parts: list[RenderableType] = [Text(plain(f"{found.of}: {found.full:.3g}"), style="bold"), *sides]
-    parts += [Text(), _strongest(found, listed)]
-    return Group(*parts, Text(), *(Text(plain(line), style="dim") for line in trust(found)))
+    head = Text(plain(f"{found.of}: {found.full:.3g}"), style="bold")
+    there = {unit.side for unit in found.units}
+    sides = (_side(found, side) for side in ("question", "title", "text") if side in there)
+    doubts = (Text(plain(line), style="dim") for line in trust(found))
+    return Group(head, *sides, Text(), _strongest(found, listed), Text(), *doubts)
 
 
 def action(found: ActionExplanation, trace: Trace) -> RenderableType:
     """The margins, what would have flipped the action, and what each passage did for it."""
-    lines = [*margins(found), *flips_action(found)]
     head = Text(plain(f"{found.action.value.upper()}: {found.because}"), style="bold")
-    parts: list[RenderableType] = [head, *(Text(plain(line)) for line in lines)]
-    if found.without:
-        parts += [Text(), _passages(found, trace)]
-    return Group(*parts)
+    lines = (Text(plain(line)) for line in (*margins(found), *flips_action(found)))
+    return Group(head, *lines, Text(), _passages(found, trace)) if found.without else Group(head, *lines)
 
 
 def answer(found: Needs) -> RenderableType:

@@ -9,7 +9,6 @@ from typing import Annotated
 
 from platformdirs import user_state_path
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -50,62 +49,40 @@ class Screen:
     passages: int | None = None
     """So many are shown whole; None: three in short."""
     _trace: Trace = field(default_factory=lambda: Trace("", ""), init=False)
-    _text: str = field(default="", init=False)
-    _live: Live | None = field(default=None, init=False)
 
     def __call__(self, event: Event) -> None:
         """Take in one event of the run."""
-        if event.name == "text":
-            self._stream(event.value)
-        elif event.name == "begun":
+        if event.name == "begun":
             self._trace = event.value
         elif event.name == "step":
             self._trace = replace(self._trace, steps=(*self._trace.steps, event.value))
-        elif event.name not in ("step_begins", "ended"):
+        elif event.name not in ("step_begins", "text", "ended"):  # a draft is not checked yet
             self._trace = replace(self._trace, **{event.name: event.value})
             for part in self._complete(event.name):
                 self.console.print(part)
 
     def finish(self, trace: Trace) -> None:
         """Draw the answer and what it cost."""
-        self._stop()
         self.console.print(answered(trace, self.opens, self.passages))
         if self._lacks_searcher() and _first_hint("searcher"):
             self.console.print(Text(plain(NEEDED), style="dim"))
         self.console.print(_footer(trace))
 
-    def __enter__(self) -> Screen:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stop()
-
     def _complete(self, name: str) -> Iterable[RenderableType]:
         """The sections that are complete with this field of the trace."""
-        if name == "read_as":
-            return _read_as(self._trace)
-        if name == "decision":
-            return _graded(self._trace, self.shown)
-        if name == "strips":
-            return [] if self._lacks_searcher() else _searched(self._trace)
-        return _conflicts(self._trace) if name == "conflicts" else ()
+        match name:
+            case "read_as":
+                return _read_as(self._trace)
+            case "decision":
+                return _graded(self._trace, self.shown)
+            case "strips" if not self._lacks_searcher():
+                return _searched(self._trace)
+            case "conflicts":
+                return _conflicts(self._trace)
+        return ()
 
     def _lacks_searcher(self) -> bool:
         return any(step.degraded == NEEDED for step in self._trace.steps)
-
-    def _stream(self, piece: str) -> None:
-        if not self.console.is_interactive:
-            return
-        self._text += piece
-        if self._live is None:
-            self._live = Live(console=self.console, transient=True, refresh_per_second=12)
-            self._live.start()
-        self._live.update(line("Draft", Text(plain(self._text), style="dim italic")))
-
-    def _stop(self) -> None:
-        if self._live:
-            self._live.stop()
-            self._live = None
 
 
 def _first_hint(name: str) -> bool:

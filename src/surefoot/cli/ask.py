@@ -44,7 +44,8 @@ def ask(
         err.print("The index is unfinished; run surefoot index again to complete it.")
     # Of a longer text no more is read than shows that it is too long.
     text = sys.stdin.read(LONGEST_QUESTION * 2) if question[0] == "-" else question[0]
-    with pulling(), Screen(out, opens=opening(builder.opened), passages=passages) as screen:
+    screen = Screen(out, opens=opening(builder.opened), passages=passages)
+    with pulling():
         done = pipeline.run(text, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)

@@ -52,7 +52,8 @@ def chat(
             elif word == "/trace":
                 _write(last, rest.strip())
             elif typed.strip():
-                with pulling(), Screen(out, opens=opening(builder.opened), passages=passages) as screen:
+                screen = Screen(out, opens=opening(builder.opened), passages=passages)
+                with pulling():
                     last = _answered(pipeline, screen, typed.strip(), last)
         except QuestionError as error:
             err.say(f"surefoot: {error}")

@@ -30,13 +30,12 @@ def demo() -> None:
             f"A library of {builder.index.info().documents} pages about an invented mountain range, and a small world "
             "outside it. Three questions, one for each action of corrective RAG."
         )
-        for number, case in enumerate(
-            tomllib.loads((folder / "questions.toml").read_text("utf-8"))["questions"], start=1
-        ):
+        cases = tomllib.loads((folder / "questions.toml").read_text("utf-8"))["questions"]
+        for number, case in enumerate(cases, start=1):
             out.print()
             out.print(Rule(Text(f"{number}  {case['question']}", style="bold"), align="left", style="cyan"))
-            with Screen(out, shown=4) as screen:
-                screen.finish(pipeline.run(case["question"], on_event=screen))
+            screen = Screen(out, shown=4)
+            screen.finish(pipeline.run(case["question"], on_event=screen))
             out.print(Text(case["why"], style="italic"))
     name = called(sys.argv)
     out.print(f'\nYour own documents:  {name} index FOLDER  and then  {name} ask "…"', soft_wrap=True)

@@ -31,9 +31,9 @@ def serve(
     chosen = replace(chosen, host=host or chosen.host, port=port or chosen.port)
     server = _server()
     server.check(chosen)
-    url = f"http://{'localhost' if server.is_local(chosen) else chosen.host}:{chosen.port}"
+    url = f"http://{'localhost' if chosen.is_local else chosen.host}:{chosen.port}"
     out.print(f"{url}\nCtrl-C ends it.", soft_wrap=True)
-    if not no_browser and server.is_local(chosen):
+    if not no_browser and chosen.is_local:
         opening = Timer(1.0, webbrowser.open, [url])
         opening.daemon = True
         opening.start()

@@ -18,11 +18,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from surefoot.server.keys import Key, Keys
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
-from surefoot.server.service import ServerSettings
+from surefoot.server.service import LOOPBACK, ServerSettings
 from surefoot.types.errors import TraceFault
 from surefoot.web import served_policy
 
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 COOKIE = "surefoot"
 """The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
 OPEN = ("/", "/health", "/ready", "/session")
@@ -42,9 +41,10 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, keys: Keys, metrics: Metrics, settings: ServerSettings) -> None:
         self._app, self._keys, self._metrics = app, keys, metrics
-        self._local = settings.host in LOOPBACK
-        self._hosts = LOOPBACK | {settings.name.casefold()} if settings.name else LOOPBACK if self._local else None
-        self._unlocked = self._local
+        self._hosts = (
+            LOOPBACK | {settings.name.casefold()} if settings.name else LOOPBACK if settings.is_local else None
+        )
+        self._unlocked = settings.is_local
         """True: nobody needs a key; once there was one it stays needed, whatever becomes of the file."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -30,7 +30,7 @@ from surefoot.server import (
     responses,
     trace_routes,
 )
-from surefoot.server.access import LOOPBACK, AccessMiddleware
+from surefoot.server.access import AccessMiddleware
 from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
 from surefoot.server.problems import ProblemBody, answer_problem
@@ -113,7 +113,8 @@ def _tools(service: Service) -> Any:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     service: Service = app.state.service
     await asyncio.to_thread(service.collections.recover)
-    service.jobs.start(service.collections.uploaded())
+    for collection in service.collections.uploaded():
+        service.jobs.add(collection, ())
     tasks = [asyncio.create_task(_forget(service)), asyncio.create_task(_warm(app))]
     try:
         async with AsyncExitStack() as stack:
@@ -140,14 +141,9 @@ async def _forget(service: Service) -> None:
         await asyncio.sleep(_HOUR)
 
 
-def is_local(settings: ServerSettings) -> bool:
-    """Say whether this machine alone can reach it."""
-    return settings.host in LOOPBACK
-
-
 def check(settings: ServerSettings) -> None:
     """Raise ConfigError where others could reach it, and nobody needs a key."""
-    if not is_local(settings) and not keys_of(settings).all():
+    if not settings.is_local and not keys_of(settings).all():
         raise ConfigError(
             f"on {settings.host} others could reach it, and there is no key; make one first: "
             "surefoot serve keys NAME --collection default"

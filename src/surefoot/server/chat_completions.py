@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from time import time
 from typing import Any
 from urllib.parse import urlencode
@@ -86,11 +88,9 @@ def last_question(messages: Iterable[ChatMessage]) -> tuple[str, tuple[Turn, ...
 def model_collection(caller: Caller, name: str) -> str:
     """The collection that a model's name means. Raises Problem for one that is not there, or is somebody else's."""
     collection = name.removeprefix(PREFIX).removesuffix(SOURCES)
-    try:
+    with suppress(Problem):
         if name.startswith(PREFIX) and collection:
             return caller.collection(collection)
-    except Problem:
-        pass
     raise Problem(404, "model_not_found", "there is no such model, or not for this key; GET /v1/models lists them")
 
 
@@ -118,10 +118,13 @@ class ChatReply:
     output_tokens: int
 
 
-def completion(trace: Trace, model: str, collection: str, base: str) -> ChatReply:
-    """The answer as this model gives it. `base` is this server's own address, under which the page opens the answer
-    with a source that has no address of its own."""
-    sources, text = tuple(_locations(trace, collection, base)), trace.answer.text if trace.answer else ""
+def completion(trace: Trace, model: str, collection: str, request: Request) -> ChatReply:
+    """The answer as this model gives it. The address of the request is this server's own, under which the page opens
+    the answer with a source that has no address of its own."""
+    sources, text = (
+        tuple(_locations(trace, collection, str(request.base_url).rstrip("/"))),
+        trace.answer.text if trace.answer else "",
+    )
     if sources and model.endswith(SOURCES):
         text += "\n\n**Sources**\n\n" + "\n".join({one.citation.marker: _markdown(one) for one in sources}.values())
     output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
@@ -176,12 +179,8 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     collection = model_collection(caller, body.model)
     question, history = last_question(body.messages)
     ticket = ask(caller.service, QuestionRequest(collection, checked(question), history))
-    base = str(request.base_url).rstrip("/")
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
-
-    def completed(trace: Trace) -> ChatReply:
-        return completion(trace, body.model, collection, base)
-
+    completed = partial(completion, model=body.model, collection=collection, request=request)
     if body.stream:
         usage = bool(body.stream_options and body.stream_options.include_usage)
         return stream(_streamed(ticket, completed, {**head, "object": "chat.completion.chunk"}, usage))

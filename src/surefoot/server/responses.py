@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import datetime
+from functools import partial
 from time import time
 
 from fastapi import APIRouter, Request
@@ -60,19 +61,15 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
         history = (Turn(trace.standalone_question, trace.answer.text if trace.answer else "", trace.id), *history)
     question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
-    base = str(request.base_url).rstrip("/")
-
-    def replied(trace: Trace) -> Fields:
-        return _response(trace, body, collection, base)
-
+    replied = partial(_response, body=body, collection=collection, request=request)
     ticket = ask(caller.service, question_request)
     if not body.stream:
         return JSONResponse(replied(await awaited(request, ticket)))
     return stream(_streamed(ticket, replied, body))
 
 
-def _response(trace: Trace, body: ResponsesBody, collection: str, base: str) -> Fields:
-    found = completion(trace, body.model, collection, base)
+def _response(trace: Trace, body: ResponsesBody, collection: str, request: Request) -> Fields:
+    found = completion(trace, body.model, collection, request)
     annotations = [_annotation(one) for one in found.sources]
     part = {"type": "output_text", "text": found.text, "annotations": annotations, "logprobs": []}
     message = {"type": "message", "id": f"msg_{trace.id}", "role": "assistant", "status": "completed"}
@@ -89,22 +86,20 @@ def _annotation(one: SourceLocation) -> Fields:
 
 
 def _search(trace: Trace, with_results: bool) -> Fields:
-    queries = [trace.standalone_question, *(query for query in trace.queries if query != trace.standalone_question)]
-    results = [*_results(trace)] if with_results else None
-    call = {"type": "file_search_call", "id": f"fs_{trace.id}", "status": "completed"}
-    return {**call, "queries": queries, "results": results}
-
-
-def _results(trace: Trace) -> Iterator[Fields]:
-    """Every graded passage, with the probability that it answers; None: the evaluator is not calibrated."""
-    for passage, grade in zip((*trace.passages, *trace.external), trace.grades, strict=False):
-        yield {
+    """The queries, and every graded passage with the probability that it answers; None: of no calibrated evaluator."""
+    results = [
+        {
             "file_id": passage.id,
             "filename": passage.title or passage.url or passage.id,
             "score": grade.probability,
             "text": passage.text,
             "attributes": {"source": passage.source, "label": grade.label.value if grade.label else "ungraded"},
         }
+        for passage, grade in zip((*trace.passages, *trace.external), trace.grades, strict=False)
+    ]
+    call = {"type": "file_search_call", "id": f"fs_{trace.id}", "status": "completed"}
+    queries = [*dict.fromkeys((trace.standalone_question, *trace.queries))]
+    return {**call, "queries": queries, "results": results if with_results else None}
 
 
 def _head(trace: str, body: ResponsesBody, status: str, created: int) -> Fields:

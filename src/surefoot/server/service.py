@@ -22,6 +22,8 @@ from surefoot.types import Trace
 from surefoot.types.errors import SurefootError
 from surefoot.types.ranges import Count
 
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
@@ -50,6 +52,11 @@ class ServerSettings:
     """Size of the files of one upload together, at most."""
     upload_seconds: Count = 600
     """Time for an upload to arrive; other requests have 30 seconds."""
+
+    @property
+    def is_local(self) -> bool:
+        """Say whether this machine alone can reach it."""
+        return self.host in LOOPBACK
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -154,11 +154,6 @@ class Jobs:
         self._arriving = 0
         self._closed = False
         self._pool = ThreadPoolExecutor(1, "index")
-
-    def start(self, collections: Sequence[str]) -> None:
-        """Have these collections brought up to date."""
-        for collection in collections:
-            self.add(collection, ())
 
     @property
     def waiting(self) -> int:

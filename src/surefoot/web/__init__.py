@@ -37,7 +37,11 @@ def served() -> str:
 @cache
 def served_policy() -> str:
     """Content-Security-Policy of the served page: what stands in it, its own files, and nothing else."""
-    parts = ["default-src 'none'", f"script-src 'self' '{_hash(static('theme.js'))}'", f"style-src '{_hash(_style())}'"]
+    parts = [
+        "default-src 'none'",
+        f"script-src 'self' '{hashed(static('theme.js'))}'",
+        f"style-src '{hashed(_style())}'",
+    ]
     parts += ["img-src 'self' blob:", "connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"]
     parts += ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
     return "; ".join(parts)
@@ -57,7 +61,7 @@ def joined(names: Sequence[str]) -> str:
 
 def policy(script: str, style: str) -> str:
     """The Content-Security-Policy of a file that holds this script and this style, and nothing else that may run."""
-    parts = ["default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'"]
+    parts = ["default-src 'none'", f"script-src '{hashed(script)}'", f"style-src '{hashed(style)}'"]
     parts += ["base-uri 'none'", "form-action 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
     return "; ".join(parts)
 
@@ -93,5 +97,6 @@ def packed(value: Mapping[str, Any]) -> str:
     return base64.b64encode(text.encode("utf-8", "replace")).decode()
 
 
-def _hash(text: str) -> str:
+def hashed(text: str) -> str:
+    """The text as a Content-Security-Policy names it."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
