@@ -166,18 +166,12 @@ def _named(module: ModuleType, role: str, name: str) -> Callable[..., Any]:
 def _by_path(role: str, path: str) -> Any:
     module, _, attribute = path.partition(":")
     _not_the_standard_librarys(f"{role} '{path}'", module)
-    if not module.startswith("surefoot."):
-        _look_here()
+    if not (module.startswith("surefoot.") or {"", os.getcwd()} & {*sys.path}):
+        sys.path.append(os.getcwd())  # which a script's path lacks; at the end, nothing there takes a library's place
     try:
         return getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ConfigError(f"{role} '{path}' cannot be imported: {error}") from error
-
-
-def _look_here() -> None:
-    """A script's path lacks the working directory. At the end: nothing there takes a library's place."""
-    if not {"", os.getcwd()} & {*sys.path}:
-        sys.path.append(os.getcwd())
 
 
 def _load(point: EntryPoint, role: str) -> Any:

@@ -17,14 +17,7 @@ from surefoot.evaluate.score.labels import labelled
 from surefoot.stats.groups import FEW
 from surefoot.types.errors import UsageError
 
-NAMED = 3
-"""Names that a note about too few groups lists, at most."""
-
-_MEASURES = {
-    "tau_b": "Kendall τ-b",
-    "nmae": "NMAE",
-    "auc": "ROC-AUC",
-}
+_MEASURES = {"tau_b": "Kendall τ-b", "nmae": "NMAE", "auc": "ROC-AUC"}
 
 
 def agree(
@@ -50,7 +43,12 @@ def agree(
         print_json({"agreements": found, "means": means, "without_scores": lost})
         return
     for judge in dict.fromkeys(one.judge for one in found):
-        _show([one for one in found if one.judge == judge], [one for one in means if one.judge == judge])
+        out.say(f"judge: {judge or 'not named'}")
+        out.print(_agreements([one for one in found if one.judge == judge]))
+        out.print()
+        if corrected := [one for one in means if one.judge == judge]:
+            out.print(_means(corrected))
+            out.print()
     for line in _legend(found, means):
         out.say(line, "dim")
     for note in _notes(found, lost):
@@ -66,15 +64,6 @@ def _scale(text: str) -> tuple[float, float]:
     if not ends[0] < ends[1]:
         raise UsageError(f"'{text}' is no scale; write LOW:HIGH, such as 1:5")
     return ends
-
-
-def _show(found: Sequence[Agreement], means: Sequence[Correction]) -> None:
-    """Print the tables of one judge."""
-    out.say(f"judge: {found[0].judge or 'not named'}")
-    tables = [_agreements(found), *([_means(means)] if means else [])]
-    for table in tables:
-        out.print(table)
-        out.print()
 
 
 def _agreements(found: Sequence[Agreement]) -> Table:
@@ -115,8 +104,5 @@ def _notes(found: Sequence[Agreement], lost: dict[str, int]) -> Iterator[str]:
         if lacking := [figure for figure in one.figures if one.figures[figure].undefined]:
             missing_ones = ", ".join(_MEASURES[figure] for figure in lacking)
             yield f"{name}: no {missing_ones}: {one.figures[lacking[0]].undefined}"
-    few = [f"{name} ({one.groups})" for name, one in zip(names, found, strict=True) if 0 < one.groups < FEW]
-    if few:
-        more = f", and {len(few) - NAMED} more" if len(few) > NAMED else ""
-        text = f"fewer than {FEW} independent records or groups, so that intervals are too narrow"
-        yield f"{text}: {', '.join(few[:NAMED])}{more}"
+    if few := [f"{name} ({one.groups})" for name, one in zip(names, found, strict=True) if 0 < one.groups < FEW]:
+        yield f"fewer than {FEW} independent records or groups, so that intervals are too narrow: {', '.join(few)}"

@@ -11,7 +11,7 @@ from typer import Argument, Option
 
 from surefoot.cli._console import between, chance, number, out, plain, print_json, share, signed, tabled
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.score.comparison import Comparison, Moved, compared
+from surefoot.evaluate.score.comparison import Comparison, compared
 from surefoot.stats.groups import FEW
 from surefoot.stats.text import NONE
 
@@ -30,8 +30,11 @@ def compare(
         print_json(found)
         return
     out.say(f"A is {first}, B is {second}. {found.records:,} records are in both; differences are of B less A.")
-    moved = {"fell most": found.fell[:SHOWN], "rose most": found.rose[:SHOWN]}
-    for table in (_differences(found), _sizes(found), *(_moved(title, some) for title, some in moved.items() if some)):
+    tables = [_differences(found), _sizes(found)]
+    for title, moved in (("fell most", found.fell[:SHOWN]), ("rose most", found.rose[:SHOWN])):
+        rows = [(plain(one.record_id), plain(one.metric), share(one.before), share(one.after)) for one in moved]
+        tables += [tabled([title, "metric"], ["A", "B"], rows)] if rows else []
+    for table in tables:
         out.print()
         out.print(table)
     out.print()
@@ -55,11 +58,6 @@ def _sizes(found: Comparison) -> Table:
         alone = number(len(one.only_first)), number(len(one.only_second))
         rows.append((plain(one.metric), *alone, one.test or NONE, share(one.visible)))
     return tabled(["metric"], ["only A", "only B", "test", "shows"], rows)
-
-
-def _moved(title: str, moved: tuple[Moved, ...]) -> Table:
-    rows = ((plain(one.record_id), plain(one.metric), share(one.before), share(one.after)) for one in moved)
-    return tabled([title, "metric"], ["A", "B"], rows)
 
 
 def _notes(found: Comparison) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.progress import MofNCompleteColumn
 from typer import Argument, Option
@@ -18,7 +18,6 @@ from surefoot.cli._console import REASONS, bar, err, out, plain, pulling, tabled
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
-from surefoot.config.settings import Config
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
 from surefoot.evaluate.score import scoring
@@ -67,8 +66,9 @@ def evaluate(
     if dry_run:
         _planned(builder, judges, every, scoring.scores(folder))
         return
-    about = {"surefoot": __version__, "source": str(records), "evaluation": _evaluation(chosen)}
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
+    own = {key: value for key, value in chosen["judge"].items() if key not in limits}  # what may change a score
+    about = {"surefoot": __version__, "source": str(records), "evaluation": {**chosen, "judge": own}}
     model = builder.judging if any(isinstance(one, PricedJudge) for one in judges) else None
     with pulling(), _shown() as show:
         found = scoring.run(
@@ -88,12 +88,6 @@ def evaluate(
             if model:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to
     _show(conclusion, folder, any(score.passing for score in found.values()))
-
-
-def _evaluation(config: Config) -> dict[str, Any]:
-    """The configuration without speed and budget, which change no score."""
-    own = {key: value for key, value in config["judge"].items() if key not in LIMITS}
-    return {**config, "judge": own}
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from surefoot.config.builder import Builder
 from surefoot.config.searching import searching
 from surefoot.evidence.ranking import best
 from surefoot.run.store import to_json
-from surefoot.types import Trace
 from surefoot.types.errors import UsageError
 
 SHOWN = 5
@@ -39,14 +38,10 @@ def search(
     with pulling():
         found = searching(builder.pipeline(), k).run(question[0], filter=filtering(filters))
     if json:
-        typer.echo(_encoded(found, k).encode())
+        pairs = [{"passage": one, "grade": grade} for one, grade in best(found.passages, found.grades, k)]
+        listed = {"question": found.question, "read_as": found.read_as, "passages": pairs}
+        typer.echo(codec.dumps(to_json(listed), allow_nan=False).encode())
     else:
         out.print(*decided(found), *passages("Passages", found, opening(builder.opened), k, short=True))
     if any(step.error for step in found.steps):
         raise typer.Exit(3)
-
-
-def _encoded(found: Trace, k: int) -> str:
-    pairs = best(found.passages, found.grades, k)
-    listed = [{"passage": to_json(passage), "grade": to_json(grade)} for passage, grade in pairs]
-    return codec.dumps({"question": found.question, "read_as": found.read_as, "passages": listed}, allow_nan=False)

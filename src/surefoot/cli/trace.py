@@ -12,7 +12,6 @@ from surefoot.cli._console import out
 from surefoot.cli._trace_view import whole
 from surefoot.evidence.policies import redecide
 from surefoot.run.store import read_trace
-from surefoot.types import Trace
 from surefoot.types.errors import TraceFault
 
 
@@ -25,19 +24,14 @@ def trace(
     """Draw a recorded trace: grades, decision, strips, answer, and the cost of each step."""
     recorded = read_trace(file)
     if replay:
-        _replay(recorded)
+        again, was = redecide(recorded), recorded.decision
+        out.say(f"{'same decision' if again == was else 'DIFFERENT'}: {again.action.value} ({again.because})")
+        if again != was:
+            out.say(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
+            raise typer.Exit(1)
         return
     try:
         drawn = whole(recorded)
     except (KeyError, ValueError) as error:  # a strip without its passage, or grades that are too few
         raise TraceFault(f"{file} does not fit together: it was changed by hand, or not all of it is there") from error
     out.print(drawn)
-
-
-def _replay(recorded: Trace) -> None:
-    again, was = redecide(recorded), recorded.decision
-    same = again == was
-    out.say(f"{'same decision' if same else 'DIFFERENT'}: {again.action.value} ({again.because})")
-    if not same:
-        out.say(f"recorded: {was.action.value if was else 'none'} ({was.because if was else ''})")
-        raise typer.Exit(1)

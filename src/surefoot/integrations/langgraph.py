@@ -108,7 +108,11 @@ class CorrectiveNodes:
             for query in state.get("queries", []):
                 hits = self.pipeline.searcher.search(query, self.pipeline.external_k)
                 searched.append(query)
-                found, trace = self._weighed(state, fresh(hits, _known([*state.get("documents", []), *web])))
+                known = [*state.get("documents", []), *web]
+                own = [replace(one, id=of.id or "") for one, of in zip(passages(known), known, strict=True)]
+                new = fresh(hits, own)
+                trace = self._corrected(state, [replace(hit, id=str(n)) for n, hit in enumerate(new, start=1)])
+                found = [document(hit, grade) for hit, grade in zip(new, trace.grades, strict=True)]
                 web += found
                 useful += kept_documents(found, trace)
                 if any(grade.label is Action.CORRECT for grade in trace.grades) or left() <= 0:
@@ -136,16 +140,5 @@ class CorrectiveNodes:
             ],
         }
 
-    def _weighed(self, state: CorrectiveState, hits: Sequence[Passage]) -> tuple[list[Document], Trace]:
-        """The hits as documents, and the trace of correcting them."""
-        named = [replace(hit, id=str(place)) for place, hit in enumerate(hits, start=1)]
-        trace = self._corrected(state, named)
-        return [document(hit, grade) for hit, grade in zip(hits, trace.grades, strict=True)], trace
-
     def _corrected(self, state: CorrectiveState, found: Sequence[Passage]) -> Trace:
         return sound(self.pipeline.correct(state["question"], found))
-
-
-def _known(documents: Sequence[Document]) -> list[Passage]:
-    """The documents as passages with their own ids, by which a search finds them again."""
-    return [replace(one, id=own.id or "") for one, own in zip(passages(documents), documents, strict=True)]

@@ -41,9 +41,8 @@ class AccessMiddleware:
 
     def __init__(self, app: ASGIApp, keys: Keys, metrics: Metrics, settings: ServerSettings) -> None:
         self._app, self._keys, self._metrics = app, keys, metrics
-        self._hosts = (
-            LOOPBACK | {settings.name.casefold()} if settings.name else LOOPBACK if settings.is_local else None
-        )
+        named = LOOPBACK | {settings.name.casefold()} if settings.name else None
+        self._hosts = named or (LOOPBACK if settings.is_local else None)
         self._unlocked = settings.is_local
         """True: nobody needs a key; once there was one it stays needed, whatever becomes of the file."""
 

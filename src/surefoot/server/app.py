@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
@@ -94,19 +93,13 @@ def create_app(service: Service) -> FastAPI:
     app.state.routes = [route for router in ROUTERS for route in router.routes]
     app.router.routes.append(Mount("/static", page_routes.PageFiles()))
     app.state.service, app.state.keys = service, keys_of(service.settings)
-    app.state.tools, app.state.warmed = _tools(service), lambda: None
-    if app.state.tools:
+    app.state.tools, app.state.warmed = None, lambda: None
+    if find_spec("mcp"):
+        from surefoot.server import mcp
+
+        app.state.tools = mcp.manager(service)
         app.router.routes.append(Route("/mcp", app.state.tools.asgi_app, methods=["POST"], include_in_schema=False))
     return app
-
-
-def _tools(service: Service) -> Any:
-    """The application at `/mcp`; None: the extra is not installed."""
-    if find_spec("mcp") is None:
-        return None
-    from surefoot.server import mcp
-
-    return mcp.manager(service)
 
 
 @asynccontextmanager

@@ -105,6 +105,15 @@ class SourceLocation:
     title: str
     passage: str
 
+    @property
+    def markdown(self) -> str:
+        """The title as the text of a link in Markdown."""
+        return " ".join(self.title.split()).translate(_ESCAPED)
+
+    def as_json(self) -> Fields:
+        """The fields of a citation of an address."""
+        return {"url": self.url, "title": self.title, "start_index": self.start, "end_index": self.end}
+
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
@@ -121,12 +130,11 @@ class ChatReply:
 def completion(trace: Trace, model: str, collection: str, request: Request) -> ChatReply:
     """The answer as this model gives it. The address of the request is this server's own, under which the page opens
     the answer with a source that has no address of its own."""
-    sources, text = (
-        tuple(_locations(trace, collection, str(request.base_url).rstrip("/"))),
-        trace.answer.text if trace.answer else "",
-    )
+    sources = tuple(_locations(trace, collection, str(request.base_url).rstrip("/")))
+    text = trace.answer.text if trace.answer else ""
     if sources and model.endswith(SOURCES):
-        text += "\n\n**Sources**\n\n" + "\n".join({one.citation.marker: _markdown(one) for one in sources}.values())
+        lines = {one.citation.marker: f"- [{one.citation.marker}] [{one.markdown}]({one.url})" for one in sources}
+        text += "\n\n**Sources**\n\n" + "\n".join(lines.values())
     output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
     return ChatReply(text, sources, sum(step.tokens for step in trace.steps) - output_tokens, output_tokens)
 
@@ -146,16 +154,6 @@ def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocat
         url = own if own.startswith(("https://", "http://")) else opened
         title = citation.title or (passage.title if passage else "") or own or id
         yield SourceLocation(citation, *marker.span(), url, title, id)
-
-
-def _markdown(source: SourceLocation) -> str:
-    title = " ".join(source.title.split()).translate(_ESCAPED)
-    return f"- [{source.citation.marker}] [{title}]({source.url})"
-
-
-def url_citation(one: SourceLocation) -> Fields:
-    """The fields of a citation of an address."""
-    return {"url": one.url, "title": one.title, "start_index": one.start, "end_index": one.end}
 
 
 class StreamOptions(CompatibleBody):
@@ -191,7 +189,7 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
 
 
 def _annotations(found: ChatReply) -> list[Fields]:
-    return [{"type": "url_citation", "url_citation": url_citation(one)} for one in found.sources]
+    return [{"type": "url_citation", "url_citation": one.as_json()} for one in found.sources]
 
 
 async def _streamed(

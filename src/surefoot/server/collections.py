@@ -22,7 +22,7 @@ from surefoot.server.problems import Problem
 from surefoot.server.uploads import sweep, upload_fields
 from surefoot.server.workers import Progress, Unread
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Embedder, Evaluator
+from surefoot.types.protocols import Embedder
 
 UPLOADS = "uploads"
 """The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""
@@ -91,11 +91,6 @@ class Collections:
         """The embedder of the index."""
         with self._lock:
             return self._first.embedder
-
-    @property
-    def evaluator(self) -> Evaluator:
-        """The evaluator of every pipeline."""
-        return self.grader().evaluator
 
     def pipeline(self, name: str) -> Pipeline:
         """The pipeline over the collection. Raises Problem where the collection is empty; else as `Builder` does."""

@@ -52,7 +52,9 @@ class Feedback:
             Run(place, about, "marks.jsonl").add(trace.id, mark)
             own = self.marks(collection, {trace.id})
             _replace(place / "pairs.jsonl", trace.id, _pairs(trace, own))
-            _replace(place / "ratings.jsonl", trace.id, _rating(trace, own))
+            rated = next((mark for mark in own if mark.useful is not None), None)
+            rating = {"id": trace.id, "label": rated.useful, "reason": rated.reason} if rated else None
+            _replace(place / "ratings.jsonl", trace.id, rating)
 
     def marks(self, collection: str, traces: AbstractSet[str]) -> list[Mark]:
         """The last mark of each of these answers and passages, without those that were taken back."""
@@ -94,8 +96,3 @@ def _pairs(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
         if id in every
     ]
     return {"id": trace.id, "question": trace.standalone_question, "passages": passages} if passages else None
-
-
-def _rating(trace: Trace, marks: Sequence[Mark]) -> dict[str, Any] | None:
-    last = next((mark for mark in marks if mark.useful is not None), None)
-    return {"id": trace.id, "label": last.useful, "reason": last.reason} if last else None

@@ -69,6 +69,8 @@ class _Files:
     """Files of all collections, each in a folder of its own; each call is about one of them and sees no other."""
 
     pattern: ClassVar[str]
+    line: Callable[[Path, str], Any]
+    """A file in the list of its collection; None: it is damaged."""
 
     def __init__(self, folder: Path, keep_days: int) -> None:
         self.folder, self.keep_days = folder, keep_days
@@ -89,10 +91,6 @@ class _Files:
     def _places(self, collection: str) -> list[Path]:
         """The files of a collection, the latest first."""
         return sorted((self.folder / collection).glob(self.pattern), key=changed, reverse=True)
-
-    def line(self, place: Path, collection: str) -> Any:
-        """A file in a list; None: it is damaged."""
-        raise NotImplementedError
 
 
 class Traces(_Files):

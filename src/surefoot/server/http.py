@@ -116,11 +116,6 @@ def reply(value: Any, status: int = 200, headers: dict[str, str] | None = None) 
     return JSONResponse(to_json(value), status, headers)
 
 
-def wants_events(request: Request) -> bool:
-    """Say whether the client accepts server-sent events."""
-    return "text/event-stream" in request.headers.get("accept", "")
-
-
 def stream(events: AsyncIterator[Any]) -> EventSourceResponse:
     """Server-sent events, with a comment now and then. A client that leaves ends the iterator."""
     return EventSourceResponse(events, ping=_PING, headers={"Cache-Control": "no-store"})

@@ -7,7 +7,7 @@ input and output. Each request stands alone: nothing is remembered from one to t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from itertools import count, islice
@@ -79,7 +79,7 @@ class _Handlers:
 
     async def list_tools(self, ctx: Any, params: Any) -> kinds.ListToolsResult:
         """List every tool, with the schemas of its input and output."""
-        return kinds.ListToolsResult(tools=[tool.described for tool in TOOLS.values()])
+        return kinds.ListToolsResult(tools=[tool.described(name) for name, tool in TOOLS.items()])
 
     async def call_tool(self, ctx: Any, params: Any) -> kinds.CallToolResult:
         """Call a tool. A fault is a result too, so that the model reads what to do."""
@@ -99,15 +99,17 @@ class _Handlers:
         cursor, caller = params.cursor if params else None, self._caller(ctx)
 
         def page() -> list[StoredDocument]:
-            every: Iterator[StoredDocument] = (one for index in caller.indexes() for one in index.documents())
-            every = (one for one in every if one.state != "unread")
+            of_all = (one for index in caller.indexes() for one in index.documents())
+            every = (one for one in of_all if one.state != "unread")
             return list(islice(behind(every, cursor or "", lambda one: address("document", one.id)), LISTED + 1))
 
         found = await asyncio.to_thread(page)
         if cursor and not found:
             raise MCPError(kinds.INVALID_PARAMS, "there is no page behind this cursor; list from the beginning")
         more = address("document", found[LISTED - 1].id) if len(found) > LISTED else None
-        return kinds.ListResourcesResult(resources=[*map(_resource, found[:LISTED])], next_cursor=more)
+        named = [(address("document", one.id), one.title or one.file) for one in found[:LISTED]]
+        resources = [kinds.Resource(uri=uri, name=name, title=name, mime_type=TEXT) for uri, name in named]
+        return kinds.ListResourcesResult(resources=resources, next_cursor=more)
 
     async def list_templates(self, ctx: Any, params: Any) -> kinds.ListResourceTemplatesResult:
         """Describe how the addresses of passages and documents are made."""
@@ -120,13 +122,13 @@ class _Handlers:
     async def read(self, ctx: Any, params: Any) -> kinds.ReadResourceResult:
         """Return the text of a passage or a document. One of somebody else's is answered as one that is not there."""
         (kind, id), caller = parsed_address(params.uri), self._caller(ctx)
-        find = {"passage": _passage_text, "document": _document_text}.get(kind)
 
         def search() -> str | None:
-            texts = (find(index, id) for index in caller.indexes()) if find else iter(())
-            return next((text for text in texts if text is not None), None)
+            if kind == "document":
+                return next(filter(None, (_document_text(index, id) for index in caller.indexes())), None)
+            return next((passage.text for index in caller.indexes() if (passage := index.get(id))), None)
 
-        text = await asyncio.to_thread(search)
+        text = await asyncio.to_thread(search) if kind else None
         if text is None:
             raise MCPError(kinds.INVALID_PARAMS, missing(kind or "resource").detail, {"uri": params.uri})
         return kinds.ReadResourceResult(
@@ -155,16 +157,6 @@ async def _progress(ctx: Any) -> AsyncIterator[Callable[[str], object]]:
         reporting.cancel()
 
 
-def _resource(document: StoredDocument) -> kinds.Resource:
-    name = document.title or document.file
-    return kinds.Resource(uri=address("document", document.id), name=name, title=name, mime_type=TEXT)
-
-
-def _passage_text(index: Index, id: str) -> str | None:
-    passage = index.get(id)
-    return passage.text if passage else None
-
-
 def _document_text(index: Index, id: str) -> str | None:
     """The passages of a document, one behind the other, and nothing of them twice."""
     parts: list[str] = []
@@ -181,13 +173,13 @@ def run(settings: ServerSettings, config: Config) -> None:
     """Answer whoever started this process, until the input ends. It may see every collection, and needs no key."""
     service = assembled(settings, config)
     Thread(target=warm, args=(service,), name="warm", daemon=True).start()
+    server = protocol_server(service)
+
+    async def answer() -> None:
+        async with stdio_server() as (reading, writing):
+            await server.run(reading, writing, server.create_initialization_options())
+
     try:
-        asyncio.run(_answering(service))
+        asyncio.run(answer())
     finally:
         service.workers.close()
-
-
-async def _answering(service: Service) -> None:
-    server = protocol_server(service)
-    async with stdio_server() as (reading, writing):
-        await server.run(reading, writing, server.create_initialization_options())

@@ -88,7 +88,7 @@ async def get_health() -> dict[str, str]:
 def get_ready(caller: RequestCaller) -> dict[str, str]:
     """Say whether questions can be answered: every part is built. A model is read when it is first needed."""
     try:
-        _ = caller.service.collections.evaluator
+        caller.service.collections.grader()
     except SurefootError as error:
         LOG.error("not ready", exc_info=error)
         raise Problem(503, "unready", "the server cannot answer yet; its log says why") from None

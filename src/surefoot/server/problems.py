@@ -7,7 +7,7 @@ to know goes into the log.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -113,16 +113,10 @@ def _path(parts: Sequence[str | int]) -> str:
 
 
 async def answer_problem(request: Request, error: Exception) -> JSONResponse:
-    """Answer an exception that left an endpoint."""
+    """Answer an exception that left an endpoint; with all methods of an address, also where several routes share it."""
     problem = problem_of(error)
     if problem.status_code == 405:
-        problem.headers = {"Allow": ", ".join(sorted(set(_allowed(request))))}
+        here = (route for route in request.app.state.routes if route.path_regex.match(request.url.path))
+        methods = {method for route in here for method in route.methods}
+        problem.headers = {"Allow": ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))}
     return problem.response()
-
-
-def _allowed(request: Request) -> Iterator[str]:
-    """The methods of this address, also where several routes share it."""
-    for route in request.app.state.routes:
-        if route.path_regex.match(request.url.path):
-            yield from route.methods
-            yield from ["HEAD"] if "GET" in route.methods else []

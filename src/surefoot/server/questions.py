@@ -20,7 +20,7 @@ from starlette.responses import Response
 from surefoot.config.searching import searching
 from surefoot.run.store import to_json
 from surefoot.server.history import ID, Turn
-from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream, wants_events
+from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream
 from surefoot.server.problems import invalid, problem_of
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
@@ -66,7 +66,10 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
         if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
             raise stopping()
         if request.store:
-            _store(service, request, trace)
+            service.traces.add(request.collection, trace)
+        if request.store and request.conversation:
+            turn = Turn(request.question, trace.answer.text if trace.answer else "", trace.id)
+            service.conversations.add(request.collection, request.conversation, turn)
         service.metrics.count_question(trace)
         return trace
 
@@ -102,13 +105,6 @@ def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Lis
     return pass_on
 
 
-def _store(service: Service, request: QuestionRequest, trace: Trace) -> None:
-    service.traces.add(request.collection, trace)
-    if request.conversation:
-        answer = trace.answer.text if trace.answer else ""
-        service.conversations.add(request.collection, request.conversation, Turn(request.question, answer, trace.id))
-
-
 def public_trace(trace: Trace, trusted_client: bool) -> Trace:
     """The trace without the configuration, which names files, machines and models. Other clients than trusted ones see
     which part failed, and neither the address nor the path at which it did."""
@@ -141,7 +137,7 @@ class AskBody(Body):
 @router.post("/ask", response_model=Trace, responses=EVENTS)
 async def post_ask(body: AskBody, request: Request, caller: RequestCaller) -> Response:
     """Answer a question: with the trace, or with events where the client accepts `text/event-stream`."""
-    events = wants_events(request)
+    events = "text/event-stream" in request.headers.get("accept", "")
     # Whoever watches is a person, or a page before one: such questions are always part of a conversation.
     conversation = body.conversation or (uuid4().hex if events else "")
     question = await asyncio.to_thread(_question, body, caller, conversation)

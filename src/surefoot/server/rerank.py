@@ -44,7 +44,11 @@ async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller)
     texts = [one if isinstance(one, str) else one.text for one in body.documents]
     grades = await awaited(request, grade(caller.service, body.query, texts, "documents"))
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]
-    results = [_result(number, score, texts if body.return_documents else None) for number, score in ranked]
+    results = [
+        {"index": number, "relevance_score": score}
+        | ({"document": {"text": texts[number]}} if body.return_documents else {})
+        for number, score in ranked
+    ]
     usage = {"total_tokens": 0, "prompt_tokens": 0}
     # Jina's and Cohere's clients read `results`, Voyage's and Continue read `data`.
     lists = {"object": "list", "results": results, "data": results}
@@ -58,8 +62,3 @@ def _relevance(one: Grade) -> float:
         number = int(one.passage_id) - 1
         raise Problem(422, "ungraded", f"`documents[{number}]` could not be graded; leave it out")
     return relevance
-
-
-def _result(number: int, score: float, texts: list[str] | None) -> dict[str, Any]:
-    document = {"document": {"text": texts[number]}} if texts else {}
-    return {"index": number, "relevance_score": score, **document}

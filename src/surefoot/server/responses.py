@@ -22,7 +22,6 @@ from surefoot.server.chat_completions import (
     last_question,
     model_collection,
     pieces,
-    url_citation,
 )
 from surefoot.server.history import Turn
 from surefoot.server.http import EVENTS, CompatibleBody, JsonRoute, awaited, stream
@@ -82,7 +81,7 @@ def _annotation(one: SourceLocation) -> Fields:
     """A citation of a file for a passage of the collection, else of an address."""
     if "passage=" in one.url and one.citation.url != one.url:
         return {"type": "file_citation", "file_id": one.passage, "filename": one.title, "index": one.start}
-    return {"type": "url_citation", **url_citation(one)}
+    return {"type": "url_citation", **one.as_json()}
 
 
 def _search(trace: Trace, with_results: bool) -> Fields:

@@ -34,11 +34,14 @@ SCHEME = "surefoot://"
 TEXT = "text/plain"
 
 
-class Question(Body):
-    """A question that documents may answer."""
-
+class _Asking(Body):
     question: str
     """Complete in itself: no earlier message is known."""
+
+
+class Question(_Asking):
+    """A question that documents may answer."""
+
     collection: str | None = None
     """The collection of documents to ask; null: the usual one."""
     filter: dict[str, Any] = Field(default_factory=dict)
@@ -52,17 +55,22 @@ class RetrieveInput(Question):
     """The number of passages, from 1 to 20."""
 
 
-class GradeInput(Body):
+class GradeInput(_Asking):
     """A question, and texts that may answer it."""
 
-    question: str
-    """Complete in itself: no earlier message is known."""
     texts: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)]
     """From 1 to 100 texts, none of them empty."""
 
 
 class _Result(BaseModel):
     model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class _Found(_Result):
+    read_as: str
+    """The question that was really searched; empty: the given one."""
+    notes: tuple[str, ...]
+    """Steps that failed, or left something out, each with what was done instead."""
 
 
 class CitedPassage(_Result):
@@ -84,7 +92,7 @@ class CitedPassage(_Result):
     """True: a verifier finds that the sources carry the sentence; null: none could decide."""
 
 
-class AskResult(_Result):
+class AskResult(_Found):
     """An answer that was checked against the documents, or a refusal."""
 
     answer: str
@@ -97,10 +105,6 @@ class AskResult(_Result):
     action: Action | None
     """The action of corrective RAG on the passages; null: the question failed."""
     citations: tuple[CitedPassage, ...]
-    read_as: str
-    """The question that was really searched; empty: the given one."""
-    notes: tuple[str, ...]
-    """Steps that failed, or left something out, each with what was done instead."""
     trace: str
     """The id under which all that led to the answer is stored."""
 
@@ -123,16 +127,12 @@ class RetrievedPassage(_Result):
     """The reason for the grade, where there is one."""
 
 
-class RetrieveResult(_Result):
+class RetrieveResult(_Found):
     """The best passages, best first."""
 
     passages: tuple[RetrievedPassage, ...]
     action: Action | None
     """The action of corrective RAG on them: "incorrect" means that nothing here answers the question."""
-    read_as: str
-    """The question that was really searched; empty: the given one."""
-    notes: tuple[str, ...]
-    """Steps that failed, or left something out, each with what was done instead."""
 
 
 class GradeResult(_Result):
@@ -143,15 +143,6 @@ class GradeResult(_Result):
 
 Progress = Callable[[str], object]
 """Called, in the thread that works, with each step that begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """A tool as a language model has to know it, and the function that it calls."""
-
-    described: kinds.Tool
-    input: type[BaseModel]
-    call: Callable[[Caller, Any, Progress], Awaitable[kinds.CallToolResult]]
 
 
 async def _ask(caller: Caller, inputs: Question, progress: Progress) -> kinds.CallToolResult:
@@ -165,16 +156,15 @@ async def _ask(caller: Caller, inputs: Question, progress: Progress) -> kinds.Ca
     def resource(one: Citation) -> str:
         return address("passage", one.strip.passage_id) if one.strip and one.strip.passage_id in own else ""
 
-    citations = [one for one in answer.citations if one.strip]
     cited = [
-        CitedPassage(**asdict(one) | {"title": short_title(one.title), "resource": resource(one)}) for one in citations
+        asdict(one) | {"title": short_title(one.title), "resource": resource(one)}
+        for one in answer.citations
+        if one.strip
     ]
-    value = AskResult(
-        **asdict(answer) | {"answer": answer.text, "citations": cited}, **_about(caller, trace), trace=trace.id
-    )
-    ids = dict.fromkeys(one.strip.passage_id for one in citations if one.strip)
+    fields = asdict(answer) | {"answer": answer.text, "citations": cited, "trace": trace.id} | _about(caller, trace)
     text = answer_in_words(answer, lambda one: resource(one) or one.url or "")
-    return _result(value, text, (own[id] for id in ids if id in own))
+    ids = dict.fromkeys(one.strip.passage_id for one in answer.citations if one.strip)
+    return _result(AskResult(**fields), text, (own[id] for id in ids if id in own))
 
 
 async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -> kinds.CallToolResult:
@@ -222,29 +212,35 @@ def _about(caller: Caller, trace: Trace) -> dict[str, Any]:
     return {"action": trace.decision and trace.decision.action, "read_as": trace.read_as, "notes": notes}
 
 
-def _tool(
-    title: str, call: Callable[..., Any], input: type[BaseModel], output: type[BaseModel], *, outside: bool = False
-) -> Tool:
-    """A tool, described by its function's docstring; `outside`: it may ask other machines."""
-    described = kinds.Tool(
-        name=call.__name__.removeprefix("_"),
-        title=title,
-        description=" ".join((getdoc(call) or "").split()),
-        input_schema=input.model_json_schema(),
-        output_schema=output.model_json_schema(mode="serialization"),
-        annotations=kinds.ToolAnnotations(
-            title=title, read_only_hint=True, idempotent_hint=True, open_world_hint=outside
-        ),
-    )
-    return Tool(described, input, call)
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a language model has to know it: described by the docstring of the function that it calls."""
+
+    title: str
+    call: Callable[[Caller, Any, Progress], Awaitable[kinds.CallToolResult]]
+    input: type[BaseModel]
+    output: type[BaseModel]
+    outside: bool = False
+    """True: it may ask other machines."""
+
+    def described(self, name: str) -> kinds.Tool:
+        """The tool as the protocol lists it."""
+        hints = {"read_only_hint": True, "idempotent_hint": True, "open_world_hint": self.outside}
+        return kinds.Tool(
+            name=name,
+            title=self.title,
+            description=" ".join((getdoc(self.call) or "").split()),
+            input_schema=self.input.model_json_schema(),
+            output_schema=self.output.model_json_schema(mode="serialization"),
+            annotations=kinds.ToolAnnotations(title=self.title, **hints),
+        )
 
 
-_TOOLS = (
-    _tool("Ask the documents", _ask, Question, AskResult, outside=True),
-    _tool("Find passages", _retrieve, RetrieveInput, RetrieveResult),
-    _tool("Grade texts", _grade, GradeInput, GradeResult),
-)
-TOOLS = {tool.described.name: tool for tool in _TOOLS}
+TOOLS = {
+    "ask": Tool("Ask the documents", _ask, Question, AskResult, outside=True),
+    "retrieve": Tool("Find passages", _retrieve, RetrieveInput, RetrieveResult),
+    "grade": Tool("Grade texts", _grade, GradeInput, GradeResult),
+}
 
 
 def _question(caller: Caller, inputs: Question) -> QuestionRequest:

@@ -87,7 +87,7 @@ async def post_explain(id: str, body: ExplainBody, request: Request, caller: Req
 
     def work(stop: Flag) -> Attribution:
         _, trace = caller.trace(id)
-        evaluator = caller.service.collections.evaluator
+        evaluator = caller.service.collections.grader().evaluator
         try:
             passage = as_graded(trace, evaluator, body.passage)
         except UsageError:

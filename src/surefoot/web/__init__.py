@@ -37,11 +37,8 @@ def served() -> str:
 @cache
 def served_policy() -> str:
     """Content-Security-Policy of the served page: what stands in it, its own files, and nothing else."""
-    parts = [
-        "default-src 'none'",
-        f"script-src 'self' '{hashed(static('theme.js'))}'",
-        f"style-src '{hashed(_style())}'",
-    ]
+    theme = hashed(static("theme.js"))
+    parts = ["default-src 'none'", f"script-src 'self' '{theme}'", f"style-src '{hashed(_style())}'"]
     parts += ["img-src 'self' blob:", "connect-src 'self'", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"]
     parts += ["frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'"]
     return "; ".join(parts)
