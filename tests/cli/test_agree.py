@@ -18,7 +18,6 @@ VALUES = [0.1, 0.9, 0.4, 0.7, 0.3, 0.8, 0.2, 1.0, 0.6, 0.5] * 3
 
 @pytest.fixture
 def run(here: Path) -> Path:
-    """An evaluation of 30 records."""
     return written(here / "run", {"factuality": VALUES, "context_recall": [None, *VALUES[1:]]})
 
 
@@ -60,7 +59,6 @@ def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> N
 
 
 def test_a_figure_that_is_not_defined_says_why(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """In words under the table."""
     rows = [{"id": f"r{n}", "metric": "factuality", "rating": 3} for n in range(5)]
     said = " ".join(surefoot("agree", run, labels(here, *rows)).out.split())
     assert "factuality j: no Kendall τ-b: all are tied" in said

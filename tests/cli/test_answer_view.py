@@ -38,7 +38,6 @@ def test_a_text_keeps_its_lines() -> None:
     "text", ["a\x1b[2Jb", "```\na\x1b]0;x\x07b\n```", "| a\x9bb | c |", "t\n: a\u202eb", "a\rb\x85c"]
 )
 def test_nothing_of_a_text_steers_the_terminal(text: str) -> None:
-    """Wherever it stands."""
     shown = drawn(readable(text))
     assert not set("\x1b\x07\x9b\u202e\r\x85") & set(shown)
 
@@ -53,7 +52,6 @@ def test_any_text_can_be_drawn_with_any_mark_and_any_part(text: str, data: st.Da
 
 
 def test_the_words_that_answer_are_marked() -> None:
-    """Those, and no others."""
     shown = drawn(readable("one two three", [(4, 7, MARKED)]), terminal=True)
     assert shown == "one \x1b[1;4mtwo\x1b[0m three"
 

@@ -60,7 +60,6 @@ def test_a_question_that_cannot_be_asked_is_a_mistake_of_the_users(indexed: Call
 
 @pytest.mark.parametrize("command", ["ask", "search"])
 def test_a_question_without_quotes_is_told_to_get_some(surefoot: Callable[..., Any], command: str) -> None:
-    """With the line to type."""
     done = surefoot(command, "who", "built", "it", "--set", "pipeline.k=1")
     assert (done.code, done.out) == (2, "")
     assert done.err == f'surefoot: put the question in quotes: surefoot {command} "who built it"\n'
@@ -115,7 +114,6 @@ def test_ctrl_c_ends_with_one_line_and_its_own_exit_code(indexed: Callable[..., 
 
 
 def test_a_retriever_of_ones_own_needs_no_index(surefoot: Callable[..., Any]) -> None:
-    """Nor do `search` and `chat`."""
     own = ("--set", "retriever.use=shelf:Shelf")
     assert surefoot("ask", QUESTION, "--quiet", *own).code == 0
     assert surefoot("search", QUESTION, *own).code == 0
@@ -148,7 +146,6 @@ def test_what_a_document_holds_cannot_steer_the_terminal(surefoot: Callable[...,
 def test_no_line_is_wider_than_the_terminal(
     indexed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
-    """Nothing wraps by accident."""
     monkeypatch.setenv("COLUMNS", str(columns))
     done = indexed("ask", QUESTION, "--set", "thresholds.upper=5")
     assert max(map(len, done.out.splitlines())) <= columns

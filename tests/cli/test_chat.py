@@ -43,7 +43,6 @@ def test_a_question_that_goes_on_is_completed_in_sight(talk: Callable[..., Any])
 
 
 def test_a_question_that_goes_on_from_nothing_is_asked_back(talk: Callable[..., Any]) -> None:
-    """Nothing is searched for."""
     done = talk(THEN)
     assert "What is it about?" in done.out
     assert "Retrieved" not in done.out
@@ -62,7 +61,6 @@ def test_commands_are_no_questions(talk: Callable[..., Any], here: Path) -> None
 
 
 def test_a_path_is_a_question_although_it_begins_like_a_command(talk: Callable[..., Any]) -> None:
-    """Manuals are full of them."""
     assert "Retrieved" in talk("/etc/bridge of Ruvel, who built it?").out
 
 
@@ -75,7 +73,6 @@ def test_a_question_that_cannot_be_asked_ends_no_conversation(talk: Callable[...
 
 
 def test_ctrl_c_stops_an_answer_and_not_the_conversation(talk: Callable[..., Any]) -> None:
-    """The next question is answered."""
     done = talk(FIRST, FIRST, words=INTERRUPTED)
     assert (done.code, done.err) == (0, "stopped\n")
     assert "Tomas Aldwin built it. [1]" in done.out

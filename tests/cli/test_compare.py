@@ -49,7 +49,6 @@ def test_the_comparison_is_printed_as_json(surefoot: Surefoot, runs: tuple[Path,
 
 
 def test_another_judge_and_few_records_are_said(surefoot: Surefoot, here: Path) -> None:
-    """In a line each."""
     one = written(here / "one", {"m": [0.2, 0.4, 0.6]}, judge="kind")
     two = written(here / "two", {"m": [0.4, 0.4]}, judge="strict")
     said = " ".join(surefoot("compare", one, two).out.split())

@@ -22,7 +22,6 @@ METRIC = ("--metric", "answer_relevancy")
 
 @pytest.fixture
 def records(here: Path) -> Path:
-    """A file of six records."""
     file = here / "records.jsonl"
     lines = [{"id": f"r{n}", "question": f"Who built bridge {n}?", "answer": "Aldwin"} for n in range(6)]
     file.write_text("\n".join(map(json.dumps, lines)))
@@ -135,7 +134,6 @@ def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: 
 def test_a_mistake_is_said_before_anything_is_asked(
     surefoot: Surefoot, records: Path, words: tuple[str, ...], said: str
 ) -> None:
-    """In one line."""
     done = surefoot("evaluate", records, "--run", "out", *words)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err

@@ -74,7 +74,6 @@ def test_the_words_of_a_trace_are_explained_by_its_own_evaluator(traced: Callabl
 
 @pytest.mark.parametrize("words", [[], [QUESTION], [QUESTION, PASSAGE, "--trace", "trace.json"]])
 def test_half_a_question_is_refused(traced: Callable[..., Any], words: list[str]) -> None:
-    """With what to give."""
     done = traced("explain", *words)
     assert done.code == 2
     assert "a question and a passage" in done.err

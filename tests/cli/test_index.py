@@ -56,7 +56,6 @@ def test_patterns_choose_which_files_are_indexed(surefoot: Callable[..., Any], h
 
 
 def test_a_file_of_another_kind_is_refused_in_a_sentence(surefoot: Callable[..., Any], here: Path) -> None:
-    """With what could be read."""
     (here / "passwd").write_bytes(b"\0")
     done = surefoot("index", "passwd")
     assert done.code == 2

@@ -90,7 +90,6 @@ def test_completion_knows_commands_and_options(here: Path) -> None:
 
 
 def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> None:
-    """One line."""
     assert surefoot("--version").out == f"surefoot {__version__}\n"
 
 

@@ -132,7 +132,6 @@ def followed(prompt: str) -> str:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The address of the server."""
     monkeypatch.setenv("TAVILY_API_KEY", "a-key")
     with serving(stands_in) as url:
         yield url
@@ -201,7 +200,6 @@ def prepared(empty: Path, surefoot: Surefoot, stand_in: str) -> Prepared:
 
 
 def run(surefoot: Surefoot, commands: list[list[str]]) -> str:
-    """All that the commands print."""
     done = [surefoot(*words) for words in commands]
     assert not any(one.code for one in done), "\n".join(one.out + one.err for one in done)
     return "\n".join(one.out for one in done)

@@ -17,7 +17,6 @@ def test_the_passages_are_shown_with_their_grades_and_without_an_answer(indexed:
 
 
 def test_as_many_passages_are_shown_as_are_asked_for(indexed: Callable[..., Any]) -> None:
-    """The best ones."""
     assert "hut.md" not in indexed("search", "Ruvel Bridge built", "-k", "1").out
     assert indexed("search", "Ruvel Bridge built", "-k", "0").code == 2
 

@@ -38,7 +38,6 @@ def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Pa
 def test_mistakes_end_with_a_line_and_code_2(
     surefoot: Callable[..., Any], words: tuple[str, ...], message: str
 ) -> None:
-    """Nothing is listened on."""
     done = surefoot("serve", *words)
     assert done.code == 2
     assert message in done.err

@@ -49,7 +49,6 @@ def test_knowledge_from_outside_is_drawn_with_its_grades_and_labelled(indexed: C
 
 
 def test_the_same_grades_give_the_same_decision(traced: Callable[..., Any]) -> None:
-    """Anyone can check it."""
     done = traced("trace", "trace.json", "--replay")
     assert (done.code, done.out.count("\n")) == (0, 1)
     assert done.out.startswith("same decision: correct (")

@@ -22,7 +22,6 @@ def test_a_question_that_failed_is_drawn_with_its_error() -> None:
 
 
 def test_a_fallback_that_was_taken_shows_where_it_was_taken() -> None:
-    """Error and fallback, each once."""
     step = Step("generate", 0.1, degraded="refused to answer", error="no model")
     text = drawn(whole(Trace("1", "Who?", answer=Answer("No.", refused=True), steps=(step, step))))
     assert (text.count("! no model"), text.count("! refused to answer")) == (1, 1)
@@ -51,7 +50,6 @@ def test_a_bar_is_as_long_as_the_grade_is_good(
 
 
 def test_passages_that_are_not_shown_are_counted() -> None:
-    """The best are shown."""
     passages = [Passage(str(n), "text", f"Title {n}") for n in range(9)]
     grades = [Grade(p.id, n / 10, label=Action.INCORRECT) for n, p in enumerate(passages)]
     text = drawn(retrieved(_of(passages, grades), 2))

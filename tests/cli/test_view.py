@@ -53,7 +53,6 @@ def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> Non
 
 
 def opened(file: Path) -> list[str]:
-    """The data of a page."""
     packed = re.findall(r'<script type="text/plain" id="[^"]*">([^<]*)</script>', file.read_text("utf-8"))
     return [gzip.decompress(base64.b64decode(part)).decode() for part in packed]
 

@@ -179,14 +179,12 @@ def test_each_way_to_cut_keeps_the_contract(mode: Any) -> None:
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_policy_keeps_the_contract(name: str) -> None:
-    """Under thresholds of any scale."""
     for own in (Lexical.thresholds, Thresholds(7.5, -3.0, 0.0, "logits"), Thresholds(0.0, 0.0, 0.0, "a step")):
         verify("policy", POLICIES[name](own))
 
 
 @pytest.mark.parametrize("name", components.built_in("loader"))
 def test_each_loader_keeps_the_contract(name: str) -> None:
-    """Whatever bytes it is given."""
     verify("loader", built("loader", name, {}, {}))
 
 

@@ -388,13 +388,11 @@ def test_a_searcher_may_fail_with_a_search_error_only() -> None:
 
 
 def test_a_wrong_role_is_named() -> None:
-    """With the right ones."""
     with pytest.raises(ConfigError, match="no role called 'umpire'; there are: retriever, evaluator, refiner"):
         verify("umpire", object())
 
 
 def test_a_long_value_does_not_flood_the_screen() -> None:
-    """What came instead is cut."""
     with pytest.raises(AssertionError) as caught:
         verify("llm", saying(text="x" * 10_000, pieces=""))
     assert len(str(caught.value)) == 500

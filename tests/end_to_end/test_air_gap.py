@@ -122,7 +122,6 @@ def test_every_part_that_connects_refuses_first(role: str, name: str, reached: l
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("name", list(registry.REGISTRY))
 def test_a_model_is_not_fetched(name: str, reached: list[str]) -> None:
-    """From any of its sources."""
     with pytest.raises(NetworkError, match=r"\[network\] allow"):
         registry.pull(name, network=Network(allow=[]))
     assert reached == []

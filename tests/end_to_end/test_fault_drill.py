@@ -67,7 +67,6 @@ def slow_wiki(site: Faults) -> Answer:
 
 
 def keys(site: Faults) -> list[str]:
-    """Every key that came."""
     return [
         value for one in site.asked for name, value in one.headers.items() if name in ("authorization", "x-api-key")
     ]
@@ -133,7 +132,6 @@ class Outside:
         return of.get(fault, Searxng)(self.network(), base_url=self.url(fault))
 
     def url(self, fault: str) -> str:
-        """Where it happens."""
         if fault == "dns":
             return "http://nowhere.invalid"
         if fault == "refused":

@@ -38,7 +38,6 @@ def pages(passages: Sequence[Passage]) -> list[str]:
 
 
 def apart() -> list[str]:
-    """Titles of some disambiguation pages."""
     said = api(list="categorymembers", cmtitle="Category:Disambiguation pages", cmnamespace=0, cmlimit=10)
     return [page["title"] for page in said["categorymembers"]]
 
@@ -56,7 +55,6 @@ def test_pages_are_found_by_their_titles() -> None:
 
 
 def test_a_disambiguation_page_gives_the_pages_it_links_to() -> None:
-    """Never itself."""
     resolved: set[str] = set()
     for title in apart():
         found = search(bare(title))

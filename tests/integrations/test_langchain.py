@@ -57,7 +57,6 @@ class Broken:
 
 
 def call(tool: Any, **arguments: Any) -> ToolMessage:
-    """As a model calls it."""
     message: ToolMessage = tool.invoke({"type": "tool_call", "id": "1", "name": tool.name, "args": arguments})
     return message
 

@@ -95,7 +95,6 @@ def test_the_answer_is_checked_against_what_was_kept(pipeline: Pipeline) -> None
 
 
 def test_orders_in_what_was_kept_do_not_reach_the_model(pipeline: Pipeline) -> None:
-    """As in the pipeline itself."""
     seen: list[str] = []
 
     class Spy:

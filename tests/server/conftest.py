@@ -49,7 +49,6 @@ def quick(folder: Path) -> Config:
 
 @pytest.fixture
 def service(settings: ServerSettings, config: Config) -> Service:
-    """The parts of a server."""
     return assembled(settings, config)
 
 
@@ -153,7 +152,6 @@ class Slow:
         self.go, self.running, self.stopped = threading.Event(), threading.Event(), threading.Event()
 
     def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:
-        """The trace, once it may."""
         self.running.set()
         while not self.go.wait(0.01) and not more["cancel"].is_set():
             pass

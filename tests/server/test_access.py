@@ -79,7 +79,6 @@ def test_a_lost_file_of_keys_opens_nothing(client: TestClient, secret: Secret, s
 
 
 def test_others_are_not_served_without_a_key(settings: ServerSettings) -> None:
-    """The command refuses to start."""
     with pytest.raises(ConfigError, match="surefoot serve keys"):
         check(replace(settings, host="0.0.0.0"))
 
@@ -97,7 +96,6 @@ def test_only_this_machines_own_names_are_known(client: TestClient, host: str, s
 
 
 def test_a_configured_name_is_known_and_no_other(settings: ServerSettings, config: Config) -> None:
-    """Behind a proxy."""
     service = assembled(replace(settings, host="0.0.0.0", name="ask.example"), config)
     with TestClient(create_app(service), base_url="http://ask.example") as client:
         assert client.get("/health").status_code == 200
@@ -132,7 +130,6 @@ def test_the_own_page_a_link_to_it_and_whoever_has_a_key_may_ask(client: TestCli
 
 
 def test_every_answer_forbids_what_is_foreign(client: TestClient) -> None:
-    """Also an error's."""
     for path in ("/", "/health", "/nowhere"):
         headers = client.get(path).headers
         assert headers["Content-Security-Policy"] == served_policy()

@@ -109,7 +109,6 @@ def test_fields_that_an_upload_gives_can_be_asked_for(client: TestClient) -> Non
 
 @pytest.mark.parametrize(("meta", "words"), [("{", "not JSON"), ("[]", "an object"), ('{"a b": 1}', "field")])
 def test_fields_that_no_document_can_have_are_refused(client: TestClient, meta: str, words: str) -> None:
-    """And the file with them."""
     reply = client.post("/documents", data={"meta": meta}, files=[("file", ("hut.md", HUT.encode()))])
     assert reply.status_code == 400
     assert words in reply.json()["error"]["message"]
@@ -138,7 +137,6 @@ def test_a_name_leads_nowhere_else(name: str, stored: str) -> None:
 
 
 def test_nothing_is_written_outside_the_servers_folder(client: TestClient, settings: ServerSettings) -> None:
-    """Whatever a file is called."""
     before = set(Path(settings.folder).parent.rglob("*"))
     upload(client, {"../../../outside.md": BRIDGE, "..\\up.md": HUT})
     uploads = Path(settings.folder) / "collections" / "default" / "uploads"
@@ -167,7 +165,6 @@ def test_an_upload_that_is_too_large_is_refused(settings: ServerSettings, config
 
 
 def test_uploads_beyond_the_places_come_again_later(client: TestClient, service: Service) -> None:
-    """429 with Retry-After."""
     held = [service.jobs.arriving() for _ in range(service.settings.waiting)]
     for one in held:
         one.__enter__()

@@ -54,7 +54,6 @@ def test_feedback_comes_back_with_its_conversation(client: TestClient) -> None:
 
 
 def test_a_mark_on_a_passage_that_the_trace_lacks_is_refused(client: TestClient, service: Service) -> None:
-    """404, and nothing is kept."""
     upload(client, {"bridge.md": BRIDGE})
     trace = client.post("/ask", json=WHO).json()
     reply = client.post("/feedback", json={"trace": trace["id"], "passage": "nobody", "answers": False})

@@ -103,7 +103,6 @@ def test_retrieve_gives_graded_passages_and_keeps_no_trace(call: Callable[..., A
 
 
 def test_grade_gives_a_grade_for_each_text(call: Callable[..., Any]) -> None:
-    """In their order, by number."""
     result = call("grade", question=QUESTION, texts=["Tomas Aldwin built the Ruvel Bridge.", "Cheese is made of milk."])
     grades = result.structured_content["grades"]
     assert [grade["passage_id"] for grade in grades] == ["1", "2"]
@@ -207,7 +206,6 @@ def test_what_is_not_there_cannot_be_read(own: Service, uri: str) -> None:
 
 
 def test_every_tool_says_that_it_changes_nothing_and_describes_what_it_takes(own: Service) -> None:
-    """In schemas that stand alone."""
     jsonschema = pytest.importorskip("jsonschema")
     for tool in talk(protocol_server(own), lambda client: client.list_tools()).tools:
         assert tool.annotations.read_only_hint

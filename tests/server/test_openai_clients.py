@@ -21,7 +21,6 @@ library = pytest.importorskip("openai", reason="not installed")
 
 
 def client(address: str, key: str = "none") -> Any:
-    """OpenAI's."""
     return library.OpenAI(base_url=f"{address}/v1", api_key=key, max_retries=0)
 
 
@@ -113,7 +112,6 @@ def test_langchain_s_chat_model_invokes_and_streams(live: str) -> None:
 
 @pytest.mark.filterwarnings("ignore")  # of their own libraries
 def test_haystack_s_chat_generator_streams(live: str) -> None:
-    """The reply, in pieces too."""
     generators = pytest.importorskip("haystack.components.generators.chat", reason="not installed")
     from haystack.dataclasses import ChatMessage
     from haystack.utils import Secret

@@ -14,7 +14,6 @@ QUESTION = {"question": "Who built the Ruvel Bridge?"}
 
 @pytest.fixture(scope="module")
 def document(shared: TestClient) -> dict[str, Any]:
-    """As a client gets it."""
     found: dict[str, Any] = shared.get("/openapi.json").json()
     return found
 

@@ -41,7 +41,6 @@ def body(content: bytes, kind: str = "application/json") -> dict[str, Any]:
 
 
 def mark(**fields: Any) -> dict[str, Any]:
-    """Feedback on a trace."""
     return {"json": {"trace": "0" * 12, **fields}}
 
 
@@ -143,7 +142,6 @@ class Broken:
         self.policy = inner.policy
 
     def run(self, question: str, *more: Any, **options: Any) -> Any:
-        """Raise what names our insides."""
         raise RuntimeError(f"secret of {Path(surefoot.__file__)}")
 
 

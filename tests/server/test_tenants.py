@@ -92,7 +92,6 @@ def test_no_question_reaches_anothers_passages(tenants: dict[str, Any], body: di
 
 
 def test_a_named_collection_of_anothers_is_refused_everywhere(tenants: dict[str, Any]) -> None:
-    """Asking, uploading, models and lists."""
     client, acme = tenants["client"], tenants["acme"]
     question = {"question": "What is the password?", "collection": "bolt"}
     assert client.post("/ask", json=question, headers=acme).status_code == 404

@@ -27,7 +27,6 @@ class Article(Item):  # type: ignore[misc]  # libzim has no types
         return path(self._title)
 
     def get_title(self) -> str:
-        """As it is shown."""
         return self._title
 
     def get_mimetype(self) -> str:
@@ -35,7 +34,6 @@ class Article(Item):  # type: ignore[misc]  # libzim has no types
         return "text/html"
 
     def get_contentprovider(self) -> StringProvider:
-        """The whole page."""
         return StringProvider(self._page)
 
     def get_hints(self) -> dict[Hint, bool]:
@@ -60,7 +58,6 @@ def write(
 
 
 def path(title: str) -> str:
-    """The path of a title."""
     return title.replace(" ", "_")
 
 

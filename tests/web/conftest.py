@@ -32,7 +32,6 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The text of axe-core's script."""
     places = [Path(name) for name in (os.environ.get("SUREFOOT_AXE", ""), "node_modules/axe-core/axe.min.js") if name]
     found = next((place for place in places if place.is_file()), None)
     if not found:

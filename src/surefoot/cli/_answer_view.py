@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -198,21 +197,16 @@ def passages(
     found = best(every, grades, SHORT if shown is None else shown)
     if not found:
         return []
-    listed = [
-        _passage(label, *pair, opens, short or shown is None)
-        for label, pair in zip(_labels(trace.answer, [passage.id for passage, _ in found]), found, strict=True)
-    ]
+    labels = _labels(trace.answer, [passage.id for passage, _ in found])
+    listed = (_passage(label, *pair, opens, short or shown is None) for label, pair in zip(labels, found, strict=True))
     return [Text(heading, style="cyan"), *listed]
 
 
 def _labels(answer: Answer | None, ids: Sequence[str]) -> list[str]:
-    markers: dict[str, dict[int, None]] = defaultdict(dict)
-    for citation in answer.citations if answer else ():
-        if citation.strip:
-            markers[citation.strip.passage_id][citation.marker] = None
-    if not markers:
+    cited = {(one.strip.passage_id, one.marker) for one in answer.citations if one.strip} if answer else set()
+    if not cited:
         return [str(number) for number in range(1, len(ids) + 1)]
-    return [" ".join(f"[{marker}]" for marker in sorted(markers[id])) or UNCITED for id in ids]
+    return [" ".join(f"[{marker}]" for of, marker in sorted(cited) if of == id) or UNCITED for id in ids]
 
 
 def _passage(label: str, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
@@ -223,11 +217,11 @@ def _passage(label: str, passage: Passage, grade: Grade, opens: Open, short: boo
     return _indented(Group(head, Padding(readable(passage.text, marks, part), (0, 0, 0, 2))))
 
 
-def _beside(*columns: Text) -> RenderableType:
-    """Columns side by side, of which the last one folds."""
+def _beside(*columns: RenderableType, width: int | None = None) -> RenderableType:
+    """Columns side by side, of which the last one folds, and the others have this width."""
     table = Table.grid(padding=(0, 1, 0, 0))
     for _ in columns[1:]:
-        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, width=width)
     table.add_column(ratio=1)
     table.add_row(*columns)
     return table
@@ -244,11 +238,7 @@ def place(passage: Passage) -> str:
 
 def line(label: str, content: RenderableType) -> RenderableType:
     """The content, to the right of its label."""
-    table = Table.grid(padding=(0, 1, 0, 0))
-    table.add_column(width=10, style="cyan")
-    table.add_column(ratio=1)
-    table.add_row(label, content)
-    return table
+    return _beside(Text(label, "cyan"), content, width=10)
 
 
 def chance(grade: Grade) -> str:

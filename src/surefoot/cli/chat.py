@@ -49,14 +49,19 @@ def chat(
         try:
             if word == "/help":
                 out.say(HELP)
+            elif word == "/trace" and last and rest.strip():
+                write_trace(last, rest.strip())
+                out.say(f"written to {rest.strip()}", "dim")
             elif word == "/trace":
-                _write(last, rest.strip())
+                err.say("surefoot: ask something, then name a file, as in: /trace answer.json")
             elif typed.strip():
                 screen = Screen(out, opens=opening(builder.opened), passages=passages)
                 with pulling():
                     last = _answered(pipeline, screen, typed.strip(), last)
         except QuestionError as error:
             err.say(f"surefoot: {error}")
+        except OSError as error:
+            err.say(f"surefoot: {error.filename or 'the machine'}: {error.strerror or error}")
         except KeyboardInterrupt:
             err.say("stopped")
 
@@ -70,18 +75,6 @@ def _answered(pipeline: Pipeline, screen: Screen, question: str, last: Trace | N
     done = pipeline.run(question, on_event=screen, history=history)
     screen.finish(done)
     return done
-
-
-def _write(last: Trace | None, file: str) -> None:
-    if not file or last is None:
-        err.say("surefoot: ask something, then name a file, as in: /trace answer.json")
-        return
-    try:
-        write_trace(last, file)
-    except OSError as error:
-        err.say(f"surefoot: {file} cannot be written: {error.strerror}")
-    else:
-        out.say(f"written to {file}", "dim")
 
 
 def _lines() -> Iterator[str]:

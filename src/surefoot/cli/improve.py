@@ -78,30 +78,25 @@ def improve(
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
     chosen = questions.question_run("improve", data, configured(config, settings, None), run)
-    plan = _plan(chosen, file, metric, own or [], outside)
+    examples = chosen.loaded.examples
+    plan = ImprovementPlan(
+        examples,
+        chosen.config,
+        chosen.folder,
+        _scoring(examples, chosen.config, metric),
+        partial(questions.spread, workers=WORKERS),
+        counting,
+        own={path.stem: _settings(path) for path in own or []},
+        about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
+        outside=outside,
+    )
     if dry_run:
-        _offered(loop.proposals(plan), _text(file))
+        _offered(loop.proposals(plan), file.read_bytes().decode() if file.exists() else "")
     else:
         done = loop.improve(plan)
         _show(done)
         _applied(done, file, chosen.folder, apply)
     questions.kept_in(chosen.folder)
-
-
-def _plan(
-    chosen: questions.QuestionRun, file: Path, metric: str | None, own: Sequence[Path], outside: bool
-) -> ImprovementPlan:
-    return ImprovementPlan(
-        chosen.loaded.examples,
-        chosen.config,
-        chosen.folder,
-        _scoring(chosen.loaded.examples, chosen.config, metric),
-        partial(questions.spread, workers=WORKERS),
-        counting,
-        own={path.stem: _settings(path) for path in own},
-        about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
-        outside=outside,
-    )
 
 
 def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:
@@ -163,15 +158,8 @@ def _offered(proposals: Sequence[Proposal], text: str) -> None:
 
 def _settings(path: Path) -> Patch:
     try:
-        return toml_values.parsed(_text(path, required=True))
-    except ValueError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
-
-
-def _text(path: Path, required: bool = False) -> str:
-    if not required and not path.exists():
-        return ""
-    try:
-        return path.read_bytes().decode()
+        return toml_values.parsed(path.read_bytes().decode())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {error}") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not TOML: {error}") from error

@@ -8,9 +8,8 @@ from typing import Annotated
 
 from typer import Option
 
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, with_extra
-from surefoot.cli.serve import serve
-from surefoot.config.options import assemble
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, with_extra
+from surefoot.cli.serve import serve, server_settings
 from surefoot.types.errors import UsageError
 
 
@@ -36,5 +35,4 @@ def mcp(
     if http:
         serve(no_browser=True, index=index, config=config, settings=settings)
         return
-    whole = configured(config, settings, index)
-    protocol.run(assemble("[server]", protocol.ServerSettings, whole["server"], {}), whole)
+    protocol.run(*server_settings(config, settings, index))

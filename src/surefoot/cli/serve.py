@@ -27,7 +27,7 @@ def serve(
 
     On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys NAME.
     """
-    chosen, whole = _settings(config, settings, index, collection)
+    chosen, whole = server_settings(config, settings, index, collection)
     chosen = replace(chosen, host=host or chosen.host, port=port or chosen.port)
     server = _server()
     server.check(chosen)
@@ -54,7 +54,7 @@ def keys(
 
     A key is shown this once, and only its hash is kept.
     """
-    stored = _server().keys_of(_settings(config, settings)[0])
+    stored = _server().keys_of(server_settings(config, settings)[0])
     if name is None:
         rows = ((plain(key.name), ", ".join(key.collections), key.created) for key in stored.all())
         out.print(tabled(["key", "collections", "created"], [], rows))
@@ -64,7 +64,7 @@ def keys(
         out.print(stored.add(name, collection or []), soft_wrap=True)
 
 
-def _settings(
+def server_settings(
     config: str | None, sets: list[str] | None, index: str | None = None, collection: str | None = None
 ) -> tuple[Any, Any]:
     """`[server]`, and the whole configuration."""

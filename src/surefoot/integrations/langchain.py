@@ -6,7 +6,8 @@ reason. An evaluator that fails is a ComponentError here too, never an empty lis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from surefoot.config import correction
@@ -155,17 +156,13 @@ class SurefootAskTool(BaseTool):
     pipeline: InstanceOf[Pipeline]
 
     def _run(self, question: QuestionText) -> tuple[str, Trace]:
-        try:
+        with _told():
             trace = self.pipeline.run(question)
-        except SurefootError as error:
-            raise _tool_error(error) from error
         return in_words(trace), trace
 
     async def _arun(self, question: QuestionText) -> tuple[str, Trace]:
-        try:
+        with _told():
             trace = await self.pipeline.arun(question)
-        except SurefootError as error:
-            raise _tool_error(error) from error
         return in_words(trace), trace
 
 
@@ -182,16 +179,20 @@ class SurefootGradeTool(BaseTool):
     def _run(self, question: QuestionText, texts: Texts) -> tuple[str, tuple[Grade, ...]]:
         if not 1 <= len(texts) <= MOST_TEXTS:
             raise ToolException(f"texts must be a list of 1 to {MOST_TEXTS} texts")
-        try:
+        with _told():
             grades = (self.pipeline or correction).grade(question, texts)
-        except SurefootError as error:
-            raise _tool_error(error) from error
         return "\n".join(f"{one.passage_id}. {grade_in_words(one)}" for one in grades), grades
 
 
-def _tool_error(error: SurefootError) -> Exception:
-    """The error as a model reads it. Nobody waits for the end of a question that was cancelled."""
-    return error if isinstance(error, Cancelled) else ToolException(str(error))
+@contextmanager
+def _told() -> Iterator[None]:
+    """Raise an error as a model reads it. Nobody waits for the end of a question that was cancelled."""
+    try:
+        yield
+    except Cancelled:
+        raise
+    except SurefootError as error:
+        raise ToolException(str(error)) from error
 
 
 def in_words(trace: Trace) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,15 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
 from surefoot.config.settings import Config
-from surefoot.server import (
-    chat_completions,
-    document_routes,
-    page_routes,
-    questions,
-    rerank,
-    responses,
-    trace_routes,
-)
+from surefoot.server import chat_completions, document_routes, page_routes, questions, rerank, responses, trace_routes
 from surefoot.server.access import AccessMiddleware
 from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
@@ -36,16 +28,7 @@ from surefoot.server.problems import ProblemBody, answer_problem
 from surefoot.server.service import ServerSettings, Service, assembled, warm
 from surefoot.types.errors import ConfigError, SurefootError
 
-ROUTERS = (
-    questions.router,
-    trace_routes.router,
-    document_routes.router,
-    chat_completions.router,
-    responses.router,
-    rerank.router,
-    page_routes.router,
-    page_routes.public,
-)
+_PARTS = questions, trace_routes, document_routes, chat_completions, responses, rerank, page_routes
 _FAULTS = (HTTPException, RequestValidationError, ValidationError, ClientDisconnect, SurefootError, Exception)
 _HOUR = 3600
 _GRACE = 20
@@ -88,9 +71,9 @@ def create_app(service: Service) -> FastAPI:
         responses={"default": {"model": ProblemBody, "description": "A problem."}},
         lifespan=_lifespan,
     )
-    for router in ROUTERS:
-        app.include_router(router)
-    app.state.routes = [route for router in ROUTERS for route in router.routes]
+    for part in _PARTS:
+        app.include_router(part.router)
+    app.state.routes = [route for part in _PARTS for route in part.router.routes]
     app.router.routes.append(Mount("/static", page_routes.PageFiles()))
     app.state.service, app.state.keys = service, keys_of(service.settings)
     app.state.tools, app.state.warmed = None, lambda: None
@@ -108,22 +91,18 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(service.collections.recover)
     for collection in service.collections.uploaded():
         service.jobs.add(collection, ())
-    tasks = [asyncio.create_task(_forget(service)), asyncio.create_task(_warm(app))]
+    tasks = [
+        asyncio.create_task(_forget(service)),
+        asyncio.create_task(asyncio.to_thread(warm, service, app.state.warmed)),
+    ]
     try:
-        async with AsyncExitStack() as stack:
-            if app.state.tools:
-                await stack.enter_async_context(app.state.tools.run())
+        async with app.state.tools.run() if app.state.tools else nullcontext():
             yield
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.to_thread(service.jobs.close)
         await asyncio.to_thread(service.workers.close)
-
-
-async def _warm(app: FastAPI) -> None:
-    await asyncio.to_thread(warm, app.state.service)
-    app.state.warmed()
 
 
 async def _forget(service: Service) -> None:

@@ -24,7 +24,7 @@ from surefoot.server.service import Caller, RequestCaller
 from surefoot.types.errors import SurefootError
 from surefoot.web import served
 
-router = APIRouter(route_class=JsonRoute, default_response_class=Response)
+router = APIRouter(route_class=JsonRoute)
 
 
 class SessionBody(Body):
@@ -33,7 +33,7 @@ class SessionBody(Body):
     key: str
 
 
-@router.get("/", responses=HTML)
+@router.get("/", response_class=Response, responses=HTML)
 async def get_page() -> Response:
     """Return the page."""
     return Response(served(), media_type="text/html; charset=utf-8")
@@ -56,7 +56,7 @@ class PageFiles(StaticFiles):
         return response
 
 
-@router.post("/session", status_code=204)
+@router.post("/session", status_code=204, response_class=Response)
 def post_session(body: SessionBody, request: Request) -> Response:
     """Store a key in a cookie that no script can read, and that no other site's page has sent along."""
     if request.app.state.keys.holder(body.key) is None:
@@ -67,7 +67,7 @@ def post_session(body: SessionBody, request: Request) -> Response:
     return reply
 
 
-@router.delete("/session", status_code=204)
+@router.delete("/session", status_code=204, response_class=Response)
 async def delete_session() -> Response:
     """Forget the cookie."""
     reply = Response(status_code=204)
@@ -75,16 +75,13 @@ async def delete_session() -> Response:
     return reply
 
 
-public = APIRouter()
-
-
-@public.get("/health")
+@router.get("/health")
 async def get_health() -> dict[str, str]:
     """Say that the process answers; no work is done for it."""
     return {"status": "ok"}
 
 
-@public.get("/ready")
+@router.get("/ready")
 def get_ready(caller: RequestCaller) -> dict[str, str]:
     """Say whether questions can be answered: every part is built. A model is read when it is first needed."""
     try:
@@ -95,7 +92,7 @@ def get_ready(caller: RequestCaller) -> dict[str, str]:
     return {"status": "ready"}
 
 
-@public.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", response_class=PlainTextResponse)
 async def get_metrics(caller: RequestCaller) -> Response:
     """Return counts since the server began, as Prometheus reads them."""
     workers = caller.service.workers
@@ -108,7 +105,7 @@ async def get_metrics(caller: RequestCaller) -> Response:
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-@public.get("/evaluations")
+@router.get("/evaluations")
 def get_evaluations(caller: RequestCaller) -> dict[str, Any]:
     """List the evaluations below the folder of runs, the latest first."""
     lines = [line for run in _runs(caller) if (line := _line(run))]
@@ -124,7 +121,7 @@ def _line(run: Path) -> dict[str, Any] | None:
     return {"name": run.name, "created": created, "records": len(contents.records), "summaries": contents.summaries}
 
 
-@public.get("/evaluations/{name}", response_class=Response, responses=HTML)
+@router.get("/evaluations/{name}", response_class=Response, responses=HTML)
 def get_evaluation(name: str, caller: RequestCaller) -> Response:
     """Return the page of one evaluation, for a frame of the page."""
     run = next((run for run in _runs(caller) if run.name == name), None)

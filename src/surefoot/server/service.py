@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -145,8 +145,8 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
     )
 
 
-def warm(service: Service) -> None:
-    """Load the models and the usual collection before the first question."""
+def warm(service: Service, loaded: Callable[[], object] = lambda: None) -> None:
+    """Load the models and the usual collection before the first question, and then call `loaded`."""
     collections = service.collections
     try:
         collections.grader()
@@ -154,3 +154,4 @@ def warm(service: Service) -> None:
             collections.pipeline(collections.default)
     except SurefootError as error:
         LOG.error("the models cannot be loaded", exc_info=error)
+    loaded()

@@ -16,7 +16,7 @@ from surefoot.server.problems import LOG, Problem
 
 T = TypeVar("T")
 
-PAUSE = 5
+PAUSE = "5"
 """Seconds after which a client for whom there is no place may come again."""
 
 
@@ -55,14 +55,17 @@ class Workers:
 
     def __init__(self, count: int, waiting: int, seconds: float) -> None:
         self.count, self.waiting, self.seconds = count, waiting, seconds
-        self.taken = 0
-        """Places of work that runs or waits."""
         self.refused = 0
         """Clients that were told to come again."""
         self._pool = ThreadPoolExecutor(count, "question")
         self._lock = Lock()
         self._stops: set[Event] = set()
         self._closed = False
+
+    @property
+    def taken(self) -> int:
+        """Places of work that runs or waits."""
+        return len(self._stops)
 
     def start(self, work: Callable[[Event], T]) -> Ticket[T]:
         """Take a place for `work`, which gets the event of its ticket. Raises Problem, 429, where all are taken."""
@@ -73,34 +76,28 @@ class Workers:
             if self.taken >= self.count + self.waiting:
                 self.refused += 1
                 raise busy()
-            self.taken += 1
             self._stops.add(stop)
             future = self._pool.submit(copy_context().run, work, stop)
-        future.add_done_callback(lambda _: self._free(stop))
+        future.add_done_callback(lambda _: self._stops.discard(stop))
         return Ticket(future, stop, self.seconds)
-
-    def _free(self, stop: Event) -> None:
-        with self._lock:
-            self.taken -= 1
-            self._stops.discard(stop)
 
     def close(self) -> None:
         """Stop: what runs ends at its next step, what waits is not begun."""
         with self._lock:
             self._closed = True
-            for stop in self._stops:
+            for stop in [*self._stops]:
                 stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def busy() -> Problem:
     """The problem of a client for whom there is no place."""
-    return Problem(429, "busy", f"all places are taken; come again in {PAUSE} s", {"Retry-After": str(PAUSE)})
+    return Problem(429, "busy", f"all places are taken; come again in {PAUSE} s", {"Retry-After": PAUSE})
 
 
 def stopping() -> Problem:
     """The problem of a client who comes while the server stops."""
-    return Problem(503, "stopping", "the server is about to stop; come again in a moment", {"Retry-After": "5"})
+    return Problem(503, "stopping", "the server is about to stop; come again in a moment", {"Retry-After": PAUSE})
 
 
 REMEMBERED = 1000

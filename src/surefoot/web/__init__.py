@@ -31,7 +31,7 @@ def static(name: str) -> str:
 def served() -> str:
     """The page that `surefoot serve` opens. Its style and the kept theme stand in it, so that its first paint waits for
     no second answer; its modules are files of their own."""
-    return _filled(static("ask.html"), {"STYLE": _style(), "THEME": static("theme.js")})
+    return _filled(static("ask.html"), STYLE=_style(), THEME=static("theme.js"))
 
 
 @cache
@@ -66,10 +66,10 @@ def policy(script: str, style: str) -> str:
 def filled(template: str, **parts: str) -> str:
     """The head that all files have and the template, with `@NAME@` replaced by each part, in the order in which they
     stand there; what a part holds is left as it is."""
-    return _filled(static("head.html") + static(template), parts)
+    return _filled(static("head.html") + static(template), **parts)
 
 
-def _filled(text: str, parts: Mapping[str, str]) -> str:
+def _filled(text: str, **parts: str) -> str:
     before, rest = "", text
     for name, value in parts.items():
         found, _, rest = rest.partition(f"@{name}@")
