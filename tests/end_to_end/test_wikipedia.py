@@ -15,7 +15,6 @@ from surefoot.network import Network
 from surefoot.searchers.wikipedia import Wikipedia
 from surefoot.text.words import bare, names
 from surefoot.types import Passage
-from surefoot.types.errors import SearchError
 
 API = os.environ.get("SUREFOOT_TEST_MEDIAWIKI", "")
 pytestmark = [
@@ -69,10 +68,3 @@ def test_full_text_search_finds_what_no_title_says() -> None:
     text = " ".join(passage.text for passage in search(title))
     name = next(name for name in names(text) if " " in name and name not in title)
     assert any(name.casefold() in passage.text.casefold() for passage in search(f"{name} occupation"))
-
-
-def test_the_wiki_says_what_it_does_not_know() -> None:
-    """Its own words reach the user: here a module that does not exist."""
-    searcher = Wikipedia(Network(seconds=60), base_url=API)
-    with pytest.raises(SearchError, match="generator"):
-        searcher._ask(generator="nonsense")

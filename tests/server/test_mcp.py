@@ -25,7 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 from server.conftest import Slow, listening
 from server.process import QUICK
 from surefoot.evidence.policies import Action
-from surefoot.server import mcp, tools
+from surefoot.server import tools
 from surefoot.server.app import keys_of
 from surefoot.server.mcp import protocol_server
 from surefoot.server.service import Service
@@ -176,9 +176,8 @@ def test_a_client_that_leaves_ends_its_question(own: Service, slow: Slow, mode: 
     assert own.traces.latest("default", 5) == ()
 
 
-def test_documents_are_listed_and_read_page_by_page(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documents_are_listed_and_read_page_by_page(own: Service) -> None:
     """Whole, by the address that the list gives; a cursor that nobody gave is an error."""
-    monkeypatch.setattr(mcp, "LISTED", 1)
 
     async def read(client: Client) -> None:
         first = await client.list_resources()
@@ -195,7 +194,7 @@ def test_documents_are_listed_and_read_page_by_page(own: Service, monkeypatch: p
         with pytest.raises(MCPError, match="no page behind this cursor"):
             await client.list_resources(cursor="surefoot://document/x")
 
-    talk(protocol_server(own), read)
+    talk(protocol_server(own, page=1), read)
 
 
 @pytest.mark.parametrize("uri", ["surefoot://passage/none", "surefoot://document/none", "file:///etc/passwd", "x"])

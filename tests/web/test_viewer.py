@@ -7,7 +7,6 @@ Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on t
 from __future__ import annotations
 
 import json
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -231,30 +230,24 @@ def test_the_keyboard_alone_leads_to_a_record_and_back(open_page: Open, few: Pat
     assert tab.input_value("#f-q") == "hut"
 
 
-def test_5000_records_stay_fluid(open_page: Open, many: Path) -> None:
-    """Only the rows in sight exist; a letter typed is answered, list and all, within a tenth of a second."""
+def test_of_5000_records_only_the_rows_in_sight_exist(open_page: Open, many: Path) -> None:
+    """So that a letter typed is answered, list and all, within a tenth of a second."""
     tab = open_page(many)
-    paint = tab.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
     go(tab, "#/records")
     assert tab.inner_text(".count") == "5,000 of 5,000 records"
     typed = """word => { const box = document.getElementById('f-q'), start = performance.now();
         box.value = word; box.dispatchEvent(new Event('input'));
         document.querySelector('.records').getBoundingClientRect(); return performance.now() - start }"""
     times = [tab.evaluate(typed, word) for word in ("h", "hu", "hut", "hut b", "hut be", "", "1911", "zz", "")]
-    scrolled = """top => { const start = performance.now(); scrollTo({ top, behavior: 'instant' });
+    assert min(times) < 100  # the best of nine: a busy machine stretches the others
+    scrolled = """top => { scrollTo({ top, behavior: 'instant' });
         return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() =>
-          done([performance.now() - start, document.querySelectorAll('.records tbody tr').length])))) }"""
-    frames = [tab.evaluate(scrolled, top) for top in (1000, 100_000, 250_000, 0)]
+          done(document.querySelectorAll('.records tbody tr').length)))) }"""
+    assert max(tab.evaluate(scrolled, top) for top in (1000, 100_000, 250_000, 0)) < 60
     tab.locator(".records tbody a").first.focus()
     tab.keyboard.press("End")
     assert tab.evaluate("document.activeElement.closest('tr').getAttribute('aria-rowindex')") == "5001"
     assert tab.get_attribute(".records", "aria-rowcount") == "5001"
-    size = many.stat().st_size / 1e6
-    least, middle = min(times), statistics.median(times)
-    words = f"{size:.1f} MB; first paint {paint:.0f} ms; a letter {middle:.0f} ms, at best {least:.0f} ms"
-    print(f"\n{words}; scrolled in {[round(took) for took, _ in frames]} ms, two frames each")
-    assert max(rows for _, rows in frames) < 60
-    assert least < 100  # the best of nine: a busy machine stretches the others
 
 
 REWRITTEN = [{"query": "Ruvel Bridge builder", "question": "Who built the bridge at Ruvel?", "missing": "the builder"}]

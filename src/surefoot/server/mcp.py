@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from itertools import count, islice
+from itertools import islice
 from threading import Thread
 from typing import Any
 
@@ -51,9 +52,11 @@ def manager(service: Service) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(app=app, stateless=True)
 
 
-def protocol_server(service: Service, key: Callable[[Any], Key | None] = lambda ctx: None) -> Server[Any]:
+def protocol_server(
+    service: Service, key: Callable[[Any], Key | None] = lambda ctx: None, page: int = LISTED
+) -> Server[Any]:
     """The protocol's server over these parts. `key` finds the key with which a call came; None: it needs none."""
-    handlers = _Handlers(service, key)
+    handlers = _Handlers(service, key, page)
     return Server(
         "surefoot",
         version=version("surefoot"),
@@ -70,8 +73,8 @@ def protocol_server(service: Service, key: Callable[[Any], Key | None] = lambda 
 class _Handlers:
     """Answers the protocol's requests."""
 
-    def __init__(self, service: Service, key: Callable[[Any], Key | None]) -> None:
-        self._service, self._key = service, key
+    def __init__(self, service: Service, key: Callable[[Any], Key | None], page: int) -> None:
+        self._service, self._key, self._page = service, key, page
 
     def _caller(self, ctx: Any) -> Caller:
         return Caller(self._service, self._key(ctx))
@@ -100,13 +103,13 @@ class _Handlers:
         def page() -> list[StoredDocument]:
             of_all = (one for index in caller.indexes() for one in index.documents())
             every = (one for one in of_all if one.state != "unread")
-            return list(islice(behind(every, cursor or "", lambda one: address("document", one.id)), LISTED + 1))
+            return list(islice(behind(every, cursor or "", lambda one: address("document", one.id)), self._page + 1))
 
         found = await asyncio.to_thread(page)
         if cursor and not found:
             raise MCPError(kinds.INVALID_PARAMS, "there is no page behind this cursor; list from the beginning")
-        more = address("document", found[LISTED - 1].id) if len(found) > LISTED else None
-        named = [(address("document", one.id), one.title or one.file) for one in found[:LISTED]]
+        named = [(address("document", one.id), one.title or one.file) for one in found[: self._page]]
+        more = named[-1][0] if len(found) > self._page else None
         resources = [kinds.Resource(uri=uri, name=name, title=name, mime_type=TEXT) for uri, name in named]
         return kinds.ListResourcesResult(resources=resources, next_cursor=more)
 
@@ -138,22 +141,18 @@ class _Handlers:
 @asynccontextmanager
 async def _progress(ctx: Any) -> AsyncIterator[Callable[[str], object]]:
     """A function that any thread may call to report to the client how far its call has come."""
-    messages: asyncio.Queue[str | None] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
+    loop, sent = asyncio.get_running_loop(), list[Future[None]]()
 
-    async def report() -> None:
-        for number in count(1):
-            if (message := await messages.get()) is None:
-                return
-            await ctx.session.report_progress(number, None, message)
+    def report(message: str) -> None:
+        progress = ctx.session.report_progress(len(sent) + 1, None, message)
+        sent.append(asyncio.run_coroutine_threadsafe(progress, loop))
 
-    reporting = asyncio.create_task(report())
     try:
-        yield lambda message: loop.call_soon_threadsafe(messages.put_nowait, message)
-        messages.put_nowait(None)
-        await reporting
+        yield report
+        await asyncio.gather(*map(asyncio.wrap_future, sent))
     finally:
-        reporting.cancel()
+        for one in sent:
+            one.cancel()
 
 
 def _document_text(index: Index, id: str) -> str | None:
