@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
@@ -15,7 +14,6 @@ _MARKED = """
     | //*[@id='disambigbox' or @id='disambig']
     | //*[contains(concat(' ', normalize-space(@class), ' '), ' dmbox-disambig ')]
 """
-_CATEGORY = re.compile(r"Category:(?:All_)?(?:\w+_)?disambiguation_pages", re.IGNORECASE)
 _NOISE = """
     //head | //script | //style | //nav | //footer | //figure | //sup[contains(@class, 'ref')]
     | //table[not(contains(@class, 'infobox'))] | //*[@id='toc' or @role='navigation' or @role='note']
@@ -39,8 +37,8 @@ def parsed(content: bytes) -> html.HtmlElement:
 
 def tells_apart(tree: html.HtmlElement) -> bool:
     """True if the markup says that this is a disambiguation page: by page property, template or category."""
-    hrefs = (unquote(href).replace(" ", "_") for href in tree.xpath("//*[contains(@href, ':')]/@href"))
-    return bool(tree.xpath(_MARKED)) or any(_CATEGORY.search(href) for href in hrefs)
+    hrefs = (unquote(href).replace(" ", "_").lower() for href in tree.xpath("//*[contains(@href, ':')]/@href"))
+    return bool(tree.xpath(_MARKED)) or any("disambiguation_pages" in href.partition("category:")[2] for href in hrefs)
 
 
 def links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:

@@ -41,13 +41,13 @@ _FAINTEST, _SMALLEST, _LIGHT, _FAR = 0.1, 4.0, 0.95, -900.0
 scrolls to the left or up."""
 _UNITS = {"px": 1.0, "%": 0.01, "pt": 4 / 3, "ex": 8.0, "vw": 12.8, "in": 96.0, "cm": 37.8, "mm": 3.78}
 """In pixels; any other is taken for an em."""
-_UNSEEN = re.compile(
-    "[\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\U000e0000-\U000e0fff]"
-    "|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
-)
-"""Invisible characters. Joiners matter in Persian, in Indic scripts and between emoji."""
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_NOT_XML = dict.fromkeys({*range(32), 0xFFFE, 0xFFFF} - {9, 10, 13})
 """Characters that references such as `&#27;` bring into a tree, and that lxml refuses to write."""
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\u00ad\u115f\u1160\u180e\u200b\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0\ufffe\uffff"
+    "\U000e0000-\U000e0fff]|(?<=[\u0000-\u024f])[\u200c\u200d]|[\u200c\u200d](?=[\u0000-\u024f])"
+)
+"""These, but for page breaks, and invisible ones. Joiners matter in Persian, in Indic scripts and between emoji."""
 
 
 class _Style(NamedTuple):
@@ -97,7 +97,7 @@ def prune(page: HtmlElement) -> None:
             if name not in _KEPT:
                 del element.attrib[name]
             elif not value.isprintable():
-                element.set(name, _NOT_XML.sub("", value))
+                element.set(name, value.translate(_NOT_XML))
 
 
 def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:
@@ -195,4 +195,4 @@ def _seen(text: str | None, readable: bool) -> str | None:
         return text and " "
     if text.isascii() and text.isprintable():
         return text
-    return _NOT_XML.sub("", _UNSEEN.sub("", text.replace("\f", " ")))
+    return _UNSEEN.sub("", text.replace("\f", " "))

@@ -11,9 +11,6 @@ from surefoot.types import BlockKind
 
 Found = tuple[tuple[str, ...], BlockKind, str]
 
-_HEADING = re.compile(r"^[A-Z][A-Z0-9 ,/&'()-]{2,60}$", re.MULTILINE)
-_NAME = re.compile(r"^NAME$", re.MULTILINE)
-_GAP = re.compile(r"(\S+(?: \S+)*) {2,}")
 _BULLETS = frozenset("o - * • +".split())
 LONGEST_TERM = 100
 """Characters of a term that may stand above what is said of it."""
@@ -23,7 +20,8 @@ _PROSE = 45
 
 def is_manual(text: str) -> bool:
     """True if a text that keeps its line ends is a manual page."""
-    return _NAME.search(text) is not None and sum(1 for _ in _HEADING.finditer(text)) > 2
+    lines = text.split("\n")
+    return "NAME" in lines and sum(map(_is_heading, lines)) > 2
 
 
 def manual(text: str) -> Iterator[Found]:
@@ -32,7 +30,7 @@ def manual(text: str) -> Iterator[Found]:
     terms: list[tuple[int, str]] = []
     lines = [line.rstrip().expandtabs() for line in text.split("\n")]
     for is_text, group in groupby(lines, bool):
-        for is_heading, body in groupby(group if is_text else (), lambda line: bool(_HEADING.match(line))):
+        for is_heading, body in groupby(group if is_text else (), _is_heading):
             words = list(body)
             if is_heading:
                 heading, terms = (words[-1].strip(),), []
@@ -52,8 +50,9 @@ def _block(lines: list[str]) -> tuple[BlockKind, str]:
     inner = {_indent(line) for line in rest}
     if len(inner) == 1 and min(inner) > margin and widest > _PROSE:
         term, meaning = first.strip(), rest
-        if (gap := _GAP.match(term)) and margin + gap.end() == min(inner):
-            term, meaning = gap[1], [term[gap.end() :], *rest]
+        head, _, tail = term.partition("  ")
+        if tail and margin + len(term) - len(tail.lstrip()) == min(inner):
+            term, meaning = head, [tail.lstrip(), *rest]
         if term in _BULLETS:
             return "list", bullets([_joined(meaning)])
         return "definition", definition(term, _joined(meaning))
@@ -61,6 +60,10 @@ def _block(lines: list[str]) -> tuple[BlockKind, str]:
         return "paragraph", _joined(lines)
     least = min(map(_indent, lines))
     return "code", code("\n".join(line[least:] for line in lines))
+
+
+def _is_heading(line: str) -> bool:
+    return line.isupper() and line[0].isalpha() and 2 < len(line) < 62 and "." not in line
 
 
 def _indent(line: str) -> int:

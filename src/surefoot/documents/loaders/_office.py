@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from io import BytesIO
+from posixpath import join, normpath
 from typing import Any, BinaryIO
 from zipfile import ZIP_STORED, ZipFile
 
@@ -18,9 +18,10 @@ _PROPERTIES = "docProps/core.xml"
 _NAMELESS = ("PowerPoint Presentation", "Word Document")
 """Titles that programs give by themselves."""
 _VANISH = "w:vanish[not(@w:val) or not(contains('|0|false|off|', concat('|', @w:val, '|')))]"
-_WORD = re.compile(r"word/(?:document\d*|footnotes|endnotes)\.xml\Z")
-_SLIDE = re.compile(r"ppt/slides/slide(\d+)\.xml\Z")
-_RELATED = re.compile(rb'Target="[^"]{0,200}?(notesSlides/notesSlide\d+\.xml|diagrams/data\d+\.xml)"')
+_TEXTS = ("word/document", "word/footnotes", "word/endnotes")
+"""Beginnings of the names of parts that hold the text of a file of Word."""
+_SLIDE = "ppt/slides/slide"
+_RELATED = "//@Target[contains(., 'notesSlides/notesSlide') or contains(., 'diagrams/data')]"
 _SHAPE = (
     '<p:sp xmlns:p="{p}" xmlns:a="{a}"><p:nvSpPr><p:cNvPr id="0" name=""/><p:cNvSpPr txBox="1"/><p:nvPr/></p:nvSpPr>'
     "<p:spPr/><p:txBody><a:bodyPr/></p:txBody></p:sp>"
@@ -35,10 +36,10 @@ def shown(stream: BinaryIO, source: str, notes: list[str]) -> tuple[bytes, str]:
         hiding = _hiding(old) if source == "docx" else set()
         for part in old.infolist():
             content = old.read(part)
-            if _WORD.match(part.filename):
+            if part.filename.startswith(_TEXTS):
                 content = _without_hidden_runs(content, hiding)
-            elif slide := _SLIDE.match(part.filename):
-                content = _slide(old, part.filename, content, slide[1], notes)
+            elif part.filename.startswith(_SLIDE):
+                content = _slide(old, part.filename, content, notes)
             new.writestr(part.filename, content)
         core = _parsed(old.read(_PROPERTIES)) if _PROPERTIES in old.NameToInfo else None
         title = core.findtext("{http://purl.org/dc/elements/1.1/}title", "") if core is not None else ""
@@ -68,11 +69,11 @@ def _without_hidden_runs(content: bytes, hiding: set[str]) -> bytes:
     return bytes(etree.tostring(root))
 
 
-def _slide(archive: ZipFile, name: str, content: bytes, number: str, notes: list[str]) -> bytes:
+def _slide(archive: ZipFile, name: str, content: bytes, notes: list[str]) -> bytes:
     root = _parsed(content)
     (shapes,) = root.xpath("p:cSld/p:spTree", namespaces=_NAMES)
     if root.get("show") in ("0", "false"):
-        notes.append(f"slide {number} is hidden, and was not read")
+        notes.append(f"slide {name.removeprefix(_SLIDE).removesuffix('.xml')} is hidden, and was not read")
         del shapes[2:]  # behind its properties
         return bytes(etree.tostring(root))
     for group in root.xpath(".//p:grpSp", namespaces=_NAMES):  # pandoc reads no groups
@@ -80,8 +81,8 @@ def _slide(archive: ZipFile, name: str, content: bytes, number: str, notes: list
     for frame in root.xpath(".//p:graphicFrame[not(.//a:tbl)]", namespaces=_NAMES):  # and says that it reads no drawing
         frame.getparent().remove(frame)
     related = name.replace("slides/", "slides/_rels/") + ".rels"
-    for target in _RELATED.findall(archive.read(related)) if related in archive.NameToInfo else ():
-        words = _parsed(archive.read(f"ppt/{target.decode()}"))
+    for target in _parsed(archive.read(related)).xpath(_RELATED) if related in archive.NameToInfo else ():
+        words = _parsed(archive.read(normpath(join("ppt/slides", target)).lstrip("/")))
         body = words.xpath(".//p:sp[p:nvSpPr/p:nvPr/p:ph/@type='body']", namespaces=_NAMES) or [words]
         shape = _parsed(_SHAPE.encode())
         text = shape.find(f"{{{_NAMES['p']}}}txBody")

@@ -22,10 +22,6 @@ LONGEST_TERM = 100
 LONGEST_MEANING = 600
 """Characters of a meaning that stays one block with its term."""
 
-_SLIDE = re.compile(r"slide-(\d+)\Z")
-_UNTITLED = re.compile(r"Slide \d+\Z")
-"""The heading that pandoc gives a slide without one."""
-_TARGET = re.compile(r"\s*<[^<>]*>\s*\Z")
 _NOTES = frozenset(
     "note warning tip important caution danger attention hint error admonition seealso versionadded versionchanged"
     " deprecated".split()
@@ -53,7 +49,8 @@ def title(tree: Node) -> str:
 
 def blocks(tree: Node) -> Iterator[Block]:
     """The blocks of a document under their headings, with the heading's id, the slide or the cell as their place."""
-    return (block for block in _blocks(tree) if block.kind != "caption" or not _UNTITLED.match(block.text))
+    # "Slide 7" is the heading that pandoc gives a slide without one.
+    return (b for b in _blocks(tree) if b.kind != "caption" or not b.text.removeprefix("Slide ").isdecimal())
 
 
 def _blocks(tree: Node) -> Iterator[Block]:
@@ -61,9 +58,9 @@ def _blocks(tree: Node) -> Iterator[Block]:
     for node in _open([*_flow_of(tree.get("meta", {}).get("abstract", {})), *tree["blocks"]]):
         if node["t"] == "Header":
             level, (id, _, _), inlines = node["c"]
-            slide = _SLIDE.match(id)
+            slide = id.removeprefix("slide-")
             if not cells:
-                place = f"slide={slide[1]}" if slide else id
+                place = f"slide={slide}" if slide != id and slide.isdecimal() else id
             if text := paragraph(_Writer().line(inlines)):
                 yield from headings.enter(level, text, place)
             continue
@@ -181,7 +178,9 @@ class _Writer:
                 return str(content)
             case "Code":
                 role = any(name == "role" for name, _ in content[0][2])
-                return _TARGET.sub("", content[1]).lstrip("~!") if role else str(content[1])
+                text = str(content[1])
+                shown = text.rpartition("<")[0] if role and text.rstrip().endswith(">") else text
+                return shown.rstrip().lstrip("~!") if role else text
             case "Math":
                 return str(content[1]).replace("\\ ", " ")
             case "Note":

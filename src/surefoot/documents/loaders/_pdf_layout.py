@@ -19,7 +19,6 @@ from surefoot.types import BlockKind
 _BULLET = re.compile(r"[•◦▪‣·∙●○■□*–—-]\s+(?=\S)")
 _NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s+(?=\S)")
 _LEADERS = re.compile(r"(?:\s?[.·…]){4,}\s*")
-_DIGITS = re.compile(r"\d+")
 _NUMBERED = re.compile(
     r"(?:(?:chapter|appendix|part|section|kapitel|chapitre|teil)\s+\S+|[\dA-Z]+(?:\.\d+)*[.:]?|[IVXL]+[.:]?)\s+(?=\S)",
     re.IGNORECASE,
@@ -157,7 +156,7 @@ def _outlined(page: Sequence[Line], headings: Iterable[Heading]) -> list[tuple[i
 
 def _kind(line: Line, contents: bool) -> BlockKind:
     """Of the block that a line begins; `contents`: there is a table of contents on its page."""
-    if _LEADERS.search(line.text) or (contents and _DIGITS.fullmatch(line.text.rpartition(" ")[2])):
+    if _LEADERS.search(line.text) or (contents and line.text.rpartition(" ")[2].isdecimal()):
         return "contents"
     if _BULLET.match(line.text) or _NUMBER.match(line.text):
         return "list"
@@ -320,10 +319,9 @@ class Text:
         if len(groups) < 2 or groups[1].kind != "paragraph" or len(groups[0].lines) > 2:
             return False
         term, piece = groups[0].lines[-1], groups[1].lines[0]
-        is_note = _DIGITS.fullmatch(term.text) is not None  # the mark of a footnote
-        return (
-            not is_note and self._close(term, piece) and piece.left > term.left + piece.size and term.font != piece.font
-        )
+        if term.text.isdecimal():  # the mark of a footnote
+            return False
+        return self._close(term, piece) and piece.left > term.left + piece.size and term.font != piece.font
 
     def _list(self, items: Sequence[_Group]) -> str:
         lefts: list[float] = []

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from surefoot.documents.loaders._pdf_lines import Line
-
-_DIGITS = re.compile(r"\d+")
-_ROMAN = re.compile(r"[ivxlcdm]+", re.IGNORECASE)
 
 EDGE = 2
 """Lines at each end of a page among which running headers and page numbers are looked for."""
@@ -64,8 +60,8 @@ def _edges(page: Sequence[Line]) -> list[tuple[bool, Line, bool, bool]]:
 
 
 def _mark(line: Line, side: bool) -> tuple[bool, int, str]:
-    words = _DIGITS.sub("", line.text)
-    return side, round(line.y / 3), "" if _ROMAN.fullmatch(words) else words
+    words = "".join(letter for letter in line.text if not letter.isdecimal())
+    return side, round(line.y / 3), words.strip("ivxlcdmIVXLCDM") and words
 
 
 def _shifts(line: Line, number: int) -> set[int]:

@@ -37,15 +37,16 @@ _DECLARED = re.compile(
     r"|message|service|rpc|resource|variable|let|var|val|const|data|newtype|instance|actor|mixin|typealias|theorem"
     r"|method)\s+(?:\([^()\n]{0,200}\)\s*)?"
     r"|(?i:(?:create|alter|drop)\s+(?:or\s+replace\s+)?(?:temp(?:orary)?\s+|unique\s+|materialized\s+)?"
-    r"(?:table|view|index|function|procedure|trigger|type|schema|sequence)\s+(?:if\s+(?:not\s+)?exists\s+)?)"
+    r"(?:table|view|index|function|procedure|trigger|type|schema|sequence)\s+(?:if\s+(?:not\s+)?exists\s+)?)\[?"
     r"|\((?:def\w{0,30}|ns)\s+"  # of Lisp
     r"|(?i:function|macro)\s*\(\s*"  # of CMake
-    rf")[\"'`\[]?{_NAME}"
+    rf")[\"'`]?{_NAME}"
     r"|(?P<assigned>[\w$.]{1,200})(?:\s*(?:<-|=)\s*function\b|\s+::\s)"
 )
 """A symbol behind the words that say what it is, or before its function or its type."""
 _CALLED = re.compile(
-    rf"\s*(?:[\w:<>,.?~\[\]]{{1,200}}[\s*&]+){{1,8}}[*&]*{_NAME}\s*\((?:[^;]{{0,400}}\Z|[^;{{}}]{{0,400}}\{{)"
+    r"\s*(?!(?:return|await|throw|new|else|case|do)\b)"
+    rf"(?:[\w:<>,.?~\[\]]{{1,200}}[\s*&]+){{1,8}}[*&]*{_NAME}\s*\((?:[^;]{{0,400}}\Z|[^;{{}}]{{0,400}}\{{)"
 )
 """A function behind the type of what it gives."""
 _SHELL = re.compile(r"(?:function\s+)?(?P<name>[\w.:-]{1,200})\s*\(\)|function\s+(?P<other>[\w.:-]{1,200})")

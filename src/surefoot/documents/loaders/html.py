@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -15,11 +15,6 @@ from surefoot.documents.hidden_html import prune
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._markup import page_blocks, page_title
 
-_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?((?:iso-8859-|latin|windows-|cp|koi8-|shift_jis|euc-|gb|big5)[\w-]{0,20})",
-    re.IGNORECASE,
-)
-"""The encoding that a page says it has, if it is one of texts; others of Python's may take long."""
 _SAMPLE = 5000
 """Bytes from which an encoding is guessed, at the start and at the end."""
 
@@ -55,11 +50,8 @@ def _parsed(content: bytes) -> HtmlElement | None:
 
 
 def _decoded(content: bytes) -> str:
-    named = _CHARSET.search(content[:4096])
-    for encoding in ("utf-8-sig", *([named[1].decode()] if named else ())):
-        try:
-            return content.decode(encoding)
-        except (UnicodeDecodeError, LookupError):
-            continue
+    with suppress(UnicodeDecodeError):
+        return content.decode("utf-8-sig")
+    # It looks first at what the page says that its encoding is.
     best = from_bytes(content if len(content) < 2 * _SAMPLE else content[:_SAMPLE] + content[-_SAMPLE:]).best()
     return content.decode(best.encoding if best else "utf-8", "replace")

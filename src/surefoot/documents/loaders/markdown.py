@@ -18,7 +18,6 @@ from surefoot.text.blocks import code
 from surefoot.types.metadata import NO_META, Value, plain, usable
 
 _FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_FRONT_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _FRONT_FIELD = re.compile(r"^([^\W\d][\w.-]{0,63})[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _PARSER = MarkdownIt("commonmark").disable("inline")
 _WRITTEN_CODE = re.compile(r"(`{1,3}[^`\n]{1,500}`{1,3})")
@@ -42,9 +41,9 @@ class MarkdownLoader:
         if problem:
             yield problem
         front = _FRONT.match(text)
-        named = _FRONT_TITLE.search(front[2]) if front else None
+        named = dict(_FRONT_FIELD.findall(front[2])) if front else {}
         found = tuple(headed(text))
-        title = named[1].strip().strip("\"'") if named else next((block.path[0] for block in found if block.path), "")
+        title = named.get("title", "").strip().strip("\"'") or next((b.path[0] for b in found if b.path), "")
         meta, faults = usable(_fields(front[2])) if front else (NO_META, [])
         yield from (DocumentProblem(f"front matter: {fault}; it is left out", skipped=False) for fault in faults)
         yield Document("", title or PurePath(name).stem, found, meta=meta)

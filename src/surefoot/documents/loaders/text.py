@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from pathlib import PurePath
 from textwrap import dedent
 from typing import BinaryIO
@@ -27,7 +28,7 @@ _SAMPLE = 1 << 16
 # Without a mark, or on a file of today's machines, these are never what was meant (the cp ones are EBCDIC).
 _UNLIKELY = "utf_7 utf_16 utf_16_be utf_16_le utf_32 cp037 cp273 cp424 cp500 cp875 cp1026 cp1140".split()
 # Charset detectors take short Western texts for Central European ones (cp1250 and cp1252 share most letters).
-_WESTERN = re.compile(r"[\x00-\x7f\xa0¡£§«°·»¿À-ÖØ-ÜÙ-Üß-ïñ-öø-üÿŒœ‘’“”„–—…•€™©®]*")
+_WESTERN = {*map(chr, (*range(128), *range(192, 256)))} - {*"×ÝÞð÷ýþ"} | {*"\xa0¡£§«°·»¿Œœ‘’“”„–—…•€™©®"}
 
 
 class TextLoader:
@@ -83,7 +84,9 @@ def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
     head = stream.read(4)
     stream.seek(0)
     encoding = next((encoding for mark, encoding in _BOMS if head.startswith(mark)), "utf-8")
-    sample = _first_misfit(stream, encoding)
+    misfit = _first_misfit(stream, encoding)
+    stream.seek(max(0, (misfit or 0) - _SAMPLE))
+    sample = stream.read(2 * _SAMPLE) if misfit is not None else None
     stream.seek(0)
     if sample is None:
         return encoding, None
@@ -94,38 +97,23 @@ def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
     )
 
 
-def _first_misfit(stream: BinaryIO, encoding: str) -> bytes | None:
-    decoder = codecs.getincrementaldecoder(encoding)("strict")
-    misfit, last = None, b""
-    while chunk := stream.read(_CHUNK):
-        if not encoding.startswith(("utf-16", "utf-32")) and b"\0" in chunk:
+def _first_misfit(stream: BinaryIO, encoding: str) -> int | None:
+    """The place of the first bytes that do not decode; None: all do."""
+    decoder, misfit = codecs.getincrementaldecoder(encoding)(), None
+    for chunk in chain(iter(partial(stream.read, _CHUNK), b""), [b""]):
+        if b"\0" in chunk and not encoding.startswith(("utf-16", "utf-32")):
             raise Unreadable("is binary, or UTF-16 without a byte order mark; save it as UTF-8 text")
-        if misfit is None:
-            misfit, last = _misfit(decoder, chunk), chunk
-    if misfit is None and _misfit(decoder, b"", final=True):
-        return last[-_SAMPLE:]
+        try:
+            if misfit is None:
+                decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            misfit = stream.tell() - len(error.object) + error.start
     return misfit
 
 
-def _misfit(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bytes | None:
-    """The surroundings of the first bytes that do not decode; None: all do."""
-    try:
-        decoder.decode(chunk, final)
-    except UnicodeDecodeError as error:
-        return bytes(error.object)[max(0, error.start - _SAMPLE) : error.start + _SAMPLE]
-    return None
-
-
 def _guess(sample: bytes) -> str | None:
-    if _western(sample):
+    text = sample.decode("cp1252", "replace")
+    if _WESTERN.issuperset(text) and 4 * sum(not letter.isascii() for letter in text) <= len(text):
         return "cp1252"
     best = from_bytes(sample, cp_exclusion=_UNLIKELY).best()
     return best.encoding if best else None
-
-
-def _western(sample: bytes) -> bool:
-    try:
-        text = sample.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    return bool(_WESTERN.fullmatch(text)) and 4 * sum(not letter.isascii() for letter in text) <= len(text)
