@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from lxml import etree, html
+from lxml.html import HtmlElement
 
 from surefoot.documents.hidden_html import prune
 
@@ -27,27 +27,19 @@ _LINES = """
 """
 
 
-def parsed(content: bytes) -> html.HtmlElement:
-    """The page as a tree, without its comments."""
-    try:
-        return html.document_fromstring(content, parser=html.HTMLParser(encoding="utf-8", remove_comments=True))
-    except etree.ParserError:
-        return html.Element("html")  # an empty page
-
-
-def tells_apart(tree: html.HtmlElement) -> bool:
+def tells_apart(tree: HtmlElement) -> bool:
     """True if the markup says that this is a disambiguation page: by page property, template or category."""
     hrefs = (unquote(href).replace(" ", "_").lower() for href in tree.xpath("//*[contains(@href, ':')]/@href"))
     return bool(tree.xpath(_MARKED)) or any("disambiguation_pages" in href.partition("category:")[2] for href in hrefs)
 
 
-def links(tree: html.HtmlElement) -> Iterator[tuple[str, str]]:
+def links(tree: HtmlElement) -> Iterator[tuple[str, str]]:
     """The address of the first link of each line of a list, and the line."""
     for line in tree.xpath("//li[.//a[@href]]"):
         yield line.xpath(".//a/@href")[0], _text(line)
 
 
-def lines(tree: html.HtmlElement) -> Iterator[str]:
+def lines(tree: HtmlElement) -> Iterator[str]:
     """The page as plain text: a line for each paragraph, list item and row of the infobox, headings between "==".
 
     Everything else, and text that a browser would not show, is removed from the tree.
@@ -62,14 +54,14 @@ def lines(tree: html.HtmlElement) -> Iterator[str]:
     yield from found
 
 
-def _line(element: html.HtmlElement) -> str:
+def _line(element: HtmlElement) -> str:
     if element.tag == "tr":
         return ": ".join(filter(None, map(_text, element)))
     text = _text(element)
     return f"== {text} ==" if text and element.tag in ("h2", "h3", "h4") else text
 
 
-def _text(element: html.HtmlElement) -> str:
+def _text(element: HtmlElement) -> str:
     """The element's text on one line."""
     pieces = element.xpath(".//text() | .//br | .//li")
     return " ".join("".join(piece if isinstance(piece, str) else " " for piece in pieces).split())

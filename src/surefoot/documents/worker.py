@@ -152,7 +152,7 @@ def _give(stream: BinaryIO, reader: Reader, request: dict[str, Any], answer: _An
 
 def _article(body: bytes) -> tuple[str, bool, list[tuple[str, str]]]:
     article = _module("article")
-    tree = article.parsed(body)
+    tree = import_module("surefoot.documents.loaders.html").parsed(body)
     ambiguous = article.tells_apart(tree)
     links = [(clean(address), clean(line)) for address, line in article.links(tree)]
     return "\n".join(map(clean, article.lines(tree))), ambiguous, links

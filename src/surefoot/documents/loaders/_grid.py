@@ -30,31 +30,16 @@ def rows(table: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """
     widest = max((len(row) for row in table), default=0)
     spare = 4 * sum(map(len, table)) + widest
-    hanging: dict[int, tuple[int, str]] = {}  # by column: in how many rows more, and what
-    found = []
-    for row in table:
-        line: list[str] = []
-        following: dict[int, tuple[int, str]] = {}
+    grid: list[dict[int, str]] = [{} for _ in table]  # by column
+    for n, row in enumerate(table):
+        at = 0
         for cell in row:
-            spare -= _hang(line, hanging, following)
-            for extra in range(min(cell.columns, max(1, widest - len(line)))):
-                words = cell.text if extra == 0 else ""
-                if cell.rows > 1 and spare > 0:
-                    following[len(line)] = (cell.rows - 1, words if len(words) <= LONGEST_REPEATED else "")
-                line.append(words)
-        spare -= _hang(line, hanging, following)
-        hanging = following if spare > 0 else {}
-        found.append(line)
-    return found
-
-
-def _hang(line: list[str], hanging: dict[int, tuple[int, str]], following: dict[int, tuple[int, str]]) -> int:
-    """Put what hangs down from above at the end of a row; how many cells that makes."""
-    count = 0
-    while at := hanging.pop(len(line), None):
-        left, words = at
-        if left > 1:
-            following[len(line)] = (left - 1, words)
-        line.append(words)
-        count += 1
-    return count
+            while at in grid[n]:
+                at += 1
+            wide = min(cell.columns, max(1, widest - at))
+            below = min(cell.rows, len(table) - n, 1 + spare // wide)
+            spare -= wide * (below - 1)
+            for down in range(below):
+                words = cell.text if down == 0 or len(cell.text) <= LONGEST_REPEATED else ""
+                grid[n + down] |= dict.fromkeys(range(at, at + wide), "") | {at: words}
+    return [[line.get(column, "") for column in range(max(line, default=-1) + 1)] for line in grid]

@@ -167,7 +167,7 @@ class _Walk:
         if text:
             kind: BlockKind = "contents" if self._count.is_menu(self._begun, 2) else "paragraph"
             self._put(Block(text, kind, self._names(), self._start))
-        self._begun = self._count.copy()
+        self._begun = replace(self._count)
 
     def _put(self, *blocks: Block) -> None:
         self._lonely = None if blocks else self._lonely
@@ -253,7 +253,7 @@ class _Walk:
         self._lonely = lonely
 
     def _code(self, element: HtmlElement) -> None:
-        before, self._begun = self._begun, self._count.copy()
+        before, self._begun = self._begun, replace(self._count)
         text = "".join(self._raw(element)).replace("\r\n", "\n").replace("\xa0", " ")
         is_menu = self._count.is_menu(self._begun, 2)
         self._begun = before
@@ -295,7 +295,7 @@ class _Walk:
     # Lists
 
     def _list(self, element: HtmlElement) -> None:
-        before = self._count.copy()
+        before = replace(self._count)
         items: list[list[Block]] = [self._loose(element.text)]
         for child in element:
             found = self._boxed(child, whole=child.tag != "li")
@@ -307,7 +307,7 @@ class _Walk:
         items = [item for item in items if item]
         if not items:
             return
-        first = parts.first_number(element) if element.tag == "ol" else None
+        first = parts.number(element, "start") if element.tag == "ol" else None
         path, place = items[0][0].path, items[0][0].place
         if self._count.is_menu(before):
             self._put(Block(parts.listed(items, first), "contents", self._names(), place))
@@ -324,9 +324,10 @@ class _Walk:
         return self._collected(lambda: self._say(text)) if text and text.strip() else []
 
     def _definitions(self, element: HtmlElement) -> None:
-        before, path = self._count.copy(), list(self._path)
+        before, path = replace(self._count), list(self._path)
         groups: list[parts.TermGroup] = [parts.TermGroup([], self._loose(element.text))]
-        for child in parts.entries(element):
+        # A div may hold the terms and meanings that belong together.
+        for child in (child for each in element for child in (each if each.tag == "div" else [each])):
             found = self._boxed(child) if child.tag == "dt" else self._inside(child, whole=child.tag != "dd")
             if self._lonely:
                 found.append(self._lonely[1])
@@ -349,7 +350,7 @@ class _Walk:
     # Tables
 
     def _table(self, element: HtmlElement) -> None:
-        before, headings, is_first = self._count.copy(), self._headings, not self._out
+        before, headings, is_first = replace(self._count), self._headings, not self._out
         found: list[tuple[bool, list[Cell]]] = []
         for section in element:
             if section.tag == "tr":
@@ -388,10 +389,7 @@ class _Walk:
         cells: list[Cell] = []
         for cell in row:
             blocks = self._inside(cell, whole=cell.tag not in ("td", "th")) + self._loose(cell.tail)
-            text = " ".join(map(parts.bare, blocks))
-            cells.append(
-                Cell(
-                    paragraph(text), blocks, cell.tag == "th", parts.span(cell, "colspan"), parts.span(cell, "rowspan")
-                )
-            )
+            text = paragraph(" ".join(map(parts.bare, blocks)))
+            columns, rows = (max(1, parts.number(cell, name)) for name in ("colspan", "rowspan"))
+            cells.append(Cell(text, blocks, cell.tag == "th", columns, rows))
         return cells

@@ -64,10 +64,6 @@ class LinkCount:
         self.letters += letters
         self.linked += letters if is_link else 0
 
-    def copy(self) -> LinkCount:
-        """A copy of the counts so far."""
-        return LinkCount(self.letters, self.linked, self.links)
-
     def is_menu(self, since: LinkCount, fewest: int = 1) -> bool:
         """True if nearly all that was counted after `since` stands in links."""
         letters = self.letters - since.letters
@@ -105,15 +101,6 @@ class TermGroup:
             yield replace(block, path=(*path, name, *own), place=block.place or place)
 
 
-def entries(element: HtmlElement) -> Iterator[HtmlElement]:
-    """The parts of a list of definitions, also where a div holds those that belong together."""
-    for child in element:
-        if child.tag == "div":
-            yield from child
-        else:
-            yield child
-
-
 def bare(block: Block) -> str:
     """The words of a block, without the fences of code."""
     return "\n".join(block.text.split("\n")[1:-1]) if block.kind == "code" else block.text
@@ -128,16 +115,10 @@ def listed(items: Iterable[Sequence[Block]], first: int | None) -> str:
     return "\n".join(mark + text.replace("\n", "\n" + " " * len(mark)) for mark, text in zip(marks, words, strict=True))
 
 
-def first_number(element: HtmlElement) -> int:
-    """The number of a list's first item."""
-    words = element.get("start", "")
-    return int(words) if re.fullmatch("[0-9]{1,4}", words) else 1
-
-
-def span(cell: HtmlElement, name: str) -> int:
-    """The number of rows or columns that a cell spans."""
-    words = cell.get(name, "")
-    return max(1, int(words)) if re.fullmatch("[0-9]{1,4}", words) else 1
+def number(element: HtmlElement, name: str) -> int:
+    """The number in an attribute, such as of rows that a cell spans, or of a list's first item; 1 where it has none."""
+    words = element.get(name, "")
+    return int(words) if words.isascii() and words.isdecimal() and len(words) < 5 else 1
 
 
 def is_grid(found: Sequence[tuple[bool, Sequence[Cell]]]) -> bool:

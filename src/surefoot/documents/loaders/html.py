@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from charset_normalizer import from_bytes
 from lxml.etree import ParserError
-from lxml.html import HtmlElement, HTMLParser, document_fromstring
+from lxml.html import Element, HtmlElement, HTMLParser, document_fromstring
 
 from surefoot.documents.hidden_html import prune
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
@@ -30,23 +30,22 @@ class HtmlLoader:
 def page(content: bytes, name: str, blocks: Callable[[HtmlElement, str], tuple[Block, ...]]) -> Document:
     """The page as a document of these blocks of its tree, from which hidden text is taken out. Raises Unreadable where
     there are none."""
-    tree = _parsed(content)
-    if tree is not None:
-        prune(tree)
-        title = page_title(tree) or PurePath(name).stem
-        if found := blocks(tree, title):
-            return Document("", title, found)
+    tree = parsed(content)
+    prune(tree)
+    title = page_title(tree) or PurePath(name).stem
+    if found := blocks(tree, title):
+        return Document("", title, found)
     raise Unreadable("holds no text that could be found; save the page again, or as .txt")
 
 
-def _parsed(content: bytes) -> HtmlElement | None:
-    """The page as a tree; None where there is none."""
+def parsed(content: bytes) -> HtmlElement:
+    """The page as a tree, without its comments."""
     # A parser without `huge_tree` drops what is nested deeper than 256, as behind the open <font> tags of old pages.
     parser = HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         return document_fromstring(_decoded(content).encode("utf-8", "surrogatepass"), parser=parser)
     except ParserError:
-        return None
+        return Element("html")  # an empty page
 
 
 def _decoded(content: bytes) -> str:
