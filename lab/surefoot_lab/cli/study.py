@@ -19,8 +19,8 @@ from surefoot_lab.datasets import pairs
 from surefoot_lab.report import Form, Table, count, show
 from surefoot_lab.study import controls, hypotheses, report
 from surefoot_lab.study.examination import StudySettings as Depth
+from surefoot_lab.study.report import signed
 from surefoot_lab.study.run import run
-from surefoot_lab.study.tables import signed
 
 _OWN = Depth()
 

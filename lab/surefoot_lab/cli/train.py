@@ -89,8 +89,8 @@ def average(
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     with _extra("average"):
         from surefoot_lab.train import claims, evaluator, mixture as mixtures, verifier
+        from surefoot_lab.train.export import average as mean
         from surefoot_lab.train.network import GraderNetwork
-        from surefoot_lab.train.release import average as mean
     if role == "verifier":
         sets = claims.ClaimSets(data, claims.sources(mixture or claims.SHIPPED))
         _finished(role, to, partial(verifier.finish, mean(weights, to, verifier.VerifierNetwork), sets, to))

@@ -27,8 +27,8 @@ from surefoot_lab.report import Table
 from surefoot_lab.study.examination import Examined, StudySettings, examined
 from surefoot_lab.study.hypotheses import Hypotheses, register
 from surefoot_lab.study.kinds import rarity
+from surefoot_lab.study.report import tables
 from surefoot_lab.study.sample import PairSample, drawn, eligible
-from surefoot_lab.study.tables import tables
 from surefoot_lab.study.verdicts import ConclusionVerdict, Finding, concluded, judged, questions
 
 PAIRS = "pairs.jsonl"

@@ -32,12 +32,11 @@ from surefoot_lab.datasets import pairs
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
 from surefoot_lab.train.examples import Row, TrainingExample, find
-from surefoot_lab.train.export import export
+from surefoot_lab.train.export import UNFITTED, export, write_card
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, in_parts, label_loss, read, train_grader
-from surefoot_lab.train.loop import TrainingProgress
+from surefoot_lab.train.loop import TrainingProgress, releasing
 from surefoot_lab.train.mixture import Mixture, half
 from surefoot_lab.train.network import GraderNetwork, restored
-from surefoot_lab.train.release import UNFITTED, releasing, write_card
 
 ONWARD = GraderRecipe(rate=4e-5, head_rate=6e-5, pieces=208, checkpoint=40)
 """For a network that is an evaluator already: no tensor starts at random. Passages of manuals are longer."""

@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -221,6 +222,24 @@ def claimed(folder: Path) -> Iterator[None]:
             yield
     except Timeout as error:
         raise UsageError(f"another training is writing {folder}; wait for it, or give another folder") from error
+
+
+@contextmanager
+def releasing(folder: Path) -> Iterator[Path]:
+    """A working folder, whose contents replace those of `folder` at the end, its JSON files last; after a failure
+    nothing is replaced. Raises UsageError where another process writes the folder."""
+    with claimed(folder):
+        work = folder / ".finishing"
+        shutil.rmtree(work, ignore_errors=True)  # of a process that was killed
+        work.mkdir()
+        try:
+            yield work
+            for path in sorted(work.iterdir(), key=lambda path: (path.suffix == ".json", path.name)):
+                if path.is_dir():
+                    shutil.rmtree(folder / path.name, ignore_errors=True)
+                os.replace(path, folder / path.name)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def keep(path: Path, value: Any) -> None:

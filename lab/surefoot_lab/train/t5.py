@@ -26,8 +26,7 @@ from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, UsageError
 from surefoot_lab.datasets.pairs import read
 from surefoot_lab.train.examples import TrainingExample
-from surefoot_lab.train.loop import Recipe, Task, TrainingProgress, train
-from surefoot_lab.train.release import releasing
+from surefoot_lab.train.loop import Recipe, Task, TrainingProgress, releasing, train
 
 Label = Literal["label_title", "label"]
 """CRAG's label, whether the passage's title is the page of the question's subject, or whether it is relevant."""

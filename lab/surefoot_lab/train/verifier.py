@@ -27,11 +27,10 @@ from surefoot_lab import isotonic
 from surefoot_lab.support import word_f1
 from surefoot_lab.train.claims import ClaimSets, lines
 from surefoot_lab.train.examples import TrainingExample
-from surefoot_lab.train.export import export
+from surefoot_lab.train.export import UNFITTED, export, write_card
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, in_parts, label_loss, read, train_grader
-from surefoot_lab.train.loop import TrainingProgress
+from surefoot_lab.train.loop import TrainingProgress, releasing
 from surefoot_lab.train.network import HEADS, LAYERS, WIDTH, GraderNetwork, restored
-from surefoot_lab.train.release import UNFITTED, releasing, write_card
 
 RECIPE = GraderRecipe(
     check=200, checkpoint=50, pieces=224, marks=0.5, patience=None, dev=60, heads=("relevance", "evidence")

@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.evaluate.ask.questions import load
 from surefoot.types.errors import UsageError
-from surefoot_lab.datasets.selfrag import recognised
+from surefoot_lab.datasets.official import recognised
 
 CTXS = [{"id": "7", "title": "Ruvel Bridge", "text": "Tomas Aldwin built it.", "score": "1.2"}]
 POPQA = {

@@ -15,8 +15,8 @@ from surefoot_lab.datasets.pairs import LabelledPair
 from surefoot_lab.study import controls, hypotheses
 from surefoot_lab.study.hypotheses import Hypothesis, StudyConclusion
 from surefoot_lab.study.kinds import as_rare, kinds
+from surefoot_lab.study.report import correlation
 from surefoot_lab.study.sample import Candidate, dealt, drawn
-from surefoot_lab.study.tables import correlation
 from surefoot_lab.study.verdicts import Finding, _decided, concluded
 
 OWN = Thresholds(0.8, 0.3, 0.3, "own")

@@ -18,8 +18,8 @@ from surefoot_lab.report import as_json
 from surefoot_lab.study import hypotheses, report
 from surefoot_lab.study.controls import Hashed
 from surefoot_lab.study.examination import StudySettings
+from surefoot_lab.study.report import HOW
 from surefoot_lab.study.run import PAIRS, Study, run
-from surefoot_lab.study.tables import HOW
 
 FIRST = "Arno Bela Cora Dario Elke Falk Gesa Hanno Ilse Jorun Kuno".split()
 LAST = "Velt Morin".split()

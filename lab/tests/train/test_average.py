@@ -12,9 +12,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
 
-from surefoot_lab.train.export import export, imported  # noqa: E402
+from surefoot_lab.train.export import average, export, imported  # noqa: E402
 from surefoot_lab.train.network import GraderNetwork, restored  # noqa: E402
-from surefoot_lab.train.release import average  # noqa: E402
 
 
 def tiny(seed: int, width: int = 32) -> Any:
