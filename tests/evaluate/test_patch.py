@@ -15,18 +15,7 @@ from hypothesis import given, strategies as st
 
 from surefoot import components
 from surefoot.config.settings import read
-from surefoot.evaluate.patch import (
-    APPLIED,
-    apply,
-    diff,
-    joined,
-    refused,
-    revert,
-    shown,
-    size,
-    tried,
-    written,
-)
+from surefoot.evaluate.patch import APPLIED, apply, diff, joined, refused, revert, shown, size, tried, written
 from surefoot.retrievers._given import USE
 from surefoot.types.errors import ConfigError, UsageError
 
@@ -67,11 +56,7 @@ OWN_RETRIEVER = {"retriever": {"use": "surefoot.retrievers.bm25:Bm25"}}
             '[refiner]\nuse = "passages" # x\n',
         ),
         ('evaluator = "lexical"\n', {"evaluator": {"use": "cosine"}}, '[evaluator]\nuse = "cosine"\n'),
-        (
-            "[pipeline]\r\nk = 1\r\n",
-            {"pipeline": {"k": 2, "rounds": 1}},
-            "[pipeline]\r\nk = 2\r\nrounds = 1\r\n",
-        ),
+        ("[pipeline]\r\nk = 1\r\n", {"pipeline": {"k": 2, "rounds": 1}}, "[pipeline]\r\nk = 2\r\nrounds = 1\r\n"),
     ],
     ids="value setting section empty component one-line windows".split(),
 )

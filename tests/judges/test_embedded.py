@@ -66,7 +66,6 @@ def test_a_good_record_gets_a_value_and_a_reason(metric: str) -> None:
     """In [0, 1], without a rating, the same each time, and above the middle."""
     score = judge(metric).judge(RECORD)
     assert score == judge(metric).judge(RECORD)
-    assert score.value is not None
     assert 0.5 < score.value <= 1
     assert (score.record_id, score.metric, score.judge, score.rating) == ("r1", metric, metric, None)
     assert score.reason

@@ -204,7 +204,6 @@ def test_the_visible_difference_shows_four_times_in_five() -> None:
     """Simulated: 300 experiments with that difference. Where nothing differs it is None, not 0."""
     random = np.random.default_rng(2)
     seen = visible(random.normal(size=400), np.arange(400))
-    assert seen is not None
     drawn = random.normal(seen, 1.0, size=(300, 400))
     shown = np.abs(drawn.mean(axis=1)) > 1.96 * drawn.std(axis=1, ddof=1) / 20
     assert 0.72 < shown.mean() < 0.88

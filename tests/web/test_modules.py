@@ -58,7 +58,7 @@ def test_all_modules_of_the_page_are_asked_for_at_once() -> None:
 
 def test_nothing_makes_markup_of_text() -> None:
     """What strangers wrote goes into the page as text alone."""
-    for name in ("ask", "requests", "source", "conversations", "documents", "evaluations", *SHARED):
+    for name in ("ask", "requests", "source", "conversations", "documents", "evaluations", *SHARED, *VIEWER):
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|srcdoc", web.static(f"{name}.js")
         )

@@ -211,15 +211,9 @@ def test_nothing_that_a_record_or_a_model_says_is_markup_of_the_page(made: Diagn
 def traced(score: float, good: bool, strip: float | None = None) -> Record:
     passage = Passage("p", f"The Ruvel Bridge was built by {'Tomas Aldwin' if good else 'masons'}.", "Ruvel Bridge")
     strips = (Strip("p", 0, 9, passage.text, strip, kept=False, reason="low"),) if strip is not None else ()
-    trace = Trace(
-        "t",
-        "Who built the Ruvel Bridge?",
-        (passage,),
-        (Grade("p", score, label=Action.INCORRECT),),
-        Decision(Action.INCORRECT, "threshold", 9, 9, ""),
-        strips=strips,
-        answer=Answer("", refused=True),
-    )
+    grade, decision = Grade("p", score, label=Action.INCORRECT), Decision(Action.INCORRECT, "threshold", 9, 9, "")
+    refusal = Answer("", refused=True)
+    trace = Trace("t", "Who built the Ruvel Bridge?", (passage,), (grade,), decision, strips=strips, answer=refusal)
     return Record(f"{score}{good}", trace.question, (), "", ("Tomas Aldwin",), trace=trace)
 
 
@@ -280,12 +274,5 @@ def test_a_patch_is_one_that_the_configuration_leaves_a_meaning(fault: str, conf
 
 def test_the_value_that_holds_is_told_be_it_a_default() -> None:
     """Of the pipeline, and of the component that is configured."""
-    settings = SystemSettings(CONFIG)
-    assert [settings.now(key) for key in ("pipeline.k", "pipeline.rounds", "refiner.best", "refiner.size")] == [
-        5,
-        2,
-        None,
-        3,
-    ]
-    assert settings.now("searcher.use") == "folder"
-    assert settings.now("nothing.here") is None
+    keys = "pipeline.k", "pipeline.rounds", "refiner.best", "refiner.size", "searcher.use", "nothing.here"
+    assert [*map(SystemSettings(CONFIG).now, keys)] == [5, 2, None, 3, "folder", None]

@@ -81,7 +81,6 @@ def read_by(said: str | Answer) -> Record:
 
 def plain(record: Record) -> Record:
     """The same record of a method that grades nothing."""
-    assert record.trace
     return replace(record, trace=replace(record.trace, grades=(), decision=None))
 
 
@@ -176,11 +175,7 @@ def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
 def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> None:
     """Nothing retrieved, nothing searched, nothing found outside, or a strip kept and not used."""
     unknown = [replace(r, truths=()) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
-    assert [stage(record) for record in unknown] == [
-        ("retrieval", "miss"),
-        ("search", "off"),
-        ("refusal", "silent"),
-    ]
+    assert [stage(record) for record in unknown] == [("retrieval", "miss"), ("search", "off"), ("refusal", "silent")]
     assert stage(unknown[1], FOLDER) == ("search", "nothing")
     assert stage(unknown[1], {}, *scored(context_relevancy=0.0)) == ("search", "off"), "nothing was read to be relevant"
 

@@ -35,31 +35,18 @@ def questions(outcomes: list[float | None]) -> dict[str, float | None]:
     return {str(number): outcome for number, outcome in enumerate(outcomes)}
 
 
-def test_right_and_wrong_are_tested_as_mcnemar_does() -> None:
-    """Each question stands for itself: the exact test over those that changed sides."""
-    before, after = [0.0] * 12 + [1.0] * 3, [1.0] * 9 + [0.0] * 5 + [1.0]
-    got = paired("right", questions(before), questions(after), alone(*questions(before)))
-    assert got is not None
-    assert got.gain.p == mcnemar([v == 1 for v in before], [v == 1 for v in after]).p
+def test_a_gain_is_tested_as_two_evaluations_are() -> None:
+    """By McNemar's exact test for right and wrong, by flipping signs for ratings: of 2^4 ways two are as far apart.
+    Twenty questions that all hang on two documents are two trials, and no test tells two trials from chance."""
+    before, after = questions([0.0] * 12 + [1.0] * 3), questions([1.0] * 9 + [0.0] * 5 + [1.0])
+    got = paired("right", before, after, alone(*before))
+    assert got.gain.p == mcnemar([v == 1 for v in before.values()], [v == 1 for v in after.values()]).p
     assert (got.gain.questions, got.gain.difference) == (15, pytest.approx(7 / 15))
     assert got.gain.low <= got.gain.difference <= got.gain.high
-
-
-def test_ratings_are_tested_by_flipping_signs() -> None:
-    """All 2^4 ways of four differences of one sign: two of sixteen are as far apart."""
-    before, after = questions([0.2, 0.4, 0.2, 0.6]), questions([0.4, 0.8, 1.0, 0.8])
-    got = paired("adherence", before, after, alone("0", "1", "2", "3"))
-    assert got is not None
-    assert got.gain.p == 2 / 16
-
-
-def test_questions_of_one_group_count_once() -> None:
-    """Twenty that all hang on two documents are two trials, and no test tells two trials from chance."""
-    before, after = questions([0.0] * 20), questions([1.0] * 20)
-    groups = {id: str(int(id) % 2) for id in before}
-    got = paired("right", before, after, groups)
-    assert got is not None
-    assert got.gain.p == 2 / 4
+    rated = paired("adherence", questions([0.2, 0.4, 0.2, 0.6]), questions([0.4, 0.8, 1.0, 0.8]), alone(*"0123"))
+    assert rated.gain.p == 2 / 16
+    groups = {str(n): str(n % 2) for n in range(20)}
+    assert paired("right", questions([0.0] * 20), questions([1.0] * 20), groups).gain.p == 2 / 4
 
 
 def test_what_is_unscored_is_in_no_mean() -> None:
@@ -67,7 +54,6 @@ def test_what_is_unscored_is_in_no_mean() -> None:
     scores = [Score("1", "m", 0.4), Score("2", "m", None), Score("3", "m", None, applies=False), Score("4", "n", 1.0)]
     assert values(scores, "m") == {"1": 0.4, "2": None}
     got = paired("right", questions([0.0, 0.0, None, 1.0]), questions([1.0, None, 1.0, 1.0]), alone(*"0123"))
-    assert got is not None
     assert (got.gain.questions, got.gain.difference, got.unscored) == (2, 0.5, 2)
     assert got.worst == pytest.approx((1 + 0 + 0 + 0) / 4)
 
@@ -211,10 +197,7 @@ def test_the_page_says_what_is_kept_and_what_it_brings() -> None:
     assert "- seed: `0`" in page
     assert "at least 8 questions right" in page
     assert "- **item 2**: `pipeline.kk=1`: no key 'kk'" in page
-
-
-def test_a_kept_combination_is_told_by_its_own_gain() -> None:
-    """Its parts are kept with it, and may have gained nothing by themselves."""
+    # A kept combination is told by its own gain: its parts may have gained nothing by themselves.
     part = trial("item 1", realised=gain(0.0, p=1.0), p=1.0)
     both = {**part.patch, "refiner": {"mode": "sentences"}}
     whole = trial("item 1 + item 2", kind="combination", patch=both, realised=gain(0.1), p=0.031)

@@ -150,7 +150,6 @@ def test_share_safe_keeps_every_figure_and_no_text() -> None:
     assert (score.value, score.rating, score.metric) == (0.8, 4, "factuality")
     assert re.fullmatch(r"text:[0-9a-f]{16}:32", record.question)
     assert record.tags["domain"] == "huts"
-    assert record.trace
     assert (record.trace.grades[0].score, record.trace.grades[0].label) == (0.9, Action.CORRECT)
     assert record.trace.steps == trace().steps
     assert record.trace.config == {}

@@ -14,14 +14,7 @@ import pytest
 from evaluations import as_report
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
 from surefoot.evaluate.report.form import violations
-from surefoot.evaluate.report.narrative import (
-    LONGEST,
-    insight_messages,
-    insights,
-    report,
-    report_messages,
-    schema,
-)
+from surefoot.evaluate.report.narrative import LONGEST, insight_messages, insights, report, report_messages, schema
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Message, Passage, Record, Score, Summary
 from surefoot.types.errors import EndpointError

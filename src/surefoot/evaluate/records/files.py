@@ -17,8 +17,8 @@ from surefoot.evaluate.problems import DataProblem, Problems
 from surefoot.evaluate.records import rows, source, spans, traces
 from surefoot.evaluate.records.folder import records_of
 from surefoot.run import manifest
-from surefoot.run.store import runs, to_json, write_text
-from surefoot.text.json_values import parsed, spelled
+from surefoot.run.store import runs
+from surefoot.text.json_values import parsed
 from surefoot.types import Record, Trace
 from surefoot.types.errors import UsageError
 
@@ -67,11 +67,6 @@ def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
             if lacks(record):
                 problems.add(what, record.id)
     return LoadedRecords(name, tuple(records), problems.all())
-
-
-def write(records: Iterable[Record], path: str | Path) -> None:
-    """Write records to a file that `read` gives back unchanged: a line each, whole or not at all."""
-    write_text(Path(path), "".join(f"{spelled(to_json(record))}\n" for record in records))
 
 
 def _found(path: Path, problems: Problems) -> _Found:

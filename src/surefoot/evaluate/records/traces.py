@@ -70,7 +70,7 @@ def is_trace(value: Any) -> bool:
 
 
 def is_record(value: Any) -> bool:
-    """True for a record as `files.write` writes it, alone or under a key."""
+    """True for a record as `to_json` writes it, alone or under a key."""
     inner = value.get("value") if isinstance(value, dict) and set(value) == {"key", "value"} else value
     return isinstance(inner, dict) and {"id", "truths", "trace"} <= set(inner) <= {each.name for each in fields(Record)}
 
