@@ -194,8 +194,7 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
 
 
 def _untied(patch: Patch, config: Mapping[str, Any]) -> str:
-    """The reason why thresholds and evaluator do not fit: thresholds are on the scale of one evaluator, and those of a
-    preset or file come as a whole."""
+    """The reason why thresholds and evaluator do not fit: they are on the scale of one, and of a preset come whole."""
     before, now = config.get("thresholds", {}), SystemSettings(config).use("evaluator")
     use = patch.get("evaluator", {}).get("use", now)
     if use != now and before and "thresholds" not in patch:

@@ -30,8 +30,7 @@ def metrics() -> Mapping[str, Metric]:
 
 
 def metric(judge: str) -> Metric | None:
-    """The metric that a judge declares, be it built in, plugged in or `module:Class`; None: there is no such judge, or
-    it declares none."""
+    """The metric that a judge, built in or of others, declares; None: there is no such judge, or it declares none."""
     if ":" not in judge and judge not in components.names("judge"):
         return None
     about = getattr(components.find("judge", judge), "about", None)
@@ -54,8 +53,7 @@ def title(name: str, known: Mapping[str, Metric] | None = None) -> str:
 
 
 def lacking(metric: Metric, record: Record) -> str:
-    """The reason why the metric does not apply to this record; empty: it does. A missing note is none: it can be
-    made."""
+    """The reason why the metric does not apply to this record; empty: it does. A missing note can be made."""
     reasons = {
         "answer": "the record has no answer" if record.answer is None else "",
         "contexts": "the record does not say what was retrieved" if record.contexts is None else "",

@@ -53,8 +53,7 @@ def normal(text: str) -> list[str]:
 
 
 def telling(text: str, question: str = "") -> list[str]:
-    """The words that carry meaning and that the question does not have; all that carry meaning where it has them all,
-    and all words where none carries any."""
+    """The words that carry meaning and are not in the question; else all that carry meaning, or all."""
     every = normal(text)
     content = [word for word in every if word not in STOP_WORDS] or every
     question_stems = {stem(word) for word in normal(question)}

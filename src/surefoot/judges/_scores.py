@@ -61,8 +61,7 @@ def head(name: str) -> Head:
 
 
 def chance(grade: Grade, own: Thresholds) -> float | None:
-    """The evaluator's probability; where it has none, how far the score lies from the lower to the upper of its own
-    thresholds. None: it could not grade."""
+    """The evaluator's probability, or the score's place between its own thresholds. None: it could not grade."""
     if grade.score is None or not math.isfinite(grade.score):
         return None
     if grade.probability is not None:

@@ -156,8 +156,7 @@ class ClaimSupport:
 
 
 def claims(text: str) -> list[str]:
-    """The claims of an answer as they stand there, each a sentence or a line of a list; a line that leads up to a list,
-    or says that nothing is known, claims nothing."""
+    """The sentences and lines of lists of an answer, but for those that lead up to a list, or refuse."""
     return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,8 +102,7 @@ class LLMJudge:
         return metered(self, record, lambda: self._judged(self.with_note(record)))
 
     def with_note(self, record: Record) -> Record:
-        """The record with a grading note, if this metric needs one; left out if it cannot be read, asked twice. Raises
-        what the model raises."""
+        """The record with a grading note, if this metric needs one and the model, whose errors are raised, wrote it."""
         if "note" not in self.about.sees or record.note or lacking(self.about, record):
             return record
         for again in (False, True):
@@ -141,7 +140,7 @@ class LLMJudge:
             values[0] if unanimous else mean,
             chosen.rating if unanimous else None,
             chosen.explanation + aside,
-            checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), seen(self.about, record)),
+            _checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), self.about, record),
             judge=self.name,
             repeats=values if self.repeats > 1 else (),
         )
@@ -206,11 +205,11 @@ def schema(metric: Metric) -> dict[str, Any]:
 def reading(metric: Metric, reply: str) -> JudgeReading | None:
     """The judgement in a reply; None: there is none, none with a reason, or several that differ in their rating."""
     stated = [one for one in objects(reply) if metric.key in one]
-    found = [(_rating(one[metric.key]), one) for one in stated]
-    rating = next((rating for rating, _ in found), None)
-    if rating is None or any(other != rating for other, _ in found):
+    ratings = {_rating(one[metric.key]) for one in stated}
+    rating = ratings.pop() if len(ratings) == 1 else None
+    if rating is None:
         return None
-    explanation, quotes = found[-1][1].get("explanation"), found[-1][1].get("quotes")
+    explanation, quotes = stated[-1].get("explanation"), stated[-1].get("quotes")
     if not isinstance(explanation, str) or not line(explanation):
         return None
     texts = [one for one in quotes if isinstance(one, str) and one.strip()] if isinstance(quotes, list) else []
@@ -234,21 +233,15 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def seen(metric: Metric, record: Record) -> dict[str, str]:
-    """The texts that a judge of this metric is shown, each under what a quotation of it is said to be from."""
+def _checked(quotes: Sequence[str], metric: Metric, record: Record) -> tuple[Quote, ...]:
+    """Each quotation once, looked up in what the judge was shown: word for word, but for white space and case."""
     texts: dict[str, str] = {}
     for name in metric.sees:
         if name == "contexts":
             texts |= {p.id: f"{p.title}: {p.text}" for p in map(screened, record.contexts or ())}
-        elif name == "truths":
-            texts["truth"] = "\n".join(record.truths)
         else:
-            texts[name] = getattr(record, name) or ""
-    return texts
-
-
-def checked(quotes: Sequence[str], texts: Mapping[str, str]) -> tuple[Quote, ...]:
-    """Each quotation once, looked up in the texts: word for word, but for white space and case."""
+            value = "\n".join(record.truths) if name == "truths" else getattr(record, name)
+            texts["truth" if name == "truths" else name] = value or ""
     folded = {where: _folded(text) for where, text in texts.items()}
     wanted = {_folded(quote): line(quote) for quote in quotes if _folded(quote)}
     found = {stated: next((w for w, text in folded.items() if stated in text), "") for stated in wanted}

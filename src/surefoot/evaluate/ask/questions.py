@@ -109,8 +109,7 @@ def sample(ids: Iterable[str], limit: int | None) -> list[str]:
 
 
 def hashed(text: str, size: int = 64) -> bytes:
-    """So many bytes, at most 64, that are as good as drawn and the same everywhere; also of half a surrogate pair,
-    which JSON may hold. Other sizes give other bytes."""
+    """So many bytes, at most 64, as good as drawn and the same everywhere, also of half a surrogate pair."""
     return blake2b(text.encode(errors="surrogatepass"), digest_size=size).digest()
 
 
@@ -210,8 +209,7 @@ _EXTERNAL = r"([^:]{1,80}): (.*)"
 
 
 def inside(example: Example) -> tuple[Passage, ...]:
-    """The question's passages in the order of retrieval, each id once; where it has none, the parts of its `internal`
-    text."""
+    """The question's passages in the order of retrieval, each id once; else the parts of its `internal` text."""
     found = by_id([passage for passage in example.passages if passage.text.strip()])
     return found or _parts(example.internal, _INTERNAL, "corpus")
 

@@ -156,8 +156,7 @@ def as_markdown(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Map
 
 
 def predicted(lost: int, of: int, room: float) -> float:
-    """The gain that a patch should bring: half of the lost records (`COMES_BACK`) gain `room` each, averaged over all
-    records and `DOUBT` more."""
+    """The gain that a patch should bring, if half of the lost records gain `room` each (see `COMES_BACK`, `DOUBT`)."""
     return round(COMES_BACK * lost / (of + DOUBT) * room, 3)
 
 

@@ -74,8 +74,7 @@ def holds(text: str, truths: Iterable[str]) -> bool:
 
 
 def bears(question: str, passage: Passage, truths: Sequence[str]) -> bool:
-    """True if the passage holds a reference answer and is about what is asked: a name of the question stands there, or
-    enough of its other words."""
+    """True if the passage holds a reference answer, and a name of the question or enough of its other words."""
     if not holds(f"{passage.title}. {passage.text}", truths):
         return False
     truth_stems = {stem(word) for truth in truths for word in words(truth)}

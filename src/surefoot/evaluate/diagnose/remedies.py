@@ -173,8 +173,7 @@ REMEDIES = {(stage, kind): remedy for stage, kinds in _TABLES.items() for kind, 
 
 
 def patch_of(stage: str, kind: str, config: Config | Mapping[str, Any], records: Sequence[Record]) -> Patch:
-    """The settings that mend the fault, if allowed with this configuration and not in effect already; empty: none
-    would, or the system is not ours."""
+    """The settings that mend the fault, if allowed and not in effect already; empty: none would, or it is not ours."""
     settings, fitting = SystemSettings(config), _PATCHES.get((stage, kind))
     if fitting is None or not settings.ours:
         return {}

@@ -79,8 +79,7 @@ def settable(config: Mapping[str, Any]) -> frozenset[str]:
 
 
 def parameters(role: str, use: str) -> Mapping[str, inspect.Parameter]:
-    """The options of a component, by name; empty for an unknown name or a module that is not imported, since the
-    configuration may be a recorded one."""
+    """The options of a component, by name; empty where it is unknown or not imported, as in a recorded run."""
     try:
         made = components.known(role, use)
         return inspect.signature(made).parameters if made else {}

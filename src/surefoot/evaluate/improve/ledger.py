@@ -152,6 +152,5 @@ def expected(cost: Cost | None) -> str:
 
 
 def _plain(words: str) -> str:
-    """The words without anything that Markdown would read as a cell, a tag, a link or code: a model may have written
-    them."""
+    """The words without anything that Markdown would read as a cell, a tag, a link or code."""
     return "".join(filter(str.isprintable, " ".join(words.split()))).translate(_HARMLESS)

@@ -156,8 +156,7 @@ class _Loop:
         return replace(made, development=gain, because=because)
 
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
-        """The arms for the held-out half: the best trial, the best combination and the controls; empty: nothing is
-        better on the development half."""
+        """The arms for the held-out half: best trial, best combination, controls; empty: nothing is better so far."""
         good = [trial for trial in trials if trial.development and trial.development.difference >= 0]
         good.sort(key=lambda trial: _order(trial.development, trial.patch))
         if not (good and good[0].development and good[0].development.difference):

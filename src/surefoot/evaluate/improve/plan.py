@@ -85,8 +85,7 @@ class ImprovementPlan:
 
 
 def side(example: Example, seed: int) -> Half:
-    """The half of a question, by a hash of its words: other questions do not move it, and a repeated question is in one
-    half."""
+    """The half of a question, by a hash of its words, so that other questions do not move it."""
     return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
 
 

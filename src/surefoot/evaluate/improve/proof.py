@@ -84,6 +84,5 @@ def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
 
 
 def needed(arms: int, alpha: float) -> int:
-    """The fewest questions that a change must turn right, and none wrong, for McNemar's test to show it better among so
-    many arms."""
+    """The fewest questions that a change must turn right, and none wrong, to pass McNemar's test among so many arms."""
     return next(turned for turned in count(1) if arms * 2 * 0.5**turned < alpha)

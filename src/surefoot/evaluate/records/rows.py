@@ -50,8 +50,7 @@ TAKEN_FOR_THE_REFERENCE = (
 
 
 def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems) -> list[Record]:
-    """A record for each row, given with its place. Raises UsageError for what is no row, and where no column is
-    known."""
+    """A record for each row, given with its place. Raises UsageError for no row, and where no column is known."""
     flat = [(place, _flat(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")

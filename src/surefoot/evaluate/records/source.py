@@ -44,8 +44,7 @@ def text(path: Path, problems: Problems) -> str:
 
 
 def values(text: str, name: str) -> list[tuple[int, Any]]:
-    """Each value of JSON lines with the number of its line, or the one value of a whole file. Raises UsageError, naming
-    the line."""
+    """Each value of JSON lines with its line, or the one value of a whole file. Raises UsageError, with the line."""
     # Not splitlines: the line separators of Unicode may stand in a string of JSON.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
@@ -69,8 +68,7 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
 
 
 def listed(value: Any) -> list[Any] | None:
-    """The records of a JSON list, bare or under a name; None: the value is itself one record. Raises UsageError for
-    several lists, which are as many files."""
+    """The records of a JSON list, bare or under a name; None: it is one record. Raises UsageError for several lists."""
     if isinstance(value, list):
         return value
     under = value if isinstance(value, dict) else {}

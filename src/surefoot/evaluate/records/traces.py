@@ -51,8 +51,7 @@ def read(trace: Trace) -> tuple[Passage, ...]:
 
 
 def run(folder: Path, problems: Problems) -> list[Record]:
-    """The records of a run's folder, with the ids of its questions; the tag `system` is the method. Raises UsageError,
-    TraceFault."""
+    """The records of a run's folder, tagged with its method. Raises UsageError, TraceFault."""
     about, traces = recorded(folder)
     if not traces:
         raise UsageError(f"{folder} holds no traces yet; let the run answer a question first")

@@ -107,8 +107,7 @@ def _added(values: Floats, numbers: Ints, groups: int) -> Floats:
 
 
 def _student(free: int) -> float:
-    """Two-sided 95 % quantile of Student's distribution, by Cornish and Fisher's expansion: from 4 degrees of freedom
-    on within 0.001."""
+    """Student's two-sided 95 % quantile, as Cornish and Fisher expand it: from 4 degrees of freedom within 0.001."""
     z = Z95
     terms = (
         z,

@@ -61,8 +61,7 @@ class Wording:
         return self.mode
 
     def judge(self, record: Record) -> Score:
-        """The record's score. It does not apply where there is no reference or no answer was kept; an empty answer has
-        0."""
+        """The score; it does not apply without a reference or an answer, and is 0 for an empty answer."""
         if not record.truths or record.answer is None:
             lacking = "there is no answer" if record.truths else "there is no reference answer"
             return Score(record.id, self.metric, None, unscored_because=lacking, applies=False, judge=self.mode)
@@ -152,8 +151,7 @@ def _grams(tokens: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
 
 
 def _matched(candidate: Sequence[str], others: Sequence[Sequence[str]], n: int) -> tuple[int, int]:
-    """The number of the answer's n-grams that a reference has, each at most as often as there, and the number of
-    all."""
+    """The number of the answer's n-grams that a reference has, each as often as there, and of all."""
     mine = _grams(candidate, n)
     known: Counter[tuple[str, ...]] = reduce(or_, (_grams(other, n) for other in others))
     return (mine & known).total(), mine.total()

@@ -180,32 +180,28 @@ def scores(folder: Path) -> dict[str, Score]:
     return values(folder / SCORES, Score)
 
 
+@dataclass
 class _Work:
     """The judgements of one pass, taken one by one by several threads."""
 
-    def __init__(
-        self,
-        missing: Sequence[tuple[Judge, Record]],
-        done: dict[str, Score],
-        records: Run,
-        kept: Run,
-        on_progress: OnProgress,
-    ) -> None:
-        self.scores = done
-        self.progress = ScoringProgress(0, len(missing), 0, 0, 0)
-        self.started = datetime.now(UTC).isoformat()
-        self._missing = missing
-        self._records, self._kept, self._on_progress = records, kept, on_progress
-        self._begun = time.monotonic()
+    missing: Sequence[tuple[Judge, Record]]
+    scores: dict[str, Score]
+    records: Run
+    kept: Run
+    on_progress: OnProgress
+
+    def __post_init__(self) -> None:
+        self.progress = ScoringProgress(0, len(self.missing), 0, 0, 0)
+        self.started, self._begun = datetime.now(UTC).isoformat(), time.monotonic()
         self._made: list[tuple[Score, float]] = []
         self._lock = Lock()
 
     def run(self, in_flight: int, model: RateLimitedLLM | None) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
-        self._on_progress(self.progress)
-        with ThreadPoolExecutor(max(1, min(in_flight, len(self._missing)))) as pool:
+        self.on_progress(self.progress)
+        with ThreadPoolExecutor(max(1, min(in_flight, len(self.missing)))) as pool:
             try:
-                for job in as_completed([pool.submit(self._make, *one) for one in self._missing]):
+                for job in as_completed([pool.submit(self._make, *one) for one in self.missing]):
                     job.result()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
@@ -237,28 +233,27 @@ class _Work:
         )
 
     def _make(self, judge: Judge, record: Record) -> None:
-        """Judge, and keep the score; where the judge makes grading notes, the note is kept first, so that none is paid
-        for twice."""
+        """Judge, and keep the score; a grading note is kept first, so that none is paid for twice."""
         begun = time.monotonic()
         try:
             with meter.metered() as spent:
                 whole = judge.with_note(record) if isinstance(judge, NoteWriter) else record
             if whole is not record:
                 with self._lock:
-                    self._records.add(record.id, whole)
+                    self.records.add(record.id, whole)
             score = judge.judge(whole)
         except ComponentError as error:
             score = failed(judge, record, error)
         score = replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
         with self._lock:
             if self.scores.get(name := key(score.record_id, score.metric)) != score:
-                self._kept.add(name, score)
+                self.kept.add(name, score)
             self.scores[name] = score
             self._made.append((score, time.monotonic() - begun))
             now, missed = self.progress, score.value is None and score.applies
             sums = now.unscored + missed, now.calls + score.calls, now.tokens + score.tokens
             self.progress = ScoringProgress(now.done + 1, now.total, *sums)
-            self._on_progress(self.progress)
+            self.on_progress(self.progress)
 
 
 def _missing(
@@ -277,8 +272,7 @@ def _about(judge: Judge) -> Metric | None:
 def _described(
     judges: Sequence[Judge], records: Sequence[Record], folder: Path, about: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The record of the run. The time, and the hash of the same records, are those of its beginning: another
-    version of Surefoot may write the same records with other fields."""
+    """The run's record. Time and hash are of its beginning: another version may write records with other fields."""
     hashed = hashlib.sha256()
     for record in records:
         hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
