@@ -30,8 +30,8 @@ import numpy as np
 from surefoot.evaluate.ask.questions import read
 from surefoot.evidence.confidence import AGAINST, NAMES, facts
 from surefoot.run.store import recorded, write_text
+from surefoot.stats.calibration import Head
 from surefoot.stats.figures import Floats, figure, resampled, roc_auc
-from surefoot.stats.heads import Head
 from surefoot.types import Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab import manuals, qa

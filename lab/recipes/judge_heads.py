@@ -7,7 +7,7 @@
 2. "support" (does the context carry the claim?) learns from BEGIN, QAGS and ExpertQA, and from planted lies: claims
    that people found supported, each with a number changed or a "not" put in.
 
-Both are logistic regressions, made by `surefoot.stats.heads.fit`.
+Both are logistic regressions, made by `surefoot.stats.calibration.fit`.
 """
 
 from __future__ import annotations

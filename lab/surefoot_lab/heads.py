@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 
 Floats = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 from surefoot_lab.heads import Labelled, fit
 
 RANDOM = np.random.default_rng(0)

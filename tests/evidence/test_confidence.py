@@ -9,7 +9,7 @@ import pytest
 
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.confidence import AGAINST, FOR, NAMES, ConfidenceFit, facts, judged, shipped
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 from surefoot.types import Answer, Citation, Grade, Passage, Strip
 
 WHO = "Who built the Ruvel Bridge?"

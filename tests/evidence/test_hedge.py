@@ -11,7 +11,7 @@ import pytest
 from surefoot.evidence import confidence
 from surefoot.evidence.confidence import ConfidenceFit
 from surefoot.evidence.hedge import ALONE, HOPELESS, hedged, hopeless
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 from surefoot.types import Action, Answer, Grade, Passage, Thresholds
 from surefoot.types.protocols import Pair
 

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 from surefoot.evidence.ranking import repeats
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Answer, Citation, Factor, Grade, Passage, Strip
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from surefoot.run import meter
-from surefoot.stats.heads import Head
+from surefoot.stats.calibration import Head
 from surefoot.types import Grade, Quote, Record, Score, Thresholds
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge

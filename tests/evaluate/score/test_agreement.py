@@ -99,34 +99,26 @@ def read(folder: Path, *lines: str, name: str = "labels.jsonl", **options: Any) 
     return list(labelled(folder / name, **options))
 
 
-def test_ratings_lie_between_one_and_five(tmp_path: Path) -> None:
-    """1 is the scale's lowest end, 5 its highest; the group is kept, and a number may be an id."""
-    line = '{"id": 7, "metric": "m", "label": 5, "group": "q7", "domain": "law"}'
-    assert read(tmp_path, line) == [Label("7", "m", 1.0, group="q7")]
-    found = read(tmp_path, '{"id": "a", "metric": "m", "rating": 1}', '{"id": "b", "metric": "m", "rating": 4}')
-    assert found == [Label("a", "m", 0.0), Label("b", "m", 0.75)]
+M = {"metric": "m"}
+YES_AND_NO = [Label("a", "m", 1.0, binary=True), Label("b", "m", 0.0, binary=True)]
 
 
-def test_another_scale_can_be_said(tmp_path: Path) -> None:
-    """As from 1 to 4, or shares from 0 to 1, which then are no yes and no."""
-    assert read(tmp_path, '{"id": "a", "label": 2}', metric="m", scale=(1, 4)) == [
-        Label("a", "m", pytest.approx(1 / 3))
-    ]
-    assert read(tmp_path, '{"id": "a", "label": 0}', metric="m", scale=(0, 1)) == [Label("a", "m", 0.0)]
-
-
-@pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("1", "0")])
-def test_yes_and_no_are_told_from_ratings(tmp_path: Path, yes: str, no: str) -> None:
-    """Truth values are; 0 and 1 are where there is a 0, which no rating is. Ones alone are ratings."""
-    assert read(tmp_path, '{"id": "a", "rating": 1}', metric="m") == [Label("a", "m", 0.0)]
-    found = read(tmp_path, f'{{"id": "a", "label": {yes}}}', f'{{"id": "b", "label": {no}}}', metric="m")
-    assert found == [Label("a", "m", 1.0, binary=True), Label("b", "m", 0.0, binary=True)]
-
-
-def test_a_table_is_read_like_lines(tmp_path: Path) -> None:
-    """With a heading; an empty cell says nothing."""
-    found = read(tmp_path, "id,metric,label,domain", "a,m,TRUE,law", "b,m,false,", "c,m,,law", name="labels.csv")
-    assert found == [Label("a", "m", 1.0, True), Label("b", "m", 0.0, True)]
+@pytest.mark.parametrize(
+    ("lines", "options", "expected"),
+    [
+        (['{"id": 7, "metric": "m", "label": 5, "group": "q7"}'], {}, [Label("7", "m", 1.0, group="q7")]),
+        (['{"id": "a", "rating": 1}', '{"id": "b", "rating": 4}'], M, [Label("a", "m", 0.0), Label("b", "m", 0.75)]),
+        (['{"id": "a", "label": 2}'], M | {"scale": (1, 4)}, [Label("a", "m", pytest.approx(1 / 3))]),
+        (['{"id": "a", "label": 0}'], M | {"scale": (0, 1)}, [Label("a", "m", 0.0)]),
+        (['{"id": "a", "label": true}', '{"id": "b", "label": false}'], M, YES_AND_NO),
+        (['{"id": "a", "label": 1}', '{"id": "b", "label": 0}'], M, YES_AND_NO),
+        (["id,metric,label,domain", "a,m,TRUE,law", "b,m,false,", "c,m,,law"], {"name": "labels.csv"}, YES_AND_NO),
+    ],
+)
+def test_a_label_lies_on_its_scale(tmp_path: Path, lines: list[str], options: Any, expected: list[Label]) -> None:
+    """From 1 to 5, or as is said. Truth values are yes and no; so are 0 and 1 where there is a 0, which no rating is.
+    The group is kept, a number may be an id, and an empty cell of a table says nothing."""
+    assert read(tmp_path, *lines, **options) == expected
 
 
 @pytest.mark.parametrize(

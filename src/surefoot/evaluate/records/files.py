@@ -14,7 +14,7 @@ from typing import Any
 from surefoot.config import trust
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.problems import DataProblem, Problems
-from surefoot.evaluate.records import rows, source, spans, traces
+from surefoot.evaluate.records import rows, spans, traces
 from surefoot.evaluate.records.folder import records_of
 from surefoot.run import manifest
 from surefoot.run.store import runs
@@ -73,13 +73,13 @@ def _found(path: Path, problems: Problems) -> _Found:
     """The records of a file or of a run's folder. Raises UsageError."""
     if path.is_dir():
         return _folder(path, problems)
-    text = source.text(path, problems)
+    text = rows.text(path, problems)
     if not text.strip():
         raise UsageError(f"{path} is empty")
     if text.lstrip()[0] not in "{[":
-        name, table_rows = source.table(text, path.name, problems)
+        name, table_rows = rows.table(text, path.name, problems)
         return name, rows.records(table_rows, path.name, problems)
-    return _json(source.values(text, path.name), path.name, problems)
+    return _json(rows.values(text, path.name), path.name, problems)
 
 
 def _folder(folder: Path, problems: Problems) -> _Found:
@@ -103,7 +103,7 @@ def _json(values: list[tuple[int, Any]], name: str, problems: Problems) -> _Foun
     if traces.is_trace(first):
         found = ((traces.decoded(Trace, "trace", value, place), value) for place, value in each)
         return "traces of Surefoot", [traces.record(trace, str(value.get("key", ""))) for trace, value in found]
-    items = source.listed(first) if len(values) == 1 else None
+    items = rows.listed(first) if len(values) == 1 else None
     if items is not None:
         each = [(f"{name}, item {number}", value) for number, value in enumerate(items, start=1)]
     if each and spans.recognised(each[0][1]):

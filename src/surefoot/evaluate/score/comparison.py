@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -29,6 +30,8 @@ MOVED = 10
 
 Test = Literal["McNemar", "sign flips", ""]
 """Empty: there was nothing to test."""
+Scores = dict[str, Score]
+"""Scores of one metric, by record id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +103,17 @@ def compared(first: Evaluated, second: Evaluated) -> Comparison:
     if not both:
         raise UsageError("the two runs have no record in common: no id stands for the same question in both")
     groups = {**second.groups, **first.groups}
-    old, new = _table(first, both), _table(second, both)
-    sides = [(name, old.get(name, {}), new.get(name, {})) for name in sorted({*old, *new})]
-    changes = [_change(*side, groups) for side in sides]
-    moved = [Moved(id, name, *pair) for name, *side in sides for id, pair in _pairs(*side).items()]
+    sides: defaultdict[str, tuple[Scores, Scores]] = defaultdict(lambda: ({}, {}))
+    for place, run in enumerate((first, second)):
+        for score in (score for score in run.scores if score.record_id in both):
+            sides[score.metric][place][score.record_id] = score
+    changes: list[MetricChange] = []
+    moved: list[Moved] = []
+    for metric, (old, new) in sorted(sides.items()):
+        values = {name: (value(old[name]), value(new[name])) for name in old if name in new}
+        pairs = {name: (one, two) for name, (one, two) in values.items() if one is not None and two is not None}
+        changes.append(_change(metric, pairs, old, new, groups))
+        moved += [Moved(name, metric, *pair) for name, pair in pairs.items()]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
     tested = {change.metric: change.p for change in changes if change.p is not None}
@@ -135,26 +145,9 @@ def flipped(gaps: Floats, numbers: Ints) -> float:
     return (1 + int(sum(far))) / (1 + FLIPS)
 
 
-Scores = Mapping[str, Score]
-"""Scores of one metric, by record id."""
-
-
-def _table(run: Evaluated, ids: set[str]) -> dict[str, dict[str, Score]]:
-    table: dict[str, dict[str, Score]] = {}
-    for score in run.scores:
-        if score.record_id in ids:
-            table.setdefault(score.metric, {})[score.record_id] = score
-    return table
-
-
-def _pairs(first: Scores, second: Scores) -> dict[str, tuple[float, float]]:
-    """The values of the records that both scored."""
-    found = {name: (value(score), value(second[name])) for name, score in first.items() if name in second}
-    return {name: (one, two) for name, (one, two) in found.items() if one is not None and two is not None}
-
-
-def _change(metric: str, first: Scores, second: Scores, groups: Mapping[str, str]) -> MetricChange:
-    pairs = _pairs(first, second)
+def _change(
+    metric: str, pairs: Mapping[str, tuple[float, float]], first: Scores, second: Scores, groups: Mapping[str, str]
+) -> MetricChange:
     values = np.array(list(pairs.values())).reshape(-1, 2)
     gaps, numbers = values[:, 1] - values[:, 0], numbered(pairs, groups)
     figure = averaged(gaps, numbers)
