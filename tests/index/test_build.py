@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-import attacks
 from surefoot.documents import limits
 from surefoot.documents.discover import Patterns
 from surefoot.embedders.hashing import Hashing
@@ -186,26 +185,6 @@ def test_patterns_choose_files_for_one_run(home):
         home.build(patterns=Patterns(include=["*.tex"]))
 
 
-@pytest.mark.slow
-def test_what_takes_too_much_is_named_and_all_others_are_indexed(home, monkeypatch):
-    """A picture of 4 GB, and a page that takes minutes: neither takes its neighbours with it."""
-    monkeypatch.setattr(limits, "processor_seconds", lambda size: 60 if size < 4_500_000 else 1)
-    monkeypatch.setattr(limits, "silent_seconds", lambda size: 600)
-    (home.docs / "b.docx").write_bytes(attacks.large_picture())
-    (home.docs / "d.html").write_bytes(attacks.many_attributes())
-    home.write(a="file a", c="file c", e="file e")
-    for path in home.docs.iterdir():
-        home.age(path.name)
-    report = home.build()
-    assert home.texts() == ["file a", "file c", "file e"]
-    assert report.skipped == (
-        ("docs/b.docx", "needs more than 1 GB of memory to be read; split it"),
-        ("docs/d.html", "takes more than 1 s of processor time to be read; split it"),
-    )
-    again = home.build()
-    assert (again.skipped, again.files) == (report.skipped, Changes(unchanged=3, skipped=2))
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
 def test_what_broke_off_for_a_reason_that_may_pass_is_read_again(home, monkeypatch):
     """A disk that did not answer, or a machine without memory, is no property of the file."""
@@ -242,14 +221,6 @@ def test_a_row_cannot_take_the_place_of_another_files_passage(home, name):
     assert policy in passages
     assert sorted(passage.file for passage in passages) == sorted([f"docs/{name}.jsonl"] * 4 + ["docs/policy.txt"])
     assert len({passage.id for passage in passages}) == 5
-
-
-def test_characters_that_cannot_be_stored_are_replaced(home):
-    """Half of a surrogate pair, or a NUL, in an escaped JSON string."""
-    home.rows("a", {"id": "\ud800", "title": "a\nb", "text": "x\0y"})
-    home.build()
-    ((passage,), _, _) = home.content()
-    assert (passage.id.partition(":")[2], passage.title, passage.text) == ("\ufffd", "a b", "x\ufffdy")
 
 
 def test_a_folder_without_a_readable_file_is_refused(home):

@@ -15,27 +15,16 @@ import pytest
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from surefoot.contracts import verify  # noqa: E402
+from surefoot.embedders.hashing import Hashing  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
 from surefoot.types.metadata import Filter, Meta  # noqa: E402
-from surefoot.types.protocols import Matrix  # noqa: E402
+from surefoot.types.protocols import Embedder, Matrix  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 ENV = "SUREFOOT_TEST_DSN"
-
-
-class Letters:
-    """An embedder whose dimensions count letters: texts of like spelling are near."""
-
-    def __init__(self, dimensions: int = 26) -> None:
-        self.dimensions = dimensions
-        self.name = f"letters-{dimensions}"
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        counts = np.array([[text.lower().count(chr(97 + i)) for i in range(self.dimensions)] for text in texts])
-        return (counts / np.maximum(np.linalg.norm(counts, axis=1, keepdims=True), 1)).astype(np.float32)
 
 
 class Fixed:
@@ -62,8 +51,8 @@ PASSAGES = (
 )
 
 
-def embedded(passages: Iterable[Passage], embedder: Letters | None = None) -> Iterator[tuple[Passage, Matrix]]:
-    embedder = embedder or Letters()
+def embedded(passages: Iterable[Passage], embedder: Embedder | None = None) -> Iterator[tuple[Passage, Matrix]]:
+    embedder = embedder or Hashing()
     return ((each, embedder.embed([f"{each.title} {each.text}"])[0]) for each in passages)
 
 
@@ -85,7 +74,7 @@ def make(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pgvector
     monkeypatch.setenv(ENV, server)
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    return lambda embedder=None, **settings: Pgvector(embedder or Letters(), dsn_env=ENV, **settings)
+    return lambda embedder=None, **settings: Pgvector(embedder or Hashing(), dsn_env=ENV, **settings)
 
 
 def pushed(make: Callable[..., Pgvector]) -> Pgvector:
@@ -308,8 +297,8 @@ class TestFaults:
     def test_another_embedder_cannot_use_the_table(self, make):
         """Of the same or of other dimensions: the error says which embedder the table was made with."""
         retriever = pushed(make)
-        for other in (Letters(9), Fixed([0.0] * 26)):
-            says = rf"holds vectors of 'letters-26', not of '{other.name}'.*another name"
+        for other in (Fixed([0.0] * 9), Fixed([0.0] * 256)):
+            says = "holds vectors of 'hashing-256', not of 'fixed'.*another name"
             with pytest.raises(IndexFault, match=says):
                 make(other).retrieve("hut", 1)
             with pytest.raises(IndexFault, match=says):
@@ -378,7 +367,7 @@ class TestSecrets:
     def test_a_server_that_cannot_be_reached_does_not_show_the_password(self, monkeypatch, dsn, error):
         """Down, or a DSN that is misread: one line that names the variable, and no part of its value."""
         monkeypatch.setenv(ENV, dsn)
-        retriever = Pgvector(Letters(), dsn_env=ENV, timeout=2)
+        retriever = Pgvector(Hashing(), dsn_env=ENV, timeout=2)
         with pytest.raises(error, match=ENV) as caught:
             retriever.retrieve("hut", 1)
         shown = "".join(traceback.format_exception(caught.value)) + f"{retriever!r} {vars(retriever)!r}"
@@ -389,10 +378,10 @@ class TestSecrets:
         """When the retriever is made, not at the first question."""
         monkeypatch.delenv(ENV, raising=False)
         with pytest.raises(ConfigError, match=f"{ENV} is not set"):
-            Pgvector(Letters(), dsn_env=ENV)
+            Pgvector(Hashing(), dsn_env=ENV)
 
     @pytest.mark.parametrize("table", ["", "Passages", "a.b", 'a"; DROP TABLE b', "1a", "a" * 51])
     def test_a_table_name_that_is_no_plain_name_is_refused(self, table):
         """Before anything is sent anywhere."""
         with pytest.raises(ConfigError, match="no table can be called"):
-            Pgvector(Letters(), table=table)
+            Pgvector(Hashing(), table=table)

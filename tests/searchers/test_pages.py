@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,7 +12,6 @@ from typing import Any
 
 import pytest
 
-import attacks
 from endpoint import WebAnswer, serving
 from surefoot.network import Network, Reply
 from surefoot.run.meter import Meter, metered
@@ -244,21 +242,6 @@ def test_a_page_that_hangs_costs_no_more_than_the_time_there_is(site: Site) -> N
     assert time.monotonic() - begun < 25
     assert [passage.via for passage in found] == ["snippet", "page"]
     assert "1 of 2 pages did not open" in told(spent)
-
-
-def test_a_page_that_takes_too_long_to_read_is_given_up_with_all_that_it_had_begun(site: Site) -> None:
-    """Its snippet takes its place, the other page is there, and once the answer is there nothing works on."""
-    site.says["/slow"] = (200, {"Content-Type": "text/html"}, attacks.many_attributes(400_000))
-    searched(pages(site.html("/warm", PROSE)))
-    begun = time.monotonic()
-    found, spent = searched(pages(site.hit("/slow"), site.html("/a", PROSE), seconds=5))
-    assert time.monotonic() - begun < 25
-    assert [passage.via for passage in found] == ["snippet", "page"]
-    assert "127.0.0.1 was not read in time" in told(spent)
-    ends = time.monotonic() + 20
-    while any(thread.name == "pages" for thread in threading.enumerate()):
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(

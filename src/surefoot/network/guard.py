@@ -33,7 +33,7 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 """IPv4 as networks of IPv6 alone reach it: the address is in the last four bytes."""
 _INNER_ZONES = tuple(".localhost .local .localdomain .internal .intranet .private .corp .lan .home .home.arpa".split())
 """Endings of names that no public machine has; "metadata.google.internal" is a cloud's metadata server. A name of one
-label is an inner one too."""
+label is an inner one too, and an address none."""
 
 
 Pattern = tuple[str, int | None]
@@ -63,7 +63,7 @@ class Guard:
             for listed, only in self._patterns
             if only in (None, port) and (listed in ("*", name) or (listed[:2] == "*." and name.endswith(listed[1:])))
         }
-        if not trusted and allowed == {"*"} and _inner(name):
+        if not trusted and allowed == {"*"} and (f".{name}".endswith(_INNER_ZONES) or not re.search(r"[.:]", name)):
             raise NetworkError(
                 f"{host} is a name of an inner network; if that is meant, list the host by name under [network] allow"
             )
@@ -92,11 +92,6 @@ def canonical(host: str) -> str:
         return ipaddress.ip_address(plain).compressed
     except ValueError:
         return plain
-
-
-def _inner(host: str) -> bool:
-    """True where only an inner network knows this name, as `canonical` writes it; False for an address."""
-    return f".{host}".endswith(_INNER_ZONES) or not re.search(r"[.:]", host)
 
 
 def public(address: Address) -> bool:

@@ -104,7 +104,13 @@ class Pages:
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _read(self, hit: Passage, ends: float) -> tuple[Passage, ...]:
-        reply = self._get(hit.url or "", ends)
+        if not _web_host(hit.url):
+            raise SearchError(f"'{hit.url or ''}' is no web address")
+        seconds = ends - time.monotonic()
+        url, most, leave = hit.url or "", self._most, self._robots.ask
+        reply = self._network.get(url, most=most, seconds=seconds, retries=0, leave=leave)
+        if self._wiki and not _is_wikipedia(reply.url):
+            raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
         if reply.status != 200:
             raise SearchError(f"{_host(reply.url)} answers HTTP {reply.status}")
         found = _document(reply, hit, ends).passages
@@ -112,16 +118,6 @@ class Pages:
         if sum(len(passage.text.split()) for passage in found) < len(hit.text.split()):
             raise Unreadable("says less than its snippet")
         return tuple(replace(passage, source="external", via="page", trust="untrusted") for passage in found)
-
-    def _get(self, url: str, ends: float) -> Reply:
-        """The page, if its site and those that it redirects to allow it."""
-        if not _web_host(url):
-            raise SearchError(f"'{url}' is no web address")
-        seconds = ends - time.monotonic()
-        reply = self._network.get(url, most=self._most, seconds=seconds, retries=0, leave=self._robots.ask)
-        if self._wiki and not _is_wikipedia(reply.url):
-            raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
-        return reply
 
 
 def _beside(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
@@ -67,19 +68,11 @@ class Wikipedia:
         Raises Throttled, SearchError and NetworkError.
         """
         about = subject_of(sendable(query, LONGEST_QUERY))
-        pages = self._found(about) if words(about.entity) else []
+        stages = (self._named, self._linked, self._extended, self._mentioning)
+        pages = looked_up(about, *(partial(stage, about) for stage in stages)) if words(about.entity) else []
         return passages(laid_out(pages, self._extract(pages[0]), about), k, "plain") if pages else ()
 
-    def _found(self, about: Subject) -> list[Page]:
-        return looked_up(
-            about,
-            lambda _: self._named(about),
-            lambda pages: self._linked(about, [page for page in pages if page.ambiguous]),
-            lambda _: self._extended(about),
-            lambda _: self._mentioning(about),
-        )
-
-    def _named(self, about: Subject) -> list[Page]:
+    def _named(self, about: Subject, _: Sequence[Page]) -> list[Page]:
         plain = [title for title in spellings(about) if _valid(title)]
         typed = [f"{about.entity} ({kind})" for kind in ("disambiguation", *about.kinds)]
         titles = _together([*plain, *filter(_valid, typed)])
@@ -99,20 +92,20 @@ class Wikipedia:
         leads = {page.title: page.lead for page in self._pages(self._query(titles="|".join(bare)), SUFFIX)}
         return [replace(page, lead=page.lead or leads.get(page.title, "")) for page in pages]
 
-    def _linked(self, about: Subject, ambiguous: Sequence[Page]) -> list[Page]:
+    def _linked(self, about: Subject, pages: Sequence[Page]) -> list[Page]:
         """Links of disambiguation pages that bear the name, likeliest first."""
-        if not ambiguous:
+        if not (ambiguous := [page.title for page in pages if page.ambiguous]):
             return []
-        titles = "|".join(page.title for page in ambiguous[:5])
+        titles = "|".join(ambiguous[:5])
         query = self._ask(prop="links", plnamespace=0, pllimit="max", titles=titles)
         links = [field(link, "title") for entry in query["pages"] for link in rows(entry, "links")]
         likely = sorted(links, key=lambda title: (not bears(title, "", about), -fit(title, "", about)))
         if not likely:
             return []
-        pages = self._pages(self._query(titles="|".join(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
-        return [page for page in pages if bears(page.title, page.lead, about)]
+        found = self._pages(self._query(titles="|".join(_together(likely)[:MOST_LEADS])), AMBIGUOUS)
+        return [page for page in found if bears(page.title, page.lead, about)]
 
-    def _extended(self, about: Subject) -> list[Page]:
+    def _extended(self, about: Subject, _: Sequence[Page]) -> list[Page]:
         """Titles that are the name and something more: in brackets, after a comma, or another name."""
         if not _valid(about.entity):
             return []
@@ -124,7 +117,7 @@ class Wikipedia:
                 return pages
         return []
 
-    def _mentioning(self, about: Subject) -> list[Page]:
+    def _mentioning(self, about: Subject, _: Sequence[Page]) -> list[Page]:
         limit = {"gsrlimit": HITS, "gsrnamespace": 0}
         plain = " ".join(WORD.findall(about.entity))  # a dash is an operator, or a word that is nowhere
         query = self._query(generator="search", gsrsearch=plain, gsrwhat="text", **limit)

@@ -85,21 +85,16 @@ class Lookup:
         """By address; None: the page was left out."""
         self.unread: list[str] = []
         """The pages that were left out, and why."""
+        self._suggested: list[str] = []
+        """Titles that hold the words of the name, or begin with them."""
         self._ends = monotonic() + min(_SECONDS, left())
 
     def paragraphs(self) -> Iterable[Found]:
         """The paragraphs of the pages that may be meant. Raises SearchError."""
-        name = self._about.entity
         with self._lock:  # libzim is safe between threads, but for its searches
-            paths = list(SuggestionSearcher(self._archive).suggest(name).getResults(0, _TITLES))
-        suggested = [self._archive.get_entry_by_path(path).title for path in paths]
-        pages = looked_up(
-            self._about,
-            lambda _: self._named(suggested),
-            self._linked,
-            lambda _: self._extended(suggested),
-            lambda _: self._mentioning(),
-        )
+            paths = list(SuggestionSearcher(self._archive).suggest(self._about.entity).getResults(0, _TITLES))
+        self._suggested = [self._archive.get_entry_by_path(path).title for path in paths]
+        pages = looked_up(self._about, self._named, self._linked, self._extended, self._mentioning)
         left_out = f"pages of {self._file} were left out: {'; '.join(self.unread)}" if self.unread else ""
         if not pages and left_out:
             raise SearchError(left_out)
@@ -110,9 +105,9 @@ class Lookup:
         best = self._read[pages[0].url] if pages else None
         return laid_out(pages, best.extract, self._about) if best else ()
 
-    def _named(self, suggested: Sequence[str]) -> list[Page]:
+    def _named(self, _: Sequence[Page]) -> list[Page]:
         folded = {fold(spelling) for spelling in spellings(self._about)}
-        plain = [*spellings(self._about), *(title for title in suggested if fold(title) in folded)]
+        plain = [*spellings(self._about), *(title for title in self._suggested if fold(title) in folded)]
         typed = [f"{self._about.entity} ({kind})" for kind in ("disambiguation", *self._about.kinds)]
         return [*self._titled(plain, DIRECT), *self._titled(typed, SUFFIX)]
 
@@ -122,14 +117,14 @@ class Lookup:
         links.sort(key=lambda link: (not bears(link[0], link[1], self._about), -fit(link[0], link[1], self._about)))
         return self._bearing(self._titled((title for title, _ in links[:_PAGES]), AMBIGUOUS))
 
-    def _extended(self, suggested: Sequence[str]) -> list[Page]:
+    def _extended(self, _: Sequence[Page]) -> list[Page]:
         """Titles that are the name and something more, in brackets or after a comma; likeliest first."""
         name = fold(self._about.entity)
-        longer = [title for title in suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, ")]
-        longer.sort(key=lambda title: -fit(title, "", self._about))
+        same = (title for title in self._suggested if fold(bare(title)) == name or fold(title).startswith(f"{name}, "))
+        longer = sorted(same, key=lambda title: -fit(title, "", self._about))
         return list(self._titled(longer[:_PAGES], SUFFIX))
 
-    def _mentioning(self) -> list[Page]:
+    def _mentioning(self, _: Sequence[Page]) -> list[Page]:
         if not self._archive.has_fulltext_index:
             meter.degrade(f"{self._file} has no full-text index: only its titles were searched")
             return []
