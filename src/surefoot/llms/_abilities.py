@@ -45,8 +45,7 @@ counts. From the makers' documents of 2025; a model that is not here has the com
 
 
 def abilities(model: str, overrides: Mapping[str, Any] | None = None) -> Abilities:
-    """A model's abilities by its name, with those that are `given` in their place. Raises ConfigError for what is
-    none."""
+    """A model's abilities by its name, but for the `overrides`. Raises ConfigError for what is none."""
     name = model.lower().rpartition("/")[2]
     known = next((found for pattern, found in TABLE if re.match(pattern, name)), Abilities())
     kinds = {field.name: type(getattr(known, field.name)) for field in fields(Abilities)}

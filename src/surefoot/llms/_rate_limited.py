@@ -69,8 +69,7 @@ class CallRate:
 
     def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
         """End the call that began then; it took `beyond` tokens more than expected. Too many refusals halve the number
-        in flight and hold everybody back for `wait` seconds; calls that began before that say nothing of the new
-        pace."""
+        in flight and hold everybody back for `wait` seconds; calls from before that say nothing of the new pace."""
         self._turns.shift("tokens", self._token * beyond)
         with self._changed:
             if begun >= self._since:

@@ -33,11 +33,9 @@ class OpenAI:
     """A model behind an OpenAI-compatible endpoint.
 
     `base_url`, `key_env`, `timeout`, `retries` and `network` are those of a `JsonEndpoint`, and so are the errors.
-
     `api` is "chat", or "completions" for a model without a chat's form: it is then given `template` with the texts of
     the system's messages for `{system}` and those of all others for `{user}`, such as
     "### Instruction:\\n{system}\\n\\n{user}\\n\\n### Response:\\n".
-
     The parameters of a model that thinks first go by its name (`_abilities.TABLE`), or by `abilities`, such as
     `{ temperature = false, stop = false, limit = "max_completion_tokens", thoughts = 4096 }`. Thoughts are no part of
     the text, and are counted in its tokens. `logprobs` asks for the log-probability of each token and of so many others
@@ -97,10 +95,11 @@ class OpenAI:
         request = self._request(chat_request(messages, schema, most, stop, model=self.name))
         cut = () if self._abilities.stop else stop
         answer = StreamedReply(most, None if cut else on_text, thinks=self.thoughts > 0)
+        size = _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * most
         if on_text:
-            self._stream(request, answer, most)
+            self._stream(request, answer, size)
         else:
-            self._take(answer, self._endpoint.post(self._path, request, self._most(most)), "message")
+            self._take(answer, self._endpoint.post(self._path, request, size), "message")
         completion = answer.completion(self.name)
         if cut:
             completion = _cut(completion, cut)
@@ -111,10 +110,11 @@ class OpenAI:
     def probe(self) -> tuple[str, ...]:
         """The names of the endpoint's models; raises EndpointError."""
         listed = self._endpoint.get("models", _MAX_BYTES)
-        models = listed.get("data") if isinstance(listed, dict) else None
-        named = [one.get("id") for one in models if isinstance(one, dict)] if isinstance(models, list) else []
-        names = tuple(name for name in named if isinstance(name, str))
-        if not isinstance(models, list) or len(names) < len(models):
+        try:
+            names = tuple(one["id"] for one in listed["data"])
+        except (KeyError, TypeError):
+            names = (None,)
+        if not all(isinstance(name, str) for name in names):
             raise self._endpoint.nonsense("a list without models", listed)
         return names
 
@@ -131,12 +131,9 @@ class OpenAI:
             request |= {"logprobs": True, "top_logprobs": many} if self._chats else {"logprobs": many}
         return {**self._extra, **request}
 
-    def _most(self, tokens: int) -> int:
-        return _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * tokens
-
-    def _stream(self, request: dict[str, Any], answer: StreamedReply, most: int) -> None:
+    def _stream(self, request: dict[str, Any], answer: StreamedReply, size: int) -> None:
         request |= {"stream": True, "stream_options": {"include_usage": True}}
-        with self._endpoint.events(self._path, request, self._most(most)) as events:
+        with self._endpoint.events(self._path, request, size) as events:
             for event in events:
                 self._take(answer, event, "delta")
         if not answer.ended:

@@ -50,8 +50,7 @@ class Hybrid:
         self._constant = constant
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
-        """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one of the retrievers
-        cannot filter."""
+        """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one cannot filter."""
         finds = [(filtered(find, filter, f"retriever '{name}'"), weight) for name, find, weight in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)

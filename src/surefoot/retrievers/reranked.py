@@ -30,8 +30,7 @@ class Reranked:
         self._depth = depth
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
-        """At most `k` passages, each with the reranker's score. Raises what `of` raises, and ConfigError where that
-        cannot filter."""
+        """At most `k` passages, each with the reranker's score. Raises ConfigError where `of` cannot filter."""
         name = getattr(self._of, "name", type(self._of).__name__)
         found = filtered(self._of.retrieve, filter, f"retriever '{name}'")(question, max(k, self._depth))
         return self._ordered(question, found)[:k]
@@ -42,11 +41,8 @@ class Reranked:
         except ComponentError as error:
             meter.degrade(f"{self._reranker.name} failed ({error}): passages stand as they were found")
             return (*found,)
-        scored = [
-            replace(passage, score=grade.score)
-            for passage, grade in zip(found, grades, strict=True)
-            if grade.score is not None
-        ]
+        graded = zip(found, grades, strict=True)
+        scored = [replace(passage, score=grade.score) for passage, grade in graded if grade.score is not None]
         if lost := len(found) - len(scored):
             meter.degrade(f"{self._reranker.name} could not read {lost} of {len(found)} passages: they are left out")
         return tuple(sorted(scored, key=lambda passage: -(passage.score or 0.0)))
