@@ -18,8 +18,7 @@ from surefoot.network import Network
 from surefoot.types.errors import ModelError, on_one_line
 from surefoot.types.protocols import Matrix
 
-MAX_PIECES = 256
-"""The pieces that the model was trained to read; it does not see the rest of a longer text."""
+MAX_PIECES = 256  # the pieces that the model was trained to read; it does not see the rest of a longer text
 
 
 class MiniLMEmbedder:

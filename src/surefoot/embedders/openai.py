@@ -20,8 +20,7 @@ from surefoot.types.protocols import Matrix
 _ENVELOPE = 1 << 16
 _PER_TEXT = 1 << 19
 """Most bytes of an answer, and more for each text: 16,000 numbers of some thirty characters."""
-_LARGEST = 1e9
-"""The largest number in a vector; a model's are below a thousand."""
+_LARGEST = 1e9  # the largest number in a vector; a model's are below a thousand
 
 
 class OpenAIEmbedder:

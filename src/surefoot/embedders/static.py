@@ -20,8 +20,7 @@ from surefoot.types.protocols import Matrix
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_CHUNK = 256
-"""Texts cut into pieces at once: bounds the memory that the pieces take."""
+_CHUNK = 256  # texts cut into pieces at once: bounds the memory that the pieces take
 
 
 class Static:

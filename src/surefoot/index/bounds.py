@@ -13,8 +13,7 @@ from surefoot.index.splitter import LONGEST
 from surefoot.run import meter
 from surefoot.types import Passage
 
-NAMED = 3
-"""Ids that a step names, at most."""
+NAMED = 3  # ids that a step names, at most
 
 
 def bounded(find: Callable[..., tuple[Passage, ...]], *inputs: Any) -> tuple[Passage, ...]:

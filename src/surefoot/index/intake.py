@@ -26,11 +26,9 @@ from surefoot.types.protocols import Embedder
 
 BATCH = 512
 """Passages embedded together, and at least so many committed together; a crash costs those since the last commit."""
-MANY = 8_192
-"""The same for documents from memory."""
+MANY = 8_192  # the same for documents from memory
 
-LONGEST_NAME = 500
-"""Characters of the name that documents from memory are filed under, at most."""
+LONGEST_NAME = 500  # characters of the name that documents from memory are filed under, at most
 
 _FORGET = (
     "INSERT INTO main.{lexicon} ({lexicon}, rowid, title, text) "

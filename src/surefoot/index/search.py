@@ -73,8 +73,7 @@ _TERM = re.compile(r"['’]s\b|([^\W_]+)")
 """A possessive ending, which is no term, or a term."""
 _MOST_TERMS = 64
 
-PATIENCE = 10.0
-"""Seconds that a change waits for another writer."""
+PATIENCE = 10.0  # seconds that a change waits for another writer
 
 _Stamp = tuple[int, int]
 T = TypeVar("T")

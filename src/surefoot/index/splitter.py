@@ -15,15 +15,13 @@ from surefoot.text.places import anchored, apart
 from surefoot.text.words import sentences
 from surefoot.types import Block, Document, Passage
 
-WORDS = 160
-"""Words of a passage, at most; a text of up to half as many again stays whole."""
+WORDS = 160  # words of a passage, at most; a text of up to half as many again stays whole
 
 LONGEST = 6_000
 """Characters of a passage, at most: 240 words of 24 letters, the most that stays whole, and the spaces between them.
 Only white space makes so few words longer, and an evaluator reads every character."""
 
-LONGEST_LEAD = 500
-"""Characters of a table's header, a term or a fence, at most, that are repeated where it is cut."""
+LONGEST_LEAD = 500  # characters of a table's header, a term or a fence, at most, that are repeated where it is cut
 
 # A word is two characters of a script without spaces, else at most 24 of anything, so that a line without spaces is cut
 # too, and counts for what it costs a model.

@@ -20,16 +20,14 @@ from surefoot.index.splitter import WORDS
 from surefoot.types.errors import IndexFault
 from surefoot.types.protocols import Embedder
 
-SCHEMA = 3
-"""Version of `TABLES` and of how documents become passages; an index of another version has to be rebuilt."""
+SCHEMA = 3  # version of `TABLES` and of how documents become passages; an index of another version has to be rebuilt
 
 TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 _META = {"schema": int, "embedder": str, "dimensions": int, "words": int, "created": str, "updated": str}
 _META |= {"generation": int}
 _MOST_DIMENSIONS = 100_000
-_LONGEST = 100_000_000
-"""Bytes of a row in an index, at most."""
+_LONGEST = 100_000_000  # bytes of a row in an index, at most
 
 _ADVICE = {
     sqlite3.SQLITE_FULL: "free some space and run it again",

@@ -21,10 +21,8 @@ TOLERATED = 0.2
 """Share of the latest calls that may be refused before the pace is halved: some providers refuse one in twenty."""
 _MEMORY = 32
 """Calls over which that share is taken, or all in flight if those are more: refusals come back before answers."""
-_FASTER = 0.1
-"""Growth of the calls in flight with each call that is not refused."""
-_LONGEST_PAUSE = 20.0
-"""Seconds between two tries where the endpoint does not say."""
+_FASTER = 0.1  # growth of the calls in flight with each call that is not refused
+_LONGEST_PAUSE = 20.0  # seconds between two tries where the endpoint does not say
 
 
 class Stopped(ComponentError):

@@ -28,8 +28,7 @@ from surefoot.types.errors import ConfigError, ModelError, on_one_line
 Take = Callable[[Any], bool]
 
 _SEED = 1
-_GLANCE = 0.2
-"""Seconds; on Windows, a wait without an end hears no Ctrl-C."""
+_GLANCE = 0.2  # seconds; on Windows, a wait without an end hears no Ctrl-C
 _PATIENCE = 1.0
 """Seconds that an interrupted answer has to end; it may still be reading its prompt, and then ends later."""
 

@@ -20,8 +20,7 @@ _PER_TOKEN = 1 << 10
 endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20
 """Most bytes of a list of models."""
-_PER_WEIGHED = 256
-"""Most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends."""
+_PER_WEIGHED = 256  # most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends
 _MOST_WEIGHED = 100
 PATHS = {"chat": "chat/completions", "completions": "completions"}
 """Ways to ask, and their paths."""

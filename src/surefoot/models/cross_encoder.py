@@ -35,8 +35,7 @@ from surefoot.types.errors import ConfigError, ModelError, on_one_line
 T = TypeVar("T")
 Logits = npt.NDArray[np.float32]
 
-FORMAT = 1
-"""Version of the JSON file beside a model."""
+FORMAT = 1  # version of the JSON file beside a model
 
 CLS, SEP = 101, 102
 FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)

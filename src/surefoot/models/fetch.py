@@ -29,8 +29,7 @@ PYPI = "https://pypi.org/simple"
 INDEX_VARIABLES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 """Environment variables that name another package index than PyPI, the first that is set counts."""
 _CHUNK = 1 << 18
-_PASSES = 5
-"""Attempts at a download that keeps breaking off."""
+_PASSES = 5  # attempts at a download that keeps breaking off
 _LINK = r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)"
 
 

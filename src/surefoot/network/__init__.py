@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Network", "Reply"]
 
-_MOST = 5_000_000
-"""Bytes of a body that are read, unless a call says otherwise."""
+_MOST = 5_000_000  # bytes of a body that are read, unless a call says otherwise
 
 
 class Network:

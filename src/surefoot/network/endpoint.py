@@ -20,8 +20,7 @@ from surefoot.types.errors import ConfigError, EndpointError
 
 _MAX_SECONDS = 600.0
 """Longest time for one answer, retries included: an endpoint that keeps sending a byte is never silent."""
-_MAX_WAIT = 5.0
-"""Longest pause before a retry, in seconds, whatever the endpoint asks for."""
+_MAX_WAIT = 5.0  # longest pause before a retry, in seconds, whatever the endpoint asks for
 
 
 class JsonEndpoint:

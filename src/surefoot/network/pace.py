@@ -14,8 +14,7 @@ from threading import Lock
 from surefoot.run import cancel
 from surefoot.types.errors import NetworkError
 
-LONGEST = 3600.0
-"""Seconds for which a host is left alone at most, however long it asks for."""
+LONGEST = 3600.0  # seconds for which a host is left alone at most, however long it asks for
 
 _deadline: ContextVar[float] = ContextVar("surefoot_deadline", default=math.inf)
 

@@ -14,11 +14,9 @@ from surefoot.types.errors import ComponentError, NetworkError
 AGENT = "surefoot"
 """Our name in a robots.txt."""
 
-EXPIRES = 86400.0
-"""Seconds that a robots.txt holds; the most that RFC 9309 recommends."""
+EXPIRES = 86400.0  # seconds that a robots.txt holds; the most that RFC 9309 recommends
 
-SHUT = 60.0
-"""Seconds that a site stays closed if its robots.txt could not be read."""
+SHUT = 60.0  # seconds that a site stays closed if its robots.txt could not be read
 
 _HURRY = 2.0  # seconds; failing in less says nothing of the site
 _MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least

@@ -18,11 +18,9 @@ WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 """By a retriever's name; others weigh 1. Over four question sets this finds as much among the first five as BM25 alone
 or up to 3 points more; equal weights and a constant of 60 lose up to 6 points (benchmarks/embedders.md)."""
 
-CONSTANT = 10
-"""Of reciprocal rank fusion."""
+CONSTANT = 10  # of reciprocal rank fusion
 
-DEPTH = 50
-"""Passages taken from each retriever, unless it is asked for more."""
+DEPTH = 50  # passages taken from each retriever, unless it is asked for more
 
 
 class Hybrid:

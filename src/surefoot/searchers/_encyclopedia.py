@@ -16,12 +16,9 @@ from surefoot.text.words import bare, fold, words
 DIRECT, SUFFIX, AMBIGUOUS, TEXT = "direct title", "typed suffix", "disambiguation", "full-text search"
 """Values of `Passage.via`: the stage that found the page."""
 
-HEAD = 3
-"""Paragraphs of the best page that come first."""
-RIVALS = 8
-"""Other pages whose first paragraph is given, since the name alone may not tell which is meant."""
-SHORT = 200
-"""Characters below which a paragraph is joined with the next."""
+HEAD = 3  # paragraphs of the best page that come first
+RIVALS = 8  # other pages whose first paragraph is given, since the name alone may not tell which is meant
+SHORT = 200  # characters below which a paragraph is joined with the next
 SECTION = " › "
 """Between a page's title and a heading."""
 

@@ -12,8 +12,7 @@ from surefoot.types.errors import ComponentError, ConfigError, SearchError, Thro
 from surefoot.types.metadata import NO_FILTER, Filter, can_filter, filtered
 from surefoot.types.protocols import Searcher
 
-LONGEST = 3600.0
-"""Seconds that a searcher rests, at most, however long it asks for."""
+LONGEST = 3600.0  # seconds that a searcher rests, at most, however long it asks for
 
 
 class Breaker:

@@ -18,16 +18,11 @@ from surefoot.text.words import WORD, words
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, SearchError, Throttled
 
-MOST_TITLES = 50
-"""Titles that the API takes in one request."""
-MOST_LEADS = 20
-"""Leads that TextExtracts gives in one reply."""
-LONGEST = 6000
-"""Characters of titles in one address; servers take 8,000 in all."""
-HITS = 10
-"""Hits of a full-text search that are looked at; a wiki without a cache takes long to make each lead."""
-LONGEST_QUERY = 300
-"""Characters of a query, as Wikipedia's search takes them."""
+MOST_TITLES = 50  # titles that the API takes in one request
+MOST_LEADS = 20  # leads that TextExtracts gives in one reply
+LONGEST = 6000  # characters of titles in one address; servers take 8,000 in all
+HITS = 10  # hits of a full-text search that are looked at; a wiki without a cache takes long to make each lead
+LONGEST_QUERY = 300  # characters of a query, as Wikipedia's search takes them
 _WAITS = ("maxlag", "ratelimited", "toomanyrequests")
 """Errors of the API that ask to wait."""
 _REMEDIES = {

@@ -27,16 +27,11 @@ from surefoot.text.words import bare, content_words, fold
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, SearchError
 
-_TITLES = 100
-"""Suggestions that are looked at for a name; a common name has as many pages."""
-_PAGES = 12
-"""Pages of a list or a search that are opened."""
-_MOST = 5_000_000
-"""Bytes of a page, as for one of the web."""
-_SECONDS = 60.0
-"""Seconds for the pages of one search. A page of a megabyte takes two, and some twenty may be opened."""
-_LONGEST = 250
-"""Characters of a query; a longer one is no title."""
+_TITLES = 100  # suggestions that are looked at for a name; a common name has as many pages
+_PAGES = 12  # pages of a list or a search that are opened
+_MOST = 5_000_000  # bytes of a page, as for one of the web
+_SECONDS = 60.0  # seconds for the pages of one search. A page of a megabyte takes two, and some twenty may be opened
+_LONGEST = 250  # characters of a query; a longer one is no title
 
 
 class Zim:
