@@ -17,9 +17,8 @@ from surefoot.run import cancel
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Matrix
 
-_ENVELOPE = 1 << 16
-_PER_TEXT = 1 << 19
-"""Most bytes of an answer, and more for each text: 16,000 numbers of some thirty characters."""
+_ENVELOPE = 1 << 16  # most bytes of an answer
+_PER_TEXT = 1 << 19  # and more for each text: 16,000 numbers of some thirty characters
 _LARGEST = 1e9  # the largest number in a vector; a model's are below a thousand
 
 

@@ -13,8 +13,7 @@ from contextlib import ExitStack, contextmanager
 
 from surefoot.types.errors import UsageError
 
-DEFAULT = "default"
-"""The collection of an index where none is named."""
+DEFAULT = "default"  # the collection of an index where none is named
 
 _TABLES = ("files", "documents", "fields", "passages")
 LEXICON = """CREATE VIRTUAL TABLE lexicon_{number} USING fts5 (

@@ -52,8 +52,7 @@ class StoredDocument:
     """UTC, ISO 8601: when this version of it came in; empty: its file gave no document."""
     meta: Meta
     state: State
-    """"unfinished": a run that reads its file was cut off, and the next one completes it. "unread": its file gave no
-    document."""
+    """"unfinished": a run that reads its file was cut off, the next completes it. "unread": its file gave none."""
     because: str = ""
     """What was not read of its file, or only with a reservation, and why; empty: nothing to say."""
 
@@ -74,8 +73,7 @@ def loaded(problems: str) -> list[DocumentProblem]:
         raise sqlite3.DatabaseError("its list of problems with files is damaged") from error
 
 
-COLUMNS = "passages.id, text, passages.title, url, start, path, document, places"
-"""The columns that `passage` reads."""
+COLUMNS = "passages.id, text, passages.title, url, start, path, document, places"  # the columns that `passage` reads
 
 
 def passage(row: Sequence[Any], db: Connection) -> Passage:

@@ -92,8 +92,7 @@ class Index:
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:
-        """A collection of the index in this file, opened for reading. Raises IndexFault unless it is there and can be
-        searched by this version."""
+        """A collection of the index in this file, for reading. Raises IndexFault unless it can be searched."""
         index = cls(Path(path), collection)
         with index._reading():
             return index
@@ -134,8 +133,7 @@ class Index:
     def lexical(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages that best match the words of the query (BM25, titles count double), best first, ties by id.
 
-        Any text is a query; its stop words count only where it has no other words. Scores are positive; a filter
-        leaves them as they are.
+        Any text is a query; its stop words count only where it has no other words. A filter leaves scores as they are.
         """
         match = _match(query)
         if not match or k < 1:
@@ -167,8 +165,7 @@ class Index:
         return next(filter(None, found), None)
 
     def documents(self) -> Iterator[StoredDocument]:
-        """Every document, in the order in which their files came; a file that gave none is told as one without
-        passages, whose `state` is "unread"."""
+        """Every document, in the order of their files; a file that gave none is one whose `state` is "unread"."""
         return self._documents()
 
     def owner(self, passage: str) -> StoredDocument | None:
@@ -193,21 +190,15 @@ class Index:
             return Intake(db, embedder, together=MANY).add(documents, file)
 
     def delete(self, name: str, *, patience: float = PATIENCE) -> bool:
-        """Delete the document with this id, or else all documents of this file; False: there is none.
-
-        Its passages, words, vectors and fields go with it. What still lies in a folder comes back when that is indexed
-        again. Raises IndexFault.
-        """
+        """Delete the document with this id, or else all documents of this file; False: there is none. What still lies
+        in a folder comes back when that is indexed again. Raises IndexFault."""
         _stamp(self.path)
         with self._writing(None, patience) as db:
             return Intake(db, None).delete(name)
 
     def nearest(self, vector: npt.ArrayLike, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
-        """The `k` passages whose vectors are nearest, best first, ties by id; none for a zero vector.
-
-        Scores are cosines, in [-1, 1]. Every vector is compared. The first search after a change loads all of them,
-        at 4 bytes a dimension.
-        """
+        """The `k` passages whose vectors are nearest by cosine, best first, ties by id; none for a zero vector. Every
+        vector is compared; the first search after a change loads all of them, at 4 bytes a dimension."""
         query = np.asarray(vector, dtype=np.float32)
         if k < 1 or not query.any():
             return ()

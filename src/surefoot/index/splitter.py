@@ -36,8 +36,7 @@ def split(text: str, words: int = WORDS, solid: Sequence[Span] = ()) -> Iterator
     A text of up to 1.5 × `words` stays whole. A longer one is cut after 5/8 to 8/8 of `words`: at the last empty line
     there, else at the end of a sentence, a line, or a word. The rest stays whole by the same rule. Within the `solid`
     spans, such as code, an empty line is no better than another line's end. No passage is longer than LONGEST
-    characters. Passages do not overlap: strips are cut from passages, so a sentence in two of them would be graded, and
-    cited, twice.
+    characters. Passages do not overlap: a sentence in two of them would be graded, and cited, twice.
     """
     ahead = (match.span() for match in _WORD.finditer(text))
     held: list[Span] = []

@@ -36,8 +36,7 @@ _ADVICE = {
     sqlite3.SQLITE_IOERR: "check the disk, then run it again",
     sqlite3.SQLITE_BUSY: "wait for the program that holds it",
 }
-USUAL = ".surefoot/index.db"
-"""Where `surefoot index` makes an index unless told otherwise."""
+USUAL = ".surefoot/index.db"  # where `surefoot index` makes an index unless told otherwise
 
 
 def making(path: Path, option: str = "") -> str:
@@ -188,8 +187,7 @@ def writing(path: Path, embedder: Embedder | None, collection: str = DEFAULT) ->
 
 
 def check_file(db: Connection, quick: bool = False) -> None:
-    """Check the file as SQLite does: its pages, rows and types; unless `quick`, its indexes too. Reads all of it.
-    Raises sqlite3.DatabaseError."""
+    """Read all of the file, unless `quick` its indexes too. Raises sqlite3.DatabaseError where it is damaged."""
     (fault,) = db.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(1)").fetchone()
     if fault != "ok":
         raise sqlite3.DatabaseError(str(fault))
@@ -235,8 +233,7 @@ def commit(db: Connection) -> None:
 
 @contextmanager
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
-    """Keep other processes and threads from writing the index. Raises IndexFault where one is writing it, and has not
-    ended after `patience` seconds."""
+    """Keep others from writing the index. Raises IndexFault where one still writes it after `patience` seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         with FileLock(Path(f"{path}.lock"), timeout=patience):

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args
 from surefoot.types.errors import ConfigError
 
 _THOUGHTS = 4096
-"""Tokens that a model may think for, beside those of its answer: without them an answer of a hundred tokens would be
-cut off in the middle of the thoughts."""
+"""Tokens for thoughts, without which an answer of a hundred tokens would be cut off in the middle of them."""
 
 Limit = Literal["max_tokens", "max_completion_tokens"]
 

@@ -13,8 +13,7 @@ class Budgeted(WrappedLLM):
     """Another model, asked within the budget of the question that this thread works on (`surefoot.run.cost.budgeted`).
 
     No call begins that could exceed it, with as many tokens as it may write and, by their price, as much money; a call
-    that brings nothing counts for the most that it can cost. Outside a question nothing is limited. Raises OverBudget,
-    else what the model raises.
+    that brings nothing counts for the most that it can cost. Outside a question nothing is limited. Raises OverBudget.
     """
 
     def __init__(self, llm: LLM, prices: Prices | None = None) -> None:

@@ -15,8 +15,7 @@ from surefoot.types.errors import ComponentError, ConfigError, EndpointError
 from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
-CROWDED = (429, 503, 529)
-"""HTTP statuses of an endpoint that is asked too much."""
+CROWDED = (429, 503, 529)  # HTTP statuses of an endpoint that is asked too much
 TOLERATED = 0.2
 """Share of the latest calls that may be refused before the pace is halved: some providers refuse one in twenty."""
 _MEMORY = 32

@@ -13,10 +13,8 @@ from surefoot.types import Completion, Message, Token
 
 _LONGEST, _SPARE = 50, 1000
 """Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
-_TOKENS = 10**9
-"""Highest count of tokens that a server is believed."""
-_BEGIN, _END = "<think>", "</think>"
-"""Around the thoughts of open models."""
+_TOKENS = 10**9  # highest count of tokens that a server is believed
+_BEGIN, _END = "<think>", "</think>"  # around the thoughts of open models
 _BESIDE = ("reasoning_content", "reasoning")
 """Fields in which servers send the thoughts that they have taken out of the text."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
@@ -48,8 +46,7 @@ def as_chat(sent: Any, part: Literal["message", "delta"]) -> Any:
 
 
 def weighed_tokens(logprobs: Any) -> Iterator[Token]:
-    """The tokens with their log-probabilities, as chats give them (`content`) and as `/completions` does (`tokens` and
-    lists beside them)."""
+    """The tokens and their log-probabilities, as chats give them (`content`) and as `/completions` does (lists)."""
     fields = logprobs if isinstance(logprobs, dict) else {}
     if isinstance(rows := fields.get("content"), list):
         rows = [row for row in rows if isinstance(row, dict)]
@@ -102,8 +99,7 @@ class ThoughtFilter:
         self._over = self._over or not self._held
 
     def rest(self, truncated: bool) -> str:
-        """The text that was held back and is no thought, at the end. A limit that has room for thoughts cut them off,
-        and not an answer without any."""
+        """The text that was held back and is no thought. A limit with room for thoughts cuts these off, no answer."""
         return "" if self._over or truncated or self._held.lstrip().startswith(_BEGIN) else self._held
 
 
@@ -173,8 +169,7 @@ class StreamedReply:
         return self._finish is not None
 
     def completion(self, model: str) -> Completion:
-        """The whole answer, whose call and tokens the step's meter counts; a count of tokens that is missing or
-        impossible is 0."""
+        """The whole answer, counted in the step's meter; a count of tokens that is missing or impossible is 0."""
         last = self._halves.decode(b"", final=True)
         truncated = self._finish == "length"
         self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)

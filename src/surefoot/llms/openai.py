@@ -18,14 +18,11 @@ _ENVELOPE = 1 << 16
 _PER_TOKEN = 1 << 10
 """Most bytes of an answer, and more for each token asked for (an event of a stream has some 400 beside its token): an
 endpoint gone mad must not fill the memory."""
-_MAX_BYTES = 8 << 20
-"""Most bytes of a list of models."""
+_MAX_BYTES = 8 << 20  # most bytes of a list of models
 _PER_WEIGHED = 256  # most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends
 _MOST_WEIGHED = 100
-PATHS = {"chat": "chat/completions", "completions": "completions"}
-"""Ways to ask, and their paths."""
-PLAIN = "{system}\n\n{user}\n\n"
-"""The prompt of a model without a form of its own."""
+PATHS = {"chat": "chat/completions", "completions": "completions"}  # ways to ask, and their paths
+PLAIN = "{system}\n\n{user}\n\n"  # the prompt of a model without a form of its own
 
 
 class OpenAI:

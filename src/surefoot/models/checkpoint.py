@@ -85,8 +85,7 @@ class Checkpoint:
         """A row for each input, in order, as `read` makes them of the model's output and the mask of its pieces.
 
         Inputs of like length share a run of `batch`, padded and masked. With a batch of 1 a row is the same to the last
-        bit whatever else is read; in larger ones rounding depends on the neighbours, and rows agree to 1e-4. Raises
-        ModelError when a run fails.
+        bit whatever else is read; in larger ones rows agree to 1e-4. Raises ModelError when a run fails.
         """
         order = sorted(range(len(inputs)), key=lambda place: len(inputs[place].ids))
         rows: dict[int, list[float]] = {}
@@ -151,8 +150,7 @@ def opened(
 
     `labels` None: as many as the checkpoint says. `device` None: a GPU if there is one. `seed` makes `lacking` weights
     the same each time. Nothing is fetched for a folder, for a name in the hub's cache, or under SUREFOOT_OFFLINE.
-    `network` None: one without restrictions. Raises ModelError, ConfigError for a missing device, and NetworkError
-    where the hub is not allowed.
+    Raises ModelError, ConfigError for a missing device, and NetworkError where `network` does not allow the hub.
     """
     options: dict[str, Any] = {} if labels is None else {"num_labels": labels}
     with _reading(source), _quiet(), torch.random.fork_rng(enabled=seed is not None):

@@ -73,8 +73,7 @@ class ModelFiles:
     """"evaluator" or "verifier"."""
 
     def card(self, made: Callable[[dict[str, Any], Calibration], T]) -> T:
-        """The value that `made` makes of the card's content and its calibration. Raises ModelError for a card that is
-        missing, damaged, or of another format."""
+        """The value that `made` makes of the card's content and its calibration. Raises ModelError for a bad card."""
         path = self.path.with_suffix(".json")
         try:
             content = parsed(path.read_text(encoding="utf-8"))
@@ -134,8 +133,7 @@ class LoadedModel:
                 one.cancel()  # those that are not begun, where one failed or the question was cancelled
 
     def run(self, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
-        """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a model with
-        other inputs or outputs."""
+        """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a bad model."""
         feed = {"ids": np.array([ids], np.int64), "sides": np.array([sides], np.int64)}
         try:
             first, second = self.loaded()[0].run(None, feed)

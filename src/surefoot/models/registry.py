@@ -23,8 +23,7 @@ from surefoot.types.errors import ModelError, UsageError
 if TYPE_CHECKING:
     from surefoot.network import Network
 
-Report = Callable[[str, int, int], None]
-"""Gets the model's name, the bytes fetched so far, and the bytes in all."""
+Report = Callable[[str, int, int], None]  # gets the model's name, the bytes fetched so far, and the bytes in all
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,7 @@ def cache_dir() -> Path:
 
 
 def path(name: str) -> Path:
-    """The path of the model's file, checked by its sha256, once a process. Raises ModelError for a missing or damaged
-    file, UsageError for an unknown name."""
+    """The path of the model's file, whose sha256 is checked once a process. Raises ModelError unless it is intact."""
     found = _look(_model(name))
     if found.state == "ready":
         return found.path
@@ -136,8 +134,7 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
     """Fetch the model from the first of its sources that has it, or from the file `source`; returns its path.
 
     An intact model is not fetched again. The call may be interrupted, and the next goes on where it stopped; of several
-    processes one fetches. Raises ModelError, also for the wrong content, and NetworkError where the network does not
-    allow it.
+    processes one fetches. Raises ModelError, also for wrong content, and NetworkError where the network forbids it.
     """
     from filelock import FileLock
 

@@ -19,6 +19,5 @@ def wordpiece() -> Tokenizer:
 
 
 def readable(text: str) -> str:
-    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair, which a file name or a broken
-    decoder can bring, keeps the offsets."""
+    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair keeps the offsets."""
     return text.encode("utf-8", "replace").decode()

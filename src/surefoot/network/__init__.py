@@ -135,8 +135,7 @@ class Network:
 
 
 def _worth_keeping(reply: Reply, ask: Ask) -> bool:
-    """True for a good answer, or a stranger's 404, that repeats no secret. A 404 at an address of the user's own
-    configuration is for the user to mend."""
+    """True for a good answer that repeats no secret; a 404 at an address of the user's own is for the user to mend."""
     if reply.status not in ((200, 203) if ask.trusted else (200, 203, 404)):
         return False
     content = b"\n".join([reply.url.encode(), *(value.encode() for value in reply.headers.values()), reply.body])

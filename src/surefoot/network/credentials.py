@@ -24,8 +24,7 @@ def key(who: str, key_env: str) -> str:
 
 
 def key_if_any(key_env: str) -> str:
-    """The key in this environment variable; empty if it is not set. Raises ConfigError, which shows neither, for a bad
-    name of a variable and for a bad key."""
+    """The key in this environment variable, if any. Raises ConfigError, which shows neither, for a bad name or key."""
     if not re.fullmatch("[A-Z_][A-Z0-9_]*", key_env):  # in capitals only: small letters may be those of a key
         raise ConfigError("key_env is the name of an environment variable, in capitals, and not the key itself")
     value = os.environ.get(key_env, "").strip()
@@ -35,8 +34,7 @@ def key_if_any(key_env: str) -> str:
 
 
 def address(base_url: str) -> str:
-    """The address without a last slash, fit for messages and records; raises ConfigError for text that is no address,
-    or holds a secret."""
+    """The address, fit for messages and records; raises ConfigError for text that is none, or holds a secret."""
     try:
         base_url.encode()  # raises for half characters, as `port` does for what is none
         parts = urlsplit(base_url)

@@ -70,8 +70,7 @@ class JsonEndpoint:
 
     @contextmanager
     def events(self, path: str, request: Any, most: int) -> Iterator[Iterator[Any]]:
-        """The JSON of each event of the stream that answers this request, of at most so many bytes in all. Raises
-        EndpointError."""
+        """The JSON of each event of the stream that answers, of at most so many bytes in all. Raises EndpointError."""
         with self._answer("POST", path, request) as response:
             yield self._events(_lines(self._bounded(response, most)))
 

@@ -19,8 +19,7 @@ from surefoot.network.transport import Origin, Transport, origin
 from surefoot.network.values import Ask, Reply, one_line
 from surefoot.types.errors import NetworkError
 
-_PASSING = (429, 500, 502, 503, 504)
-"""HTTP statuses that may change in a moment."""
+_PASSING = (429, 500, 502, 503, 504)  # HTTP statuses that may change in a moment
 _REDIRECTS = 10
 _GZIP = 16 + zlib.MAX_WBITS
 

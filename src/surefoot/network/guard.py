@@ -36,8 +36,7 @@ _INNER_ZONES = tuple(".localhost .local .localdomain .internal .intranet .privat
 label is an inner one too, and an address none."""
 
 
-Pattern = tuple[str, int | None]
-"""A host as `canonical` writes it, "*", or "*." and a name; and the port, None: any."""
+Pattern = tuple[str, int | None]  # a host as `canonical` writes it, "*", or "*." and a name; and the port, None: any
 
 
 class Guard:
@@ -45,8 +44,7 @@ class Guard:
 
     An entry is "*" (every public machine), a name, "*.name" (the names below it), or an address; each with ":port" if
     only that is meant. A host that is not public is allowed only if it is listed as written, or is `trusted`: the user
-    wrote it into the configuration. "*" alone never allows a name of an inner network, wherever it leads. An empty list
-    allows nothing.
+    wrote it into the configuration. "*" alone never allows a name of an inner network, wherever it leads.
     """
 
     def __init__(self, allow: Iterable[str]) -> None:

@@ -11,8 +11,7 @@ from surefoot.network import Network
 from surefoot.network.pace import left
 from surefoot.types.errors import ComponentError, NetworkError
 
-AGENT = "surefoot"
-"""Our name in a robots.txt."""
+AGENT = "surefoot"  # our name in a robots.txt
 
 EXPIRES = 86400.0  # seconds that a robots.txt holds; the most that RFC 9309 recommends
 
@@ -33,8 +32,7 @@ class Robots:
         self._known: dict[str, tuple[float, Protego | str]] = {}
 
     def ask(self, url: str) -> float | None:
-        """Seconds that the site wants between two requests; None: it does not say. Raises NetworkError where the site
-        forbids the page."""
+        """Seconds that the site wants between two requests, if it says. Raises NetworkError for a forbidden page."""
         parts = urlsplit(url)
         rules = self._rules(f"{parts.scheme}://{parts.netloc}")
         if isinstance(rules, str):

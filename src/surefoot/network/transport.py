@@ -21,8 +21,7 @@ from surefoot.network.guard import Guard, canonical
 from surefoot.network.pace import left
 from surefoot.run import cancel
 
-Origin = tuple[str, int]
-"""A host, as `canonical` writes it, and its port."""
+Origin = tuple[str, int]  # a host, as `canonical` writes it, and its port
 
 
 def origin(url: httpx.URL) -> Origin:

@@ -22,8 +22,7 @@ _CHARSET = re.compile(
 _ALIASES = {"utf-8": "utf-8-sig", "us-ascii": "cp1252", "iso-8859-1": "cp1252"}
 """What pages are in fact in under these names, as browsers know."""
 
-Keep = bool | Callable[["Reply"], bool]
-"""True: a reply may be cached; a function: the replies that may."""
+Keep = bool | Callable[["Reply"], bool]  # True: a reply may be cached; a function: the replies that may
 
 
 @dataclass(frozen=True, slots=True)

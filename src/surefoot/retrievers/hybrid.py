@@ -27,8 +27,7 @@ class Hybrid:
     """Reciprocal rank fusion: the sum of weight / (constant + rank) over the retrievers that found a passage.
 
     Only ranks count (Cormack, Clarke and Büttcher, SIGIR 2009, who weigh all alike and set the constant to 60; with 10,
-    first places count for more). A passage is left out where one before it says all that it says. Costs one retrieval
-    of `depth` passages from each.
+    first places count for more). A passage is left out where one before it says all that it says.
     """
 
     name = "hybrid"
@@ -61,8 +60,7 @@ class Hybrid:
 
 
 def _new(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Those that say something that none before them says: manuals come as HTML and as their own source, with an index,
-    and in one page as well as in many."""
+    """Those that say something that none before them says: manuals come as HTML and as their own source, too."""
     before: list[Passage] = []
     for passage in passages:
         if not any(covered(passage, other) for other in before):

@@ -113,8 +113,7 @@ class Pgvector:
     passages: by any of the question's words, in the order of PostgreSQL's `ts_rank` (English stems; recall@1 of 0.83
     where BM25 has 0.87, over 384 questions), and by cosine, approximately (HNSW). A passage scores the sum of
     1 / (`constant` + its rank) over the halves that found it. `timeout`: seconds for connecting and for one retrieval.
-    A server beyond a unix socket must be one that `network` allows, else NetworkError is raised; None: one without
-    restrictions. Raises ConfigError.
+    Raises ConfigError, and NetworkError for a server beyond a unix socket that `network` does not allow.
     """
 
     name = "pgvector"

@@ -19,8 +19,7 @@ DIRECT, SUFFIX, AMBIGUOUS, TEXT = "direct title", "typed suffix", "disambiguatio
 HEAD = 3  # paragraphs of the best page that come first
 RIVALS = 8  # other pages whose first paragraph is given, since the name alone may not tell which is meant
 SHORT = 200  # characters below which a paragraph is joined with the next
-SECTION = " › "
-"""Between a page's title and a heading."""
+SECTION = " › "  # between a page's title and a heading
 
 _APPENDICES = frozenset(
     "references|external links|see also|further reading|notes|bibliography|sources|citations|notes and references"
@@ -42,8 +41,7 @@ class Page:
 
 
 def looked_up(about: Subject, *stages: Callable[[list[Page]], Iterable[Page]]) -> list[Page]:
-    """The pages that the stages find, best first, each once. Each stage gets the pages so far, and none is asked once
-    a page fits the question."""
+    """The pages that the stages find, best first. Each gets the pages so far; none is asked once a page fits."""
     pages: list[Page] = []
     for stage in stages:
         if any(_single(page, about) and fit(page.title, page.lead, about) for page in pages):

@@ -14,8 +14,7 @@ from surefoot.types import Passage, Trust
 from surefoot.types.errors import ComponentError, SearchError, Throttled
 
 T = TypeVar("T")
-Found = tuple[str, str, str, str]
-"""Address, title, text and `via` of a passage from outside."""
+Found = tuple[str, str, str, str]  # address, title, text and `via` of a passage from outside
 
 
 def sendable(query: str, most: int = 400) -> str:

@@ -17,8 +17,7 @@ LONGEST = 3600.0  # seconds that a searcher rests, at most, however long it asks
 
 class Breaker:
     """Keeps a searcher from being asked for `rest` seconds after `failures` in a row, or for as long as it asks where
-    it is throttled. Then one search tries, while the others pass it over for another rest. Times are in seconds of a
-    clock that only rises. Thread-safe."""
+    it is throttled. Then one search tries, while the others pass it over for another rest. Thread-safe."""
 
     def __init__(self, failures: int, rest: float) -> None:
         self._allowed = failures

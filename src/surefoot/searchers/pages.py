@@ -26,8 +26,7 @@ from surefoot.types import Passage
 from surefoot.types.errors import ComponentError, ConfigError, MissingExtra, SearchError
 from surefoot.types.protocols import Searcher
 
-MODES = ("all", "wiki")
-"""The hits that are opened: all of them, or only pages of Wikipedia."""
+MODES = ("all", "wiki")  # the hits that are opened: all of them, or only pages of Wikipedia
 
 _DECLARED = {
     "text/html": "html",
@@ -46,11 +45,9 @@ class Pages:
     """Opens the hits of another searcher, web pages, PDFs and plain texts, and gives their paragraphs.
 
     `of` is that searcher. `mode` "all" opens every hit; "wiki" opens pages of Wikipedia and drops other hits (the paper
-    has both). `hits` are opened at most, side by side, within `seconds` in all; a page may have `most` bytes.
-
-    Opens a page only where the site's robots.txt allows it. Its first bytes decide its type before its header does. A
-    page that does not open, is too slow, or says less than its hit's snippet is replaced by that snippet, and the step
-    says why; the other pages lose nothing.
+    has both). `hits` are opened at most, side by side, within `seconds` in all, where robots.txt allows it; a page may
+    have `most` bytes. Its first bytes decide its type before its header does. A page that does not open, is too slow,
+    or says less than its hit's snippet is replaced by that snippet, and the step says why.
     """
 
     def __init__(

@@ -14,8 +14,7 @@ from surefoot.searchers._web import Found, answered, asked, field, passages, ref
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 
-DEPTHS = ("basic", "advanced")
-"""Depths of Tavily's search; "advanced" costs two of its credits instead of one."""
+DEPTHS = ("basic", "advanced")  # depths of Tavily's search; "advanced" costs two of its credits instead of one
 
 _MOST_RESULTS = 20  # of one search; more is an error there
 _LONGEST_QUERY = 400  # characters; a longer one is an error there

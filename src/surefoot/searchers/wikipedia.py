@@ -23,8 +23,7 @@ MOST_LEADS = 20  # leads that TextExtracts gives in one reply
 LONGEST = 6000  # characters of titles in one address; servers take 8,000 in all
 HITS = 10  # hits of a full-text search that are looked at; a wiki without a cache takes long to make each lead
 LONGEST_QUERY = 300  # characters of a query, as Wikipedia's search takes them
-_WAITS = ("maxlag", "ratelimited", "toomanyrequests")
-"""Errors of the API that ask to wait."""
+_WAITS = ("maxlag", "ratelimited", "toomanyrequests")  # errors of the API that ask to wait
 _REMEDIES = {
     403: "set [network] contact to an address that reaches you, as Wikipedia asks",
     404: "base_url must be the address of a MediaWiki's api.php",
@@ -37,8 +36,7 @@ class Wikipedia:
     It tries in turn, until a page is what the relation asks for (CRAG's reproduction, section 3.2): the title in its
     spellings, the title with a kind behind it ("X (politician)"), the links of a disambiguation page (one with the page
     property `disambiguation` or in one of the `disambiguation` categories), titles that begin with the name, full-text
-    search. That takes two to eight requests. `language` picks the Wikipedia; `base_url` is the api.php of another wiki,
-    which needs the extension TextExtracts.
+    search: two to eight requests. `base_url` is the api.php of another wiki, which needs the extension TextExtracts.
     """
 
     name: ClassVar[str] = "wikipedia"
