@@ -109,7 +109,12 @@ def build(
     started, live = perf_counter(), Path(index_path)
     labels = meta if callable(meta) or meta is None else Meta(meta)
     checked_name(collection)
-    found = [_some(find(Path(path), max_bytes, patterns), path) for path in paths]
+    found = [find(Path(path), max_bytes, patterns) for path in paths]
+    for each, path in zip(found, paths, strict=True):
+        # Even if the index has files from there: a folder that is not mounted must not empty the index.
+        if each.root.is_dir() and not each.files and not each.skipped:
+            left = "; --include and --exclude leave all of them out" if each.ignored["left out"] else ""
+            raise IndexFault(f"{path} holds no file that can be read{left}; these can: {supported()}")
     if not any(each.files for each in found):
         skipped = [f"{path} {why}" for each in found for path, why in each.skipped]
         raise IndexFault("; ".join(skipped) or "no path to index")
@@ -132,14 +137,6 @@ def _replacement(live: Path, collection: str) -> AbstractContextManager[Path]:
         also = f"{live} also holds {len(held)} other collection{'s' * (len(held) > 1)}, which a rebuild would remove"
         raise IndexFault(f"{also}; rebuild into another file (--index FILE)")
     return replacement(live)
-
-
-def _some(found: Found, path: str | Path) -> Found:
-    # Even if the index has files from there: a folder that is not mounted must not empty the index.
-    if found.root.is_dir() and not found.files and not found.skipped:
-        left = "; --include and --exclude leave all of them out" if found.ignored["left out"] else ""
-        raise IndexFault(f"{path} holds no file that can be read{left}; these can: {supported()}")
-    return found
 
 
 class _Build:

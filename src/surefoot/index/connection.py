@@ -63,9 +63,3 @@ def confine(db: Connection, collection: str) -> bool:
     for table in _TABLES:
         db.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE collection = {db.number}")  # nosec B608 # a number, and four words of ours
     return True
-
-
-def generation(db: Connection) -> int:
-    """Differs after every change to the collection."""
-    found = db.execute("SELECT generation FROM main.collections WHERE rowid = ?", (db.number,)).fetchone()
-    return int(found[0])

@@ -97,11 +97,14 @@ def _places(stored: str) -> tuple[tuple[int, str], ...]:
     raise sqlite3.DatabaseError("the places of a passage are damaged")
 
 
+_TRUTH = {b"\0": False, b"\1": True}
+
+
 def fields_of(db: Connection, document: int) -> Meta:
     """The fields of a document."""
     rows = db.execute("SELECT key, value FROM fields WHERE document = ?", (document,)).fetchall()
     try:
-        return Meta({key: _unpacked(value) for key, value in rows}) if rows else NO_META
+        return Meta({key: _TRUTH.get(value, value) for key, value in rows}) if rows else NO_META
     except FieldFault as error:
         raise sqlite3.DatabaseError(f"the fields of a document are damaged: {error}") from error
 
@@ -109,7 +112,3 @@ def fields_of(db: Connection, document: int) -> Meta:
 def packed(value: Value) -> Value | bytes:
     """A field's value as the index stores and compares it: a truth value is no number there."""
     return (b"\0", b"\1")[value] if isinstance(value, bool) else value
-
-
-def _unpacked(stored: Any) -> Any:
-    return {b"\0": False, b"\1": True}.get(stored, stored) if isinstance(stored, bytes) else stored

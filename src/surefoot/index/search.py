@@ -22,21 +22,10 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure, generation
+from surefoot.index import storage
+from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.intake import MANY, Intake
-from surefoot.index.storage import (
-    check_embedder,
-    check_file,
-    faults,
-    locked,
-    making,
-    read_meta,
-    reader,
-    remaking,
-    size_of,
-    writing,
-)
 from surefoot.index.vectors import Numbers, best, fulfilling, load_owners, load_vectors
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
@@ -119,16 +108,16 @@ class Index:
     def info(self) -> Info:
         """The present contents in figures."""
         with self._reading() as db:
-            known = read_meta(db, self.path)
+            known = storage.read_meta(db, self.path)
             passages, documents, files, complete = db.execute(_COUNTS).fetchone()
-        size = size_of(self.path) + size_of(Path(f"{self.path}-wal"))
+        size = storage.size_of(self.path) + storage.size_of(Path(f"{self.path}-wal"))
         counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
         return Info(*counts, *built, bool(complete), size, known["created"], known["updated"], self.collection)
 
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
         with self._reading() as db:
-            check_embedder(self.path, read_meta(db, self.path), embedder)
+            storage.check_embedder(self.path, storage.read_meta(db, self.path), embedder)
 
     def lexical(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages that best match the words of the query (BM25, titles count double), best first, ties by id.
@@ -205,9 +194,8 @@ class Index:
         with self._reading() as db:
             rowids, matrix = self._vectors(db)
             if query.shape != matrix.shape[1:]:
-                raise IndexFault(
-                    f"{self.path} has vectors of another length than the {query.size} asked for; {remaking(self.path)}"
-                )
+                wrong = f"{self.path} has vectors of another length than the {query.size} asked for"
+                raise IndexFault(f"{wrong}; {storage.remaking(self.path)}")
             allowed = self._allowed(db, filter)
             # Rounded, since for equal rows the last bits of the product depend on their place in the matrix.
             scores = np.round(matrix @ query, 6)
@@ -228,7 +216,7 @@ class Index:
     def verify(self) -> None:
         """Read the whole file. Raises IndexFault where SQLite finds it damaged."""
         with self._reading() as db:
-            check_file(db)
+            storage.check_file(db)
 
     def _passages(self, clause: str, *values: str) -> Iterator[Passage]:
         with self._reading() as db:
@@ -243,7 +231,7 @@ class Index:
 
     def _once(self, db: Connection, name: str, load: Callable[[], T]) -> T:
         """The value that is loaded for all threads, anew after each change to the collection."""
-        now = generation(db)
+        now = db.execute("SELECT generation FROM main.collections WHERE rowid = ?", (db.number,)).fetchone()[0]
         with self._loading:
             if name not in self._loaded or self._loaded[name][0] != now:
                 self._loaded[name] = now, load()
@@ -251,7 +239,7 @@ class Index:
             return value
 
     def _vectors(self, db: Connection) -> tuple[Numbers, Matrix]:
-        return self._once(db, "vectors", lambda: load_vectors(db, read_meta(db, self.path)["dimensions"]))
+        return self._once(db, "vectors", lambda: load_vectors(db, storage.read_meta(db, self.path)["dimensions"]))
 
     def _allowed(self, db: Connection, filter: Filter) -> npt.NDArray[np.bool_] | None:
         """True at the row of each passage that may be found; None: every one may."""
@@ -267,13 +255,18 @@ class Index:
 
     @contextmanager
     def _writing(self, embedder: Embedder | None, patience: float) -> Iterator[Connection]:
-        with faults(self.path), locked(self.path, patience), writing(self.path, embedder, self.collection) as db:
+        path = self.path
+        with (
+            storage.faults(path),
+            storage.locked(path, patience),
+            storage.writing(path, embedder, self.collection) as db,
+        ):
             yield db
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
         """A connection that sees one state of the index throughout, and that no other thread has meanwhile."""
-        with faults(self.path):
+        with storage.faults(self.path):
             db, stamp = self._connection()
             with closed_on_failure(db):
                 db.execute("BEGIN")
@@ -289,7 +282,7 @@ class Index:
                 if opened == stamp:
                     return db, stamp
                 db.close()
-        return reader(self.path, self.collection), stamp
+        return storage.reader(self.path, self.collection), stamp
 
 
 def _first(found: Iterator[T]) -> T | None:
@@ -302,7 +295,7 @@ def _stamp(path: Path) -> _Stamp:
     try:
         status = path.stat()
     except FileNotFoundError:
-        raise IndexFault(f"there is no index at {path}; {making(path)}") from None
+        raise IndexFault(f"there is no index at {path}; {storage.making(path)}") from None
     return status.st_ino, status.st_mtime_ns
 
 

@@ -40,9 +40,10 @@ def split(text: str, words: int = WORDS, solid: Sequence[Span] = ()) -> Iterator
     """
     ahead = (match.span() for match in _WORD.finditer(text))
     held: list[Span] = []
+    whole = words * 3 // 2
     while True:
-        held += islice(ahead, _whole(words) + 1 - len(held))
-        if _fitting(held, _whole(words)) == len(held):
+        held += islice(ahead, whole + 1 - len(held))
+        if _fitting(held, whole) == len(held):
             break
         cut = _cut(text, held, _fitting(held, words), solid)
         yield held[0][0], held[cut - 1][1]
@@ -61,7 +62,7 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
     header, a part of code with its fence.
     """
     at, number = 0, 0
-    for (headings, _), same in groupby(document.blocks, _together):
+    for (headings, _), same in groupby(document.blocks, lambda block: (block.path, block.kind == "contents")):
         blocks = tuple(same)
         text = "\n\n".join(block.text for block in blocks)
         starts = list(accumulate((len(block.text) + 2 for block in blocks[:-1]), initial=0))
@@ -95,11 +96,6 @@ def cut(document: Document, path: str, space: str) -> CutDocument:
 _SOLID = ("code", "table", "definition")
 
 
-def _together(block: Block) -> tuple[tuple[str, ...], bool]:
-    """Blocks that are alike in this may share a passage."""
-    return block.path, block.kind == "contents"
-
-
 def _opening(block: Block, start: int) -> str:
     """The lines that a part of a block needs before it: a table's header, the fence of code, a definition's term."""
     if start <= 0:
@@ -119,10 +115,6 @@ def _closing(block: Block, end: int) -> str:
     if block.kind == "code" and end < len(block.text):
         return f"\n{fence}" if len(fence := block.text.rpartition("\n")[2]) <= LONGEST_LEAD else ""
     return ""
-
-
-def _whole(words: int) -> int:
-    return words * 3 // 2
 
 
 def _fitting(held: list[Span], words: int) -> int:

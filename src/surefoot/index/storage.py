@@ -158,8 +158,6 @@ def _opened(path: Path, frozen: bool) -> Connection:
 
 def others(path: Path, collection: str) -> list[str]:
     """The names of the other collections of the index; none where it cannot be read."""
-    if not size_of(path):
-        return []
     with suppress(IndexFault, sqlite3.Error, UnicodeDecodeError), closing(_opened(path, frozen=False)) as db:
         query = "SELECT name FROM main.collections WHERE name <> ? ORDER BY name"
         return [name for (name,) in db.execute(query, (collection,))]

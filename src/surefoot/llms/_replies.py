@@ -128,9 +128,11 @@ class StreamedReply:
         self._thoughts = ThoughtFilter() if thinks else None
         self._pieces: list[str] = []
         self._tokens: list[Token] = []
-        self._length = 0
+        self.length = 0
+        """Characters that have come so far."""
         self._halves = codecs.getincrementaldecoder("utf-16-le")("replace")
-        self._finish: str | None = None
+        self.finish: str | None = None
+        """Why the answer is complete, in the server's words; None: it is not."""
         self._usage: dict[str, Any] = {}
 
     def take(self, sent: Any, part: Literal["message", "delta"] = "delta") -> None:
@@ -145,7 +147,7 @@ class StreamedReply:
         if (choice := _first(sent, part)) is None:
             return
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
-            self._finish = finish
+            self.finish = finish
         self._tokens += islice(weighed_tokens(choice.get("logprobs")), self._max_tokens - len(self._tokens))
         body = choice.get(part) or {}
         if not isinstance(text := body.get("content"), str | None):
@@ -153,25 +155,15 @@ class StreamedReply:
         if self._thoughts and any(body.get(name) for name in _BESIDE):
             self._thoughts.beside()
         piece = self._halves.decode((text or "").encode("utf-16-le", "surrogatepass"))
-        self._length += len(piece)
-        if self._length > self._most:
+        self.length += len(piece)
+        if self.length > self._most:
             raise Malformed(f"more than the {self._max_tokens} tokens that were asked for")
         self._add(self._thoughts.passed(piece) if self._thoughts else piece)
-
-    @property
-    def begun(self) -> bool:
-        """True once any text has come."""
-        return self._length > 0
-
-    @property
-    def ended(self) -> bool:
-        """True once the server has marked the answer as complete."""
-        return self._finish is not None
 
     def completion(self, model: str) -> Completion:
         """The whole answer, counted in the step's meter; a count of tokens that is missing or impossible is 0."""
         last = self._halves.decode(b"", final=True)
-        truncated = self._finish == "length"
+        truncated = self.finish == "length"
         self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
         inputs, outputs = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         meter.count(calls=1, prompt_tokens=inputs, completion_tokens=outputs)

@@ -98,7 +98,7 @@ class Local:
             raise ModelError(f"{self.name} sent {raised}; ask again")
         if raised:
             raise raised
-        if not answer.ended:
+        if not answer.finish:
             raise ModelError(f"{self.name} ended in the middle of its answer; ask again")
         return answer.completion(self.name)
 

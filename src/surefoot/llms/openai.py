@@ -132,9 +132,9 @@ class OpenAI:
         with self._endpoint.events(self._path, request, size) as events:
             for event in events:
                 self._take(answer, event, "delta")
-        if not answer.ended:
+        if not answer.finish:
             without = self._endpoint.nonsense("a stream without an answer", "")
-            raise self._endpoint.broken("without an end") if answer.begun else without
+            raise self._endpoint.broken("without an end") if answer.length else without
 
     def _take(self, answer: StreamedReply, sent: Any, part: Literal["message", "delta"]) -> None:
         try:

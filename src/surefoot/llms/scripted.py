@@ -53,24 +53,19 @@ class Scripted:
 
     def _reply(self, messages: Sequence[Message]) -> str:
         if isinstance(self._replies, Mapping):
-            return self._fitting(self._replies, messages)
-        if isinstance(self._replies, Sequence):
-            return self._next(self._replies)
-        return self._replies(messages)
-
-    def _fitting(self, replies: Mapping[str, str], messages: Sequence[Message]) -> str:
-        question = next((message.content for message in reversed(messages) if message.role == "user"), "")
-        for key, reply in replies.items():
-            if key in question:
-                return reply
-        raise ModelError(f"no scripted reply fits {question[:80]!r}; there are replies to: {', '.join(replies)}")
-
-    def _next(self, replies: Sequence[str]) -> str:
+            question = next((message.content for message in reversed(messages) if message.role == "user"), "")
+            for key, reply in self._replies.items():
+                if key in question:
+                    return reply
+            known = ", ".join(self._replies)
+            raise ModelError(f"no scripted reply fits {question[:80]!r}; there are replies to: {known}")
+        if not isinstance(self._replies, Sequence):
+            return self._replies(messages)
         with self._lock:
-            if self._used == len(replies):
-                raise ModelError(f"all {len(replies)} scripted replies are used up; script one more")
+            if self._used == len(self._replies):
+                raise ModelError(f"all {len(self._replies)} scripted replies are used up; script one more")
             self._used += 1
-            return replies[self._used - 1]
+            return self._replies[self._used - 1]
 
 
 def _words(text: str) -> list[str]:

@@ -38,6 +38,20 @@ _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, Safetensor
 """Errors of transformers for files that are missing, torn, foreign or of another shape."""
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence transformers' progress bars and reports; errors are raised all the same."""
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A model that gives each text, or pair of texts, a row of logits, in float32 and without dropout."""
@@ -106,11 +120,11 @@ class Checkpoint:
         }
         return {key: torch.tensor(rows).to(self.model.device) for key, rows in padded.items()}
 
+    @_quiet()
     def save(self, folder: Path) -> None:
         """Write the model, as safetensors, and the tokeniser; not atomically."""
-        with _quiet():
-            self.model.save_pretrained(folder)
-            self.tokenizer.save_pretrained(folder)
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
 
     def _run(self, inputs: Sequence[Encoding], read: Callable[[Any, Any], Any]) -> list[list[float]]:
         try:
@@ -153,7 +167,7 @@ def opened(
     Raises ModelError, ConfigError for a missing device, and NetworkError where `network` does not allow the hub.
     """
     options: dict[str, Any] = {} if labels is None else {"num_labels": labels}
-    with _reading(source), _quiet(), torch.random.fork_rng(enabled=seed is not None):
+    with _reading(source), torch.random.fork_rng(enabled=seed is not None):
         if seed is not None:
             torch.manual_seed(seed)
         options |= {"output_loading_info": True, "ignore_mismatched_sizes": True}
@@ -197,8 +211,7 @@ def check_batch(batch: int, max_pieces: int) -> None:
 
 def _tokenizer(source: str, network: Network | None) -> Any:
     try:
-        with _quiet():
-            found = _anywhere("AutoTokenizer", source, network)
+        found = _anywhere("AutoTokenizer", source, network)
     except NetworkError:
         raise
     except Exception as error:  # the tokenizers library raises nothing narrower for a damaged file
@@ -211,6 +224,7 @@ def _tokenizer(source: str, network: Network | None) -> Any:
     return found
 
 
+@_quiet()
 def _anywhere(make: str, source: str, network: Network | None, **options: Any) -> Any:
     """Load from the folder, else from the hub's cache, else from the hub. `make` is a name, since transformers takes
     seconds to import a model's code, and listing the components must not."""
@@ -247,20 +261,6 @@ def _reading(source: str) -> Iterator[None]:
     except _UNREADABLE as error:
         message = f"the checkpoint {source} does not load: {on_one_line(error)}"
         raise ModelError(f"{message}; give a whole one, as save_pretrained writes it") from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' progress bars and reports; errors are raised all the same."""
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def _placed(model: Any, device: str | None) -> Any:

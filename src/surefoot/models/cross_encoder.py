@@ -15,14 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from onnxruntime import InferenceSession, SessionOptions
-from onnxruntime.capi.onnxruntime_pybind11_state import (
-    Fail,
-    InvalidArgument,
-    InvalidGraph,
-    InvalidProtobuf,
-    NotImplemented,
-    RuntimeException,
-)
+from onnxruntime.capi import onnxruntime_pybind11_state as ort
 from tokenizers import Encoding, Tokenizer
 
 from surefoot.models.wordpiece import readable, wordpiece
@@ -38,7 +31,14 @@ Logits = npt.NDArray[np.float32]
 FORMAT = 1  # version of the JSON file beside a model
 
 CLS, SEP = 101, 102
-FAULTS = (Fail, InvalidArgument, InvalidGraph, InvalidProtobuf, NotImplemented, RuntimeException)
+FAULTS = (
+    ort.Fail,
+    ort.InvalidArgument,
+    ort.InvalidGraph,
+    ort.InvalidProtobuf,
+    ort.NotImplemented,
+    ort.RuntimeException,
+)
 """onnxruntime's errors for a model that is damaged, foreign or of another shape."""
 
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import httpx
 
-from surefoot.models.registry import ModelFile, Wheel, mismatch, reporter
+from surefoot.models.registry import REPORT, ModelFile, Wheel, mismatch
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
@@ -149,7 +149,7 @@ def _downloaded(
 
 def _append(client: httpx.Client, url: str, name: str, size: int | None, out: IO[bytes]) -> None:
     """Add what is missing, or all of it where the server gives no parts of files."""
-    have, report = out.tell(), reporter()
+    have, report = out.tell(), REPORT.get()
     with client.stream("GET", url, headers={"Range": f"bytes={have}-"}) as response:
         if response.status_code == 416:  # nothing is missing
             return

@@ -205,19 +205,14 @@ def mismatch(digest: str, model: ModelFile) -> str:
     return f"its sha256 is {digest[:12]}… where {model.name} has {model.sha256[:12]}…"
 
 
-_report: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
+REPORT: ContextVar[Report | None] = ContextVar("surefoot_models_report", default=None)
 
 
 @contextmanager
 def reporting(callback: Report) -> Iterator[None]:
     """Call `callback` with the progress of the fetches made inside, in this thread."""
-    token = _report.set(callback)
+    token = REPORT.set(callback)
     try:
         yield
     finally:
-        _report.reset(token)
-
-
-def reporter() -> Report | None:
-    """The callback for progress in this thread, if any."""
-    return _report.get()
+        REPORT.reset(token)

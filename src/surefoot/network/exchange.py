@@ -61,7 +61,11 @@ class Exchanges:
                 if last or not self._turns.hold(origin(httpx.URL(ask.url)), pause, why):
                     raise
                 continue
-            if not _passing(reply):
+            # A MediaWiki under load says so in a header, with HTTP 200.
+            if reply.status not in _PASSING and reply.headers.get("mediawiki-api-error") not in (
+                "maxlag",
+                "ratelimited",
+            ):
                 break
             if reply.wait is not None:
                 pause, why = reply.wait, "it asked us to wait"
@@ -146,11 +150,6 @@ def _faults(host: str) -> Iterator[None]:
         if certificate := _certificate(error):
             raise NetworkError(f"{host} has a certificate that does not hold: {certificate}") from error
         raise _Broken(f"{host} cannot be reached, or broke off: {one_line(error, 120)}") from error
-
-
-def _passing(reply: Reply) -> bool:
-    """True for a reply that may change in a moment; a MediaWiki under load says so in a header, with HTTP 200."""
-    return reply.status in _PASSING or reply.headers.get("mediawiki-api-error") in ("maxlag", "ratelimited")
 
 
 def _certificate(error: BaseException | None) -> str | None:

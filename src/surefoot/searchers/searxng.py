@@ -55,7 +55,7 @@ class Searxng:
             self._network.get, self._read, self._url, params, worth=lambda answer: passages(_found(answer), 1)
         )
         found = passages(_found(answer), k)
-        _tell(_unresponsive(answer), found)
+        _tell(answer, found)
         return found
 
     def _read(self, reply: Reply) -> dict[str, Any]:
@@ -76,17 +76,14 @@ def _found(answer: dict[str, Any]) -> Iterator[Found]:
         yield field(row, "url"), field(row, "title"), field(row, "content"), "snippet"
 
 
-def _unresponsive(answer: dict[str, Any]) -> list[str]:
+def _tell(answer: dict[str, Any], found: tuple[Passage, ...]) -> None:
+    """Name the engines that failed; where nothing was found, raise, since that is no empty result."""
     named = answer.get("unresponsive_engines")
     pairs = [pair for pair in named if isinstance(pair, list) and pair] if isinstance(named, list) else []
-    return [f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs]
-
-
-def _tell(silent: list[str], found: tuple[Passage, ...]) -> None:
-    """Name the engines that failed; where nothing was found, raise, since that is no empty result."""
+    silent = ", ".join(f"{pair[0]} ({', '.join(map(str, pair[1:]))})" for pair in pairs)
     if silent and found:
-        meter.degrade(f"searxng went without {', '.join(silent)}")
+        meter.degrade(f"searxng went without {silent}")
     elif silent:
-        message = f"searxng found nothing because its engines failed: {', '.join(silent)}; wait, or name other engines"
+        message = f"searxng found nothing because its engines failed: {silent}; wait, or name other engines"
         throttled = any(sign in message.casefold() for sign in _THROTTLES)
         raise Throttled(message) if throttled else SearchError(message)
