@@ -155,22 +155,6 @@ def test_bad_rows_are_told_in_few_lines_and_the_others_are_indexed(home):
     assert report.skipped[-1][1] == "and 1,214 more"
 
 
-def test_ignored_files_are_counted_by_kind(home):
-    """The commonest first, each with its paths; text without a suffix is read."""
-    for name in ("a.txt", "b.log", "c.LOG", "d.gz", "e", ".f"):
-        (home.docs / name).write_text("text")
-    (home.docs / "h").write_bytes(b"\0")
-    (home.docs / "g.txt").symlink_to(home.docs / "a.txt")
-    kinds = home.build().ignored
-    assert kinds[0] == (".log", ("docs/b.log", "docs/c.LOG"))
-    assert set(kinds[1:]) == {
-        (".gz", ("docs/d.gz",)),
-        ("binary or empty", ("docs/h",)),
-        ("hidden", ("docs/.f",)),
-        ("links", ("docs/g.txt",)),
-    }
-
-
 def test_patterns_choose_files_for_one_run(home):
     """What they leave out leaves the index until the next run; a typing error in them does not empty it."""
     (home.docs / "old").mkdir(parents=True)
