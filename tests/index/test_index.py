@@ -1,6 +1,7 @@
 """How an index is searched."""
 
 import os
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -247,11 +248,13 @@ def test_of_files_with_one_path_the_first_that_is_there_is_found(tmp_path, monke
         assert index.place("docs/a.md") == tmp_path / "two" / "docs" / "a.md"
 
 
-def test_an_index_of_another_version_is_refused(tmp_path, monkeypatch):
+def test_an_index_of_another_version_is_refused(tmp_path):
     """With both versions and the way out."""
     path = made(tmp_path)
-    monkeypatch.setattr("surefoot.index.storage.SCHEMA", SCHEMA + 1)
-    with pytest.raises(IndexFault, match=f"version {SCHEMA} .*version {SCHEMA + 1}.*--rebuild"):
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE meta SET value = 99 WHERE key = 'schema'")
+    db.close()
+    with pytest.raises(IndexFault, match=f"version 99 .*version {SCHEMA}.*--rebuild"):
         Index.open(path)
 
 

@@ -2,13 +2,11 @@
 
 import sqlite3
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
-from surefoot.index.search import Index
 from surefoot.index.storage import reader, writing
 from surefoot.types.errors import IndexFault
 
@@ -27,15 +25,6 @@ def test_nothing_in_the_file_is_trusted(place, opened):
         assert db.execute("PRAGMA trusted_schema").fetchone() == (0,)
         assert db.execute("PRAGMA cell_size_check").fetchone() == (1,)
         assert db.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) == 100_000_000
-
-
-def test_a_log_that_its_writer_takes_away_meanwhile_is_no_fault(place, monkeypatch):
-    """It was there at the first look."""
-    exists = Path.exists
-    monkeypatch.setattr(Path, "exists", lambda path: path.name.endswith("-wal") or exists(path))
-    reader(place).close()
-    with Index.open(place) as index:
-        assert index.info().bytes == place.stat().st_size
 
 
 def test_a_reader_cannot_write(place):
