@@ -33,10 +33,6 @@ _PASSES = 5  # attempts at a download that keeps breaking off
 _LINK = r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)"
 
 
-class _Refused(Exception):
-    """The server answers, but not with the file."""
-
-
 def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
     """Put the model at `target` from the first of its sources that has it. Raises ModelError if none has, and
     NetworkError if `network` allows none of them; None: one without restrictions."""
@@ -47,7 +43,7 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
             _from_source(source, model, target, network or Network())
         except (ModelError, NetworkError) as error:
             failures.append(error)
-        except (httpx.HTTPError, httpx.InvalidURL, _Refused) as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             failures.append(ModelError(f"{source}: {error}"))
         else:
             for part in target.parent.glob(f"{target.name}.*.part"):
@@ -154,7 +150,7 @@ def _append(client: httpx.Client, url: str, name: str, size: int | None, out: IO
         if response.status_code == 416:  # nothing is missing
             return
         if response.status_code not in (200, 206):
-            raise _Refused(f"it answers HTTP {response.status_code}")
+            raise ModelError(f"{url}: it answers HTTP {response.status_code}")
         if response.status_code == 200:
             out.truncate(have := 0)
             out.seek(0)
