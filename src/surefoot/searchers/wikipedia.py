@@ -55,11 +55,8 @@ class Wikipedia:
         self._categories = "|".join(f"Category:{category}" for category in disambiguation)
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
-        """The first three paragraphs of the best page; the first paragraph of each other page that may be meant; then
-        the rest of the best page, paragraphs that speak of the relation first.
-
-        Raises Throttled, SearchError and NetworkError.
-        """
+        """The first three paragraphs of the best page; the first of each other page that may be meant; then the rest of
+        the best page, paragraphs that speak of the relation first. Raises Throttled, SearchError and NetworkError."""
         about = subject_of(sendable(query, LONGEST_QUERY))
         stages = (self._named, self._linked, self._extended, self._mentioning)
         pages = looked_up(about, *(partial(stage, about) for stage in stages)) if words(about.entity) else []
