@@ -24,8 +24,10 @@ _CHUNK = 256  # texts cut into pieces at once: bounds the memory that the pieces
 
 
 class Static:
-    """The shipped static embedding; order of words plays no part, length does not matter. About a hundred times as fast
-    as `MiniLM`, and weaker where meaning hangs on more than the words."""
+    """The shipped static embedding; order of words plays no part, length does not matter.
+
+    About a hundred times as fast as `MiniLM`, and weaker where meaning hangs on more than the words.
+    """
 
     dimensions = 256
 
