@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from surefoot.evidence.policies import RANK, Threshold, label, redecide
-from surefoot.explain.grade import measured
+from surefoot.explain.grade import attribution
 from surefoot.explain.shapley import Counted, Game, Masks, Shares, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 from surefoot.types.errors import TraceFault
@@ -138,14 +138,11 @@ def _shifts(trace: Trace, was: Decision) -> list[ThresholdShift]:
     scores = [grade.score for grade in trace.grades[: len(trace.passages)] if grade.score is not None]
     found: dict[tuple[str, Action], ThresholdShift] = {}
     for to in sorted({place for score in scores for place in (score, math.nextafter(score, math.inf))}):
-        for name, moved in (
-            ("upper", Thresholds(to, was.lower, 0.0, "moved")),
-            ("lower", Thresholds(was.upper, to, 0.0, "moved")),
-        ):
-            if moved.lower <= moved.upper and (after := under(trace, moved)) is not was.action:
-                by = to - getattr(was, name)
-                if (known := found.get((name, after))) is None or abs(by) < abs(known.by):
-                    found[name, after] = ThresholdShift(name, to, by, after)  # type: ignore[arg-type]
+        for name, upper, lower in (("upper", to, was.lower), ("lower", was.upper, to)):
+            after = was.action if lower > upper else under(trace, Thresholds(upper, lower, 0.0, "moved"))
+            by = to - getattr(was, name)
+            if after is not was.action and ((name, after) not in found or abs(by) < abs(found[name, after].by)):
+                found[name, after] = ThresholdShift(name, to, by, after)  # type: ignore[arg-type]
     return sorted(found.values(), key=lambda move: abs(move.by))
 
 
@@ -169,14 +166,14 @@ def _carried(trace: Trace, was: Decision) -> Attribution:
     scores = np.array([_height(grade) for grade in trace.grades[:count]])
     game = Counted(_level(trace))
     found = _of_the_best(scores) if by_score else shares(game, count, tolerance=0.02)
-    return Attribution(
+    return attribution(
+        found,
+        game,
         of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
         question=trace.standalone_question,
         passage=None,
         units=tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages),
-        **measured(found),
         baseline="",
-        evaluations=game.evaluations,
         seed=0,
         tolerance=0.02,
         notes=("without passages, the best score counts as the lowest one",) if by_score else (),

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal
 
@@ -92,13 +93,11 @@ class ScoreFunction:
     """The game of the words: the value of a coalition is the evaluator's score of its words.
 
     A text that cannot be graded, such as an empty one, counts as a question and a passage that say nothing ("what",
-    "it"); `notes` has their number. Texts are graded by length, so that batches need little padding. Raises
-    ComponentError where the pair itself has no score.
+    "it"); `notes` has their number. Raises ComponentError where the pair itself has no score.
     """
 
     def __init__(self, evaluator: Evaluator, words: Words, baseline: Baseline) -> None:
         self._evaluator, self._words, self._baseline = evaluator, words, baseline
-        self._nothing: float | None = None
         self._without = Counter[str]()
         if self.graded([(words.question, words.passage)])[0] is None:
             raise ComponentError(f"{evaluator.name} cannot grade this passage: {next(iter(self._without))}")
@@ -106,7 +105,7 @@ class ScoreFunction:
     def __call__(self, masks: Masks) -> Vector:
         """The score of each coalition."""
         found = self.graded([self._words.pair(mask.tolist(), self._baseline) for mask in masks])
-        return np.array([self.nothing() if score is None else score for score in found])
+        return np.array([self.nothing if score is None else score for score in found])
 
     def graded(self, pairs: Sequence[Pair]) -> list[float | None]:
         """The score of each pair, in order; None where it cannot be graded, for a reason that `notes` tells."""
@@ -116,24 +115,23 @@ class ScoreFunction:
         self._without.update(grade.reason or "it gave no reason" for grade in grades if grade.score is None)
         return [grade.score for grade in grades]
 
+    @cached_property
     def nothing(self) -> float:
         """The score of a text that cannot be graded."""
-        if self._nothing is None:
-            blank = replace(self._words.passage, title="", text=NEUTRAL["text"])
-            grade = finite(self._evaluator.grade([(NEUTRAL["question"], blank)])[0])
-            if grade.score is None:
-                raise ComponentError(
-                    f"{self._evaluator.name} grades neither an empty passage nor one that says nothing "
-                    f"({grade.reason}), so there is no score to start from"
-                )
-            self._nothing = grade.score
-        return self._nothing
+        blank = replace(self._words.passage, title="", text=NEUTRAL["text"])
+        grade = finite(self._evaluator.grade([(NEUTRAL["question"], blank)])[0])
+        if grade.score is None:
+            raise ComponentError(
+                f"{self._evaluator.name} grades neither an empty passage nor one that says nothing "
+                f"({grade.reason}), so there is no score to start from"
+            )
+        return grade.score
 
     @property
     def notes(self) -> tuple[str, ...]:
         """The number of texts that could not be graded, why, and which score they got."""
         return tuple(
-            f"{times:,} of the texts could not be graded ({why}); each counts as {self.nothing():.4g}"
+            f"{times:,} of the texts could not be graded ({why}); each counts as {self.nothing:.4g}"
             for why, times in self._without.items()
         )
 
@@ -161,14 +159,14 @@ def explain(
     score = ScoreFunction(evaluator, words, baseline)
     game, count = Counted(score), len(words.units)
     found = shares(game, count, method=method, tolerance=tolerance, most=most, seed=seed)
-    return Attribution(
+    return attribution(
+        found,
+        game,
         of=f"score of {evaluator.name}",
         question=question,
         passage=passage,
         units=words.units,
-        **measured(found),
         baseline=baseline,
-        evaluations=game.evaluations,
         seed=seed,
         tolerance=tolerance,
         notes=score.notes,
@@ -186,11 +184,18 @@ def as_graded(trace: Trace, evaluator: Evaluator, passage_id: str = "best") -> P
     return Evidence.for_question(evaluator, trace.standalone_question).masked(every[chosen])
 
 
-def measured(found: Shares) -> dict[str, Any]:
-    """The fields of an `Attribution` that come from the shares."""
-    values = found.values.tolist()
+def attribution(found: Shares, game: Counted, **fields: Any) -> Attribution:
+    """The shares with the other `fields` of an attribution."""
+    values = tuple(found.values.tolist())
     same = {name: getattr(found, name) for name in ("base", "full", "gap", "method", "reached")}
-    return {"values": tuple(values), "errors": tuple(found.errors.tolist()), **same, "ties": ties(values)}
+    return Attribution(
+        values=values,
+        errors=tuple(found.errors.tolist()),
+        ties=ties(values),
+        evaluations=game.evaluations,
+        **same,
+        **fields,
+    )
 
 
 def ties(values: Sequence[float]) -> tuple[tuple[int, ...], ...]:
