@@ -8,7 +8,7 @@ import pytest
 
 from surefoot.run import meter
 from surefoot.run.recorder import Recorder
-from surefoot.types import Answer, Event, Passage, Step, Trace
+from surefoot.types import Answer, Step, Trace
 from surefoot.types.errors import EndpointError, SearchError, UsageError
 
 
@@ -66,25 +66,6 @@ def test_only_a_part_that_failed_at_work_has_a_fallback(error: Exception) -> Non
 
     with pytest.raises(type(error)):
         Recorder("Q?", {}).step("x", work, fallback=None, instead="hid it")
-
-
-def test_the_listener_hears_everything_in_order() -> None:
-    """Each value as soon as it exists, each piece of text, each step as it begins and ends, and the whole trace."""
-    heard: list[Event] = []
-    run = Recorder("Q?", {}, heard.append)
-    found = (Passage("a", "text"),)
-    with run.running(None):
-        assert run.set("passages", run.step("retrieve", lambda: found, fallback=(), instead="nothing")) is found
-        run.text("Tom")
-    trace = run.finish()
-    assert heard == [
-        Event("begun", Trace(trace.id, "Q?", created=trace.created)),
-        Event("step_begins", "retrieve"),
-        Event("step", trace.steps[0]),
-        Event("passages", found),
-        Event("text", "Tom"),
-        Event("ended", trace),
-    ]
 
 
 def test_the_trace_holds_what_was_set() -> None:

@@ -14,7 +14,6 @@ from surefoot.config.settings import DEFAULTS, read
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.evidence.sources import Sources
 from surefoot.index.build import build
 from surefoot.llms._budgeted import Budgeted
 from surefoot.llms.scripted import Scripted
@@ -337,8 +336,3 @@ def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
     """The retrievers of this machine have none."""
     with pytest.raises(ConfigError, match="retriever 'hybrid' has no server to push to"):
         built(small).push()
-
-
-def test_sources_are_patterns(small: dict[str, Any]) -> None:
-    """Of the section."""
-    assert built(small, sources={"untrusted": ["mail/*"]}).pipeline().sources == Sources(untrusted=("mail/*",))

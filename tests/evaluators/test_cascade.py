@@ -62,17 +62,12 @@ def graded(first: Fixed, second: Fixed, band: Sequence[float] | None = None) -> 
 
 
 def test_only_the_pairs_inside_the_band_go_to_the_second() -> None:
-    """From τ− on and below τ+: what the first calls AMBIGUOUS."""
-    second = dear(low=Action.CORRECT, middle=Action.CORRECT)
-    graded(cheap(below=0.29, low=0.3, middle=0.5, upper=0.7, none=None), second)
-    assert second.asked == ["low", "middle"]
-
-
-def test_a_band_of_ones_own_takes_the_place_of_the_thresholds() -> None:
-    """In the first's scores."""
-    second = dear(a=Action.CORRECT)
-    graded(cheap(a=0.1, b=0.5), second, [0.0, 0.2])
-    assert second.asked == ["a"]
+    """From τ− on and below τ+, what the first calls AMBIGUOUS, unless a band in the first's scores is given."""
+    scores = {"below": 0.29, "low": 0.3, "middle": 0.5, "upper": 0.7, "none": None}
+    for band, asked in ((None, ["low", "middle"]), ([0.0, 0.3], ["below"])):
+        second = dear(**dict.fromkeys(scores, Action.CORRECT))
+        graded(cheap(**scores), second, band)
+        assert second.asked == asked
 
 
 def test_outside_the_band_a_grade_is_the_firsts_untouched() -> None:

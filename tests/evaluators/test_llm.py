@@ -106,14 +106,6 @@ def test_the_question_and_every_passage_are_in_the_prompt() -> None:
     assert all(action.name in rules.content for action in Action)
 
 
-@given(st.text("ab ?{}%é\n", min_size=1).filter(str.strip), st.lists(st.text("xy {}%", min_size=1), min_size=1))
-def test_whatever_is_asked_of_whatever_is_in_the_prompt(question: str, passages: list[str]) -> None:
-    """Braces and percent signs are text, too."""
-    turn = prompt(question, passages)[-1].content
-    assert turn.count(" ".join(question.split())) >= 2
-    assert all(f"\n[{n}] {passage}\n" in turn for n, passage in enumerate(passages, start=1))
-
-
 def test_the_schema_has_a_verdict_for_each_passage_and_nothing_else() -> None:
     """All required, so that a grammar writes each number once."""
     form = schema(3)

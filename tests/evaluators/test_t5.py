@@ -6,6 +6,7 @@ import pickle
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -75,15 +76,10 @@ def test_the_thresholds_are_those_of_the_task(tiny_t5: Path, task: str) -> None:
     evaluator = T5(str(tiny_t5), task)
     assert evaluator.thresholds == replace(PRESETS[task], evaluator=evaluator.name)
     section = {"use": "t5", "folder": str(tiny_t5), "task": task}
-    chosen = [Builder(read({"evaluator": section, "thresholds": {"preset": preset}})) for preset in PRESETS]
-    assert [given for given in chosen if accepted(given)] == [chosen[list(PRESETS).index(task)]]
-
-
-def accepted(builder: Builder) -> bool:
-    try:
-        return builder.thresholds.evaluator == str(builder.evaluator.name)
-    except ConfigError:
-        return False
+    for preset in PRESETS:
+        builder = Builder(read({"evaluator": section, "thresholds": {"preset": preset}}))
+        with nullcontext() if preset == task else pytest.raises(ConfigError):
+            assert builder.thresholds == evaluator.thresholds
 
 
 def test_thresholds_of_one_checkpoint_do_not_judge_another(tiny_t5: Path, copy: Path) -> None:

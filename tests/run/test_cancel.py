@@ -76,15 +76,6 @@ def test_what_else_a_listener_raises_passes_through(pipeline: Pipeline) -> None:
         pipeline.run(QUESTION, lambda event: 1 / 0)  # type: ignore[func-returns-value]
 
 
-def test_the_last_event_of_a_cancelled_question_is_its_trace(pipeline: Pipeline, stop: Stop) -> None:
-    """So that a page that watches it knows that it has ended."""
-    heard: list[Event] = []
-    stop.set()
-    trace = pipeline.run(QUESTION, heard.append, cancel=stop)
-    assert [event.name for event in heard] == ["begun", "ended"]
-    assert heard[-1].value == trace
-
-
 def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> None:
     """The step that was under way is on record, as cancelled."""
     heard: list[str] = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
 
 from surefoot.llms.scripted import Scripted
 from surefoot.pipeline import Pipeline
@@ -55,14 +54,6 @@ def test_the_prompt_is_one_turn() -> None:
             "First question: Who built the Ruvel Bridge?\nSecond question: and in 1911?",
         )
     ]
-
-
-@given(st.from_regex(r"[a-z ]{1,40}", fullmatch=True), st.from_regex(r"[a-z ]{1,40}", fullmatch=True))
-def test_both_questions_are_in_the_prompt(question: str, earlier: str) -> None:
-    """On one line each."""
-    content = prompt(question, earlier)[-1].content
-    assert " ".join(question.split()) in content
-    assert " ".join(earlier.split()) in content
 
 
 def test_each_turn_may_go_on_from_the_one_before() -> None:
