@@ -13,32 +13,26 @@ import random
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from parts import Down
 from surefoot.evaluate.diagnose.diagnosis import diagnose
 from surefoot.evaluate.score.summaries import summaries
+from surefoot.evaluators.lexical import Lexical
+from surefoot.evidence.answer_policy import AnswerPolicy
+from surefoot.evidence.policies import Threshold
+from surefoot.pipeline import Pipeline
+from surefoot.refiners.strips import Strips
+from surefoot.retrievers._given import Given
+from surefoot.rewriters.templates import Templates
 from surefoot.run.store import to_json, write_text
-from surefoot.types import (
-    Action,
-    Answer,
-    Attribution,
-    Citation,
-    Decision,
-    Gain,
-    Grade,
-    Passage,
-    Quote,
-    Record,
-    Score,
-    Step,
-    Strip,
-    Trace,
-    Unit,
-)
+from surefoot.types import Answer, Attribution, Gain, Passage, Quote, Record, Score, Trace, Unit
+from surefoot.types.errors import SearchError
+from surefoot.types.protocols import Knowledge, OnText
 
 FACTS = (
     ("anna-tresk-guide", "In which village was the guide Anna Tresk born?", "Torvath", "people"),
@@ -87,12 +81,10 @@ RATINGS = {
     "wordy": (3, 5, 5, 5, 5, 2),
     "no truth": (5, 4, 5, 0, 0, 5),
 }
-UPPER, LOWER, STRIP = 2.0, -1.0, 0.0
 CONFIG = {
     "pipeline": {"k": 4},
     "retriever": {"use": "bm25"},
-    "evaluator": {"use": "minilm"},
-    "thresholds": {"upper": UPPER, "lower": LOWER, "strip": STRIP},
+    "evaluator": {"use": "lexical"},
     "refiner": {"use": "strips"},
     "searcher": {"use": "folder"},
     "generator": {"use": "llm"},
@@ -164,10 +156,6 @@ def _likeness(question: str, text: str) -> float:
     return len(asked & _words(text)) / max(len(asked), 1)
 
 
-def _graded(question: str, text: str, answers: bool, dice: random.Random) -> float:
-    return round(7 * _likeness(question, text) - 3.6 + (1.8 if answers else 0) + dice.uniform(-0.4, 0.4), 3)
-
-
 def _ranked(question: str, shelf: str, count: int) -> list[Passage]:
     order = sorted(
         _pages(shelf), key=lambda passage: (-_likeness(question, f"{passage.title} {passage.text}"), passage.id)
@@ -200,98 +188,43 @@ def _record(number: int) -> tuple[Record, str]:
 
 
 def _trace(number: int, question: str, gold: Passage, truth: str, fault: str, dice: random.Random) -> Trace:
+    """The trace of corrective RAG over passages that have the fault."""
     found = [p for p in _ranked(question, "library", 6) if p.id != gold.id]
     there = gold.source == "corpus" and fault != "missed"
     passages = [gold, *found[:3]] if there else found[:4]
     if fault == "split" and there:
         passages[0] = replace(gold, text=gold.text[: gold.text.index(truth)].rstrip())
     passages = [replace(p, score=round(14.2 - 2.3 * n, 2)) for n, p in enumerate(passages)]
-    graded = [_grade(question, p, truth, dice) for p in passages]
-    best = max(grade.score or 0.0 for grade in graded)
-    action = _action(best)
-    external = [] if action is Action.CORRECT else _ranked(question, "outside", 2)
-    if external and gold.source == "external" and fault != "missed" and gold not in external:
-        external[0] = gold
-    graded += [_grade(question, p, truth, dice) for p in external]
-    sources = zip([*passages, *external], graded, strict=True)
-    strips = [strip for p, grade in sources for strip in _strips(question, p, grade, truth, dice)]
-    answer = _answer(question, strips, truth, fault)
-    margin = round(min(abs(best - UPPER), abs(best - LOWER)), 3)
-    because = f"the best score {best:.2f} is {margin} from the nearest of {LOWER} and {UPPER}"
-    return Trace(
-        id=f"t{number:05}",
-        question=question,
-        passages=tuple(passages),
-        grades=tuple(graded),
-        decision=Decision(action, "paper", UPPER, LOWER, because, best, margin),
-        queries=(question.split(": ")[-1].rstrip("?"),) if external else (),
-        external=tuple(external),
-        strips=tuple(strips),
-        answer=answer,
-        steps=_steps(len(passages), external, len(strips), dice),
-        config=CONFIG,
-        created="2026-03-14T09:26:53Z",
-    )
+    outside = _ranked(question, "outside", 2)
+    if gold.source == "external" and fault != "missed" and gold not in outside:
+        outside[0] = gold
+    searcher = Down(SearchError("the second provider is down")) if dice.random() < 0.2 else Given(tuple(outside))
+    own = Lexical.thresholds
+    parts = (Given(tuple(passages)), Lexical(), Threshold(own), Strips(Lexical(), own), Templates(), searcher)
+    asked = Pipeline(*parts, Planted(truth, fault), answering=AnswerPolicy("mark"), config=CONFIG)
+    trace = asked.run(question)
+    steps = tuple(replace(step, seconds=round(0.1 * dice.random(), 4), started="") for step in trace.steps)
+    return replace(trace, id=f"t{number:05}", steps=steps, created="2026-03-14T09:26:53Z")
 
 
-def _action(score: float) -> Action:
-    return Action.CORRECT if score >= UPPER else Action.INCORRECT if score < LOWER else Action.AMBIGUOUS
+@dataclass(frozen=True)
+class Planted:
+    """A generator that says the sentence with the truth, or what its fault brings."""
 
+    truth: str
+    fault: str
 
-def _grade(question: str, passage: Passage, truth: str, dice: random.Random) -> Grade:
-    start = passage.text.find(truth)
-    score = _graded(question, passage.text, start >= 0, dice)
-    probability = round(1 / (1 + 2.718 ** -(score - 0.6)), 3)
-    return Grade(
-        passage.id, score, probability, _action(score), span=(start, start + len(truth)) if start >= 0 else None
-    )
-
-
-def _strips(question: str, passage: Passage, grade: Grade, truth: str, dice: random.Random) -> Iterator[Strip]:
-    if grade.label is Action.INCORRECT:
-        return
-    for match in re.finditer(r"[^.!?]+(?:[.!?](?!\d)|[.!?](?=\d)[^.!?]*)*\s?", passage.text):
-        text = match.group().strip()
-        if text:
-            start = passage.text.index(text, match.start())
-            score = _graded(question, text, truth in text, dice) + 1.2
-            kept = score >= STRIP
-            why = "" if kept else f"score {score:.2f} is below {STRIP:g}"
-            yield Strip(passage.id, start, start + len(text), text, round(score, 3), kept, why)
-
-
-def _answer(question: str, strips: Sequence[Strip], truth: str, fault: str) -> Answer:
-    kept = [strip for strip in strips if strip.kept]
-    marker = next((n for n, strip in enumerate(kept, start=1) if truth in strip.text), 0)
-    if not kept or (fault == "missed" and len(question) % 3 == 0):
-        return Answer("I cannot answer that from what was found: none of the passages says it.", (), refused=True)
-    if not marker:
-        cited = Citation(1, kept[0], "", False, "no words of the strip carry the sentence")
-        return Answer(
-            f"It is {kept[0].text.split()[-1].rstrip('.')}, as far as the sources say [1].", (cited,), model="demo-2b"
-        )
-    text = f"{kept[marker - 1].text.rstrip('.')} [{marker}]."
-    cited = Citation(marker, kept[marker - 1], truth, True)
-    if fault == "ungrounded":
-        text += " It has been famous all over the country ever since, and visitors come from far away [9]."
-        return Answer(text, (cited, Citation(9, None, "", False, "there is no strip 9")), model="demo-2b")
-    if fault == "wordy":
-        text = "That is an interesting question, which many visitors ask, and there is much to say of it. " * 3 + text
-    return Answer(text, (cited,), model="demo-2b")
-
-
-def _steps(passages: int, external: Sequence[Passage], strips: int, dice: random.Random) -> tuple[Step, ...]:
-    def took(low: float) -> float:
-        return round(low * dice.uniform(0.8, 1.6), 4)
-
-    steps = [Step("retrieve", took(0.004)), Step("grade", took(0.03), graded=passages, cached=1)]
-    if external:
-        failed = dice.random() < 0.2
-        steps.append(Step("rewrite", took(0.2), calls=1, tokens=84))
-        why = {"error": "the second provider is down", "degraded": "one provider only"} if failed else {}
-        steps.append(Step("search", took(0.3), **why))
-        steps.append(Step("grade", took(0.02), graded=len(external)))
-    return (*steps, Step("refine", took(0.04), graded=strips), Step("generate", took(0.9), calls=1, tokens=412))
+    def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
+        texts = [strip.text for strip, _ in knowledge]
+        sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.!?])\s", text)]
+        text = next((sentence for sentence in sentences if self.truth in sentence), "")
+        if not text:
+            return Answer(f"It is {texts[0].split()[-1].rstrip('.')}, as far as the sources say.", model="demo-2b")
+        if self.fault == "ungrounded":
+            text += " It has been famous all over the country ever since, and visitors come from far away [9]."
+        if self.fault == "wordy":
+            text = "That is an interesting question, which many visitors ask, and there is much to say. " * 3 + text
+        return Answer(text, model="demo-2b")
 
 
 def _scores(number: int, record: Record, fault: str) -> Iterator[Score]:
