@@ -16,7 +16,7 @@ COMMANDS: Listing = {
     "manuals": "surefoot_lab.manuals:manuals",
     "rules": "surefoot_lab.rules:rules",
     "facts": "surefoot_lab.factscore:facts",
-    "study": "surefoot_lab.cli.study:study",
+    "study": "surefoot_lab.study.run:study",
     "words": "surefoot_lab.words:words",
     "drift": "surefoot_lab.drift:drifted",
     "train": ("Make an evaluator or a verifier from labelled data.", TRAIN),
