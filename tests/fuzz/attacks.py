@@ -140,15 +140,15 @@ def _pdf(files: Files) -> list[Files]:
         stream(b"<<" * 100_000),
         stream(b"(" * 1_000_000),
         stream(b"BT " + b"1 0 0 1 0 0 Tm (a) Tj " * 200_000),
-        pdf("x").replace(b"/Kids [4 0 R]", b"/Kids [2 0 R 2 0 R]"),
-        pdf("x").replace(b"/Kids [4 0 R]", b"/Kids [" + b"4 0 R " * 30_000 + b"]"),
-        pdf("x").replace(b"/Parent 2 0 R", b"/Parent 4 0 R"),
+        pdf("x").replace(b"/Kids [7 0 R]", b"/Kids [2 0 R 2 0 R]"),
+        pdf("x").replace(b"/Kids [7 0 R]", b"/Kids [" + b"7 0 R " * 30_000 + b"]"),
+        pdf("x").replace(b"/Parent 2 0 R", b"/Parent 7 0 R"),
         pdf("x").replace(b"/Root 1 0 R", b"/Root 1 0 R /Prev 9"),
         pdf("x").replace(
             b"/Root 1 0 R", b"/Root 1 0 R /Encrypt << /Filter /Standard /V 5 /R 6 /Length 256 /O () /U () /P -1 >>"
         ),
         pdf("x").replace(b"/Catalog", b"/Catalog /Names " + b"<< /A " * 2_000 + b">>" * 2_000),
-        pdf("x").replace(b"/BaseFont /Helvetica", b"/BaseFont /Helvetica /ToUnicode 5 0 R"),
+        pdf("x").replace(b"/BaseFont /Helvetica", b"/BaseFont /Helvetica /ToUnicode 8 0 R"),
         pdf("x").replace(
             b"/BaseFont /Helvetica", b"/BaseFont /Helvetica /Encoding << /Differences [" + b"1 /a " * 200_000 + b"] >>"
         ),

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pypandoc
-from openpyxl import Workbook
 
 import sample_run
+from documents.loaders import test_pdf, test_xlsx
 from fuzz.mutation import Files
 
 CONFIG = b"""embedder = "hashing"
@@ -51,37 +51,7 @@ HTML = (SAMPLES / "html/file.html").read_text()
 
 def pdf(*pages: str) -> bytes:
     """A file with these lines of text, a page each."""
-    kids = " ".join(f"{number} 0 R" for number in range(4, 4 + 2 * len(pages), 2))
-    objects = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    for number, line in enumerate(pages):
-        stream = f"BT /F1 12 Tf 14 TL 72 720 Td ({line}) Tj T* ET".encode()
-        page = f"<< /Type /Page /Parent 2 0 R /Contents {5 + 2 * number} 0 R /Resources << /Font << /F1 3 0 R >> >> >>"
-        objects += [page.encode(), b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream)]
-    out, places = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, start=1):
-        places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size = len(objects) + 1
-    return out + b"xref\n0 %d\n0000000000 65535 f \n%strailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF" % (
-        size,
-        table,
-        size,
-        len(out),
-    )
-
-
-def sheets() -> bytes:
-    """A workbook with a table."""
-    book, out = Workbook(), io.BytesIO()
-    for row in (["bridge", "built"], ["Ruvel", 1911], [None, 0.5]):
-        book.active.append(row)
-    book.save(out)
-    return out.getvalue()
+    return bytes(test_pdf.pdf(*(test_pdf.typed(line) for line in pages)))
 
 
 def made() -> dict[str, list[Files]]:
@@ -296,7 +266,7 @@ def _records(trace: bytes) -> list[Files]:
 
 def _documents() -> dict[str, list[Files]]:
     """By the target that reads them, files with headings, lists, a table, code and a note."""
-    binary = {"pdf": pdf("The Ruvel Bridge is of iron.", "A second page."), "xlsx": sheets()}
+    binary = {"pdf": pdf("The Ruvel Bridge is of iron.", "A second page."), "xlsx": test_xlsx.book(A=_SHEET)}
     binary |= {suffix: _converted(writer, suffix) for suffix, writer in _BY_PANDOC.items()}
     text = {folder.name: sorted(folder.iterdir()) for folder in SAMPLES.iterdir() if folder.is_dir()}
     return {kind: [{f"docs/file.{kind}": content}] for kind, content in binary.items()} | {
@@ -321,6 +291,7 @@ def _converted(writer: str, suffix: str) -> bytes:
         return file.read_bytes()
 
 
+_SHEET = [["bridge", "built"], ["Ruvel", 1911], [None, 0.5]]
 _BY_PANDOC = {
     "docx": "docx",
     "pptx": "pptx",

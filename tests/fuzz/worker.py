@@ -6,7 +6,6 @@ import errno
 import faulthandler
 import io
 import os
-import re
 import resource
 import shutil
 import signal
@@ -137,7 +136,7 @@ class Workers:
         with suppress(OSError):
             os.kill(self._process.pid, signal.SIGUSR1)
         time.sleep(1)
-        return Outcome(why, f"{kind}: {_innermost(self._stack())}", self._stack())
+        return Outcome(why, kind, self._stack())
 
     def _stack(self) -> str:
         with suppress(OSError):
@@ -291,13 +290,3 @@ def _below(pid: int) -> list[int]:
 
 def _signal(code: int | None) -> str:
     return signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
-
-
-def _innermost(stack: str) -> str:
-    """The first line of ours in a stack of faulthandler's: the innermost; the main thread stands last."""
-    for part in reversed(re.split("(?:Thread|Current thread) 0x", stack)):
-        for row in part.splitlines():
-            if _PACKAGE in row and " in " in row:
-                file = row.split(_PACKAGE)[1].split('"')[0].lstrip("/")
-                return f"{file}:{row.rpartition(' in ')[2].strip()}"
-    return "outside"

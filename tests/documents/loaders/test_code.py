@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from documents.loaders.opening import found, one, outline
+from documents.loaders.opening import one, outline
 from effort import effort
 
 SNIPPETS = {
@@ -96,9 +96,3 @@ def test_hostile_code_takes_linear_time(suffix, piece):
     lines = (piece * 150)[:380].replace("\n", " ") + "\n"
     for text in (piece * (100_000 // len(piece)), lines * 250):
         assert effort(partial(one, f"x\n{text}", f"a.{suffix}"), 10) < 10
-
-
-def test_a_question_leads_to_the_function(tmp_path):
-    """By its name, and by its line."""
-    passage = found(tmp_path, "a.py", PYTHON, "what does add return?")
-    assert (passage.title, passage.url) == ("a.py › add", "docs/a.py#L5")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from documents.loaders.opening import found, one, outline
+from documents.loaders.opening import one, outline
 
 INI = "# All.\n\n[server]\n; The port.\nport = 8080\n\nhost = a\n# For clients.\n[client]\nretries=3\n"
 YAML = """# Top.
@@ -49,9 +49,3 @@ def test_aliases_of_yaml_do_not_unfold():
     """Ten lines would be a thousand million values."""
     lines = ["a0: &a0 [x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10))]
     assert len(one("\n".join(lines), "x.yaml").text) < 1000
-
-
-def test_a_question_leads_to_the_section(tmp_path):
-    """By its line."""
-    passage = found(tmp_path, "a.ini", INI, "how many retries?")
-    assert (passage.title, passage.url) == ("a.ini › client", "docs/a.ini#L8")

@@ -31,6 +31,39 @@ def test_a_damaged_archive_is_refused_with_what_to_do(name, content):
         list(read(io.BytesIO(content), name))
 
 
+LARGE = "0" * 100_000_001
+TOO_LARGE = [
+    ("x.docx", "word/document.xml"),
+    ("x.xlsx", "xl/worksheets/sheet1.xml"),
+    ("x.epub", "OEBPS/ice.xhtml"),
+    ("x.epub", "META-INF/container.xml"),
+]
+
+
+@pytest.mark.parametrize(("name", "part"), TOO_LARGE)
+def test_an_archive_that_unpacks_to_too_much_is_refused(name, part):
+    """The sizes that it declares are enough to say so."""
+    with pytest.raises(Unreadable, match="safe"):
+        list(read(io.BytesIO(test_xlsx.changed(WHOLE[name], part, LARGE)), name))
+
+
+WITHOUT_TEXT = {
+    **dict.fromkeys(("x.txt", "x.md", "x.html", "x.rst", "x.adoc", "x.tex", "x.org"), (b" \n", "no text")),
+    "x.docx": (test_word.word(lambda document: None), "no text.*OCR"),
+    "x.pptx": (test_powerpoint.show(), "no text.*OCR"),
+    "x.xlsx": (test_xlsx.book(Huts=[["=1+1"]]), "no text.*formulas"),
+    "x.epub": (test_epub.book({"x.xhtml": test_epub.page("Cover", "")}, title="Cover"), "no text.*OCR"),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TEXT)
+def test_a_file_without_text_is_refused_with_what_to_do(name):
+    """An empty document is never indexed in silence."""
+    content, reason = WITHOUT_TEXT[name]
+    with pytest.raises(Unreadable, match=reason):
+        list(read(io.BytesIO(content), name))
+
+
 @pytest.mark.parametrize("name", WHOLE)
 @settings(max_examples=100, deadline=None)
 @given(place=st.integers(0, 10_000), junk=st.binary(min_size=1, max_size=8))

@@ -5,7 +5,7 @@ from email.message import EmailMessage
 
 import pytest
 
-from documents.loaders.opening import found, one
+from documents.loaders.opening import one
 from effort import effort
 from surefoot.documents.loaders import DocumentProblem, Unreadable, read
 
@@ -50,11 +50,6 @@ def test_a_text_that_is_no_mail_is_refused():
     """It has no headers."""
     with pytest.raises(Unreadable, match="headers of a mail; save it"):
         one("Forty beds.", "x.eml")
-
-
-def test_a_question_finds_the_mail(tmp_path):
-    """By who wrote it."""
-    assert found(tmp_path, "a.eml", mail("Forty beds."), "What did Eve write?").title == "The hütte"
 
 
 @pytest.mark.parametrize(

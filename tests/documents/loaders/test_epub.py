@@ -5,7 +5,6 @@ import zipfile
 
 import pytest
 
-from documents.loaders.opening import found
 from surefoot.documents.loaders import Document, DocumentProblem, Unreadable, read
 
 CONTAINER = """<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>
@@ -83,24 +82,3 @@ def test_a_locked_book_is_refused():
     with pytest.raises(Unreadable, match="DRM"):
         items(book({"ice.xhtml": ICE}, **{"META-INF/encryption.xml": lock % "ice.xhtml"}))
     assert items(book({"ice.xhtml": ICE}, **{"META-INF/encryption.xml": lock % "font.otf"}))
-
-
-def test_a_book_is_found_with_its_chapter(tmp_path):
-    """From the file to the index."""
-    passage = found(tmp_path, "ice.epub", book({"huts.xhtml": HUTS, "ice.xhtml": ICE}), "glacier")
-    assert "The glacier is 41 km long." in passage.text
-    assert (passage.url, passage.title) == ("docs/ice.epub#OEBPS/ice.xhtml", "Ice book › Ice")
-
-
-def test_a_book_that_unpacks_to_too_much_is_refused():
-    """The sizes that the archive declares are enough to say so."""
-    with pytest.raises(Unreadable, match="safe"):
-        items(book({"ice.xhtml": "0" * 100_000_001}))
-    with pytest.raises(Unreadable, match="safe"):
-        items(book({"ice.xhtml": ICE}, **{"META-INF/container.xml": "0" * 100_000_001}))
-
-
-def test_a_book_without_text_is_refused():
-    """It may be a book of pictures."""
-    with pytest.raises(Unreadable, match=r"no text.*OCR"):
-        items(book({"cover.xhtml": page("Cover", "")}, title="Cover"))

@@ -107,8 +107,10 @@ def test_elements_that_begin_a_line_part_what_they_stand_between() -> None:
 @pytest.mark.parametrize("sign", ["¶", "#", "§", "\uf0c1"])
 def test_a_permalink_is_not_read_and_its_anchor_is(sign: str) -> None:
     """It is for the mouse."""
-    found = blocks(f"<h2>Beds<a id=beds href='#beds'>{sign}</a></h2><p>a <a href='#x'>link</a></p>")
-    assert [(block.path, block.text, block.place) for block in found] == [(("Beds",), "a link", "beds")]
+    found = blocks(
+        f"<h2>Beds<a id=beds href='#beds'>{sign}</a></h2><p>a <a href='#x'>link</a> <a href=x>{sign}</a></p>"
+    )
+    assert [(block.path, block.text, block.place) for block in found] == [(("Beds",), f"a link {sign}", "beds")]
 
 
 def test_the_place_of_a_block_is_the_last_anchor_before_its_words() -> None:

@@ -73,13 +73,6 @@ def test_a_binary_file_is_refused(name):
         documents(b"\x89PNG\r\n\x00\x00\x01", name)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html"])
-def test_a_file_without_text_is_refused(name):
-    """An empty document is never indexed in silence."""
-    with pytest.raises(Unreadable, match="no text"):
-        documents(b" \n", name)
-
-
 def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeypatch):
     """As `surefoot doctor` says it."""
     monkeypatch.setitem(sys.modules, "pypdfium2", None)
@@ -92,32 +85,6 @@ def test_an_unknown_kind_is_refused_with_the_kinds_that_are_read():
     """The message says what would work."""
     with pytest.raises(Unreadable, match=r"\.csv .*\.txt .* source code"):
         documents(b"", "a.exe")
-
-
-def test_html_gives_its_main_text_and_title():
-    """Scripts and menus are left out."""
-    page = b"""<html><head><title>The Hut</title><script>var x = 1</script></head><body><nav><a href="/">Home</a></nav>
-    <article><h1>The Hut</h1><p>%s</p></article></body></html>""" % (b"The hut has forty beds and one stove. " * 20)
-    found = one(page, "x.html")
-    assert found.title == "The Hut"
-    assert "forty beds" in found.text
-    assert "var x" not in found.text
-
-
-@pytest.mark.parametrize("sign", ["¶", "#"])
-def test_a_sign_that_links_to_its_own_heading_is_not_read(sign):
-    """Documentation tools put one behind each heading and term, for the eye of who points at it."""
-    page = f"""<html><body><h1>The Hut<a class="headerlink" href="#hut">{sign}</a></h1><p>It has forty beds.</p>
-    <dl><dt>stove<a href="#stove">{sign}</a></dt><dd>One {sign} is here, and <a href="/x">{sign}</a>.</dd></dl>
-    </body></html>"""
-    found = one(page.encode(), "x.html")
-    assert found.title == "The Hut"
-    assert found.text.count(sign) == 2
-
-
-def test_html_without_a_main_text_gives_all_text():
-    """A page of nothing but a form label still counts."""
-    assert one(b"<html><body><form><label>Beds</label></form></body></html>", "hut.htm").text.split() == ["Beds"]
 
 
 def test_json_lines_give_a_document_a_row():

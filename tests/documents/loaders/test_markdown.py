@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from documents.loaders.opening import found, one, outline
+from documents.loaders.opening import one, outline
 from effort import effort
 from surefoot.documents.loaders import read
 
@@ -93,12 +93,6 @@ def test_markdown_without_a_heading_is_titled_by_its_name():
 def test_a_file_that_ends_in_hashes_is_read():
     """They head nothing, and there is no character behind them to look at."""
     assert one("Wages rose.\n##", "x.md").text == "Wages rose."
-
-
-def test_a_question_leads_to_the_line(tmp_path):
-    """As the end of the file's address."""
-    passage = found(tmp_path, "a.md", "# Huts\n\nOpen.\n\n## Stove\n\nIt burns larch.\n", "What burns larch?")
-    assert (passage.title, passage.url) == ("Huts › Stove", "docs/a.md#L7")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from documents.loaders.opening import found, one, outline
+from documents.loaders.opening import one, outline
 from surefoot.documents.loaders import DocumentProblem, Unreadable, _pandoc_process, loader_of, read
 from surefoot.types.errors import UsageError
 
@@ -201,13 +201,6 @@ def test_no_other_file_is_read(name, line, tmp_path):
     assert "Open." in text
 
 
-@pytest.mark.parametrize("name", ["x.rst", "x.adoc", "x.tex", "x.org"])
-def test_a_file_without_text_is_refused(name):
-    """An empty document is never indexed in silence."""
-    with pytest.raises(Unreadable, match="no text"):
-        one("\n", name)
-
-
 def test_what_pandoc_cannot_read_is_read_as_plain_text():
     """With all of its words, and a problem that says so."""
     problem, document = read(io.BytesIO(b'{"cells": [{"larch": 1}]}'), "x.ipynb")
@@ -244,19 +237,6 @@ def test_a_missing_pandoc_is_named_with_what_to_install(monkeypatch):
     with pytest.raises(UsageError, match=r"pip install 'surefoot\[formats\]'"):
         one("Huts.", "x.rst")
     _pandoc_process.pandoc.cache_clear()
-
-
-@pytest.mark.parametrize(
-    ("name", "question", "url"),
-    [
-        ("x.rst", "guide beds lit", "docs/x.rst#L6"),
-        ("x.ipynb", "What burns larch?", "docs/x.ipynb#cell=3"),
-        ("beds.1", "broken ones", "docs/beds.1#L14"),
-    ],
-)
-def test_a_question_leads_to_its_place(tmp_path, name, question, url):
-    """A line, or a cell."""
-    assert found(tmp_path, name, sample(name), question).url == url
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import io
 
 import pytest
 
-from documents.loaders.opening import found
-from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
+from surefoot.documents.loaders import Block, Document, DocumentProblem, read
 
 pptx = pytest.importorskip("pptx")
 from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402
@@ -125,17 +124,3 @@ def test_a_hidden_slide_is_named_and_not_read():
     problem, document = items(show(("Huts", [("Open", 0)]), ("Bob", [("Say Bob", 0)], hide)))
     assert problem == DocumentProblem("slide 2 is hidden, and was not read")
     assert "Bob" not in document.text
-
-
-def test_a_presentation_is_found_with_its_slide(tmp_path):
-    """From the file to the index."""
-    slides = show(("Huts", [("Open", 0)]), ("Ice", [("The glacier is 41 km long", 0)]))
-    passage = found(tmp_path, "talk.pptx", slides, "glacier")
-    assert (passage.text, passage.url) == ("The glacier is 41 km long", "docs/talk.pptx#slide=2")
-    assert passage.title == "talk › Ice"
-
-
-def test_a_presentation_without_text_is_refused():
-    """Pictures of pages are common."""
-    with pytest.raises(Unreadable, match=r"no text.*OCR"):
-        items(show())

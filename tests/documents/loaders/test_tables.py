@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from documents.loaders.opening import documents, found, one, outline
+from documents.loaders.opening import documents, one, outline
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, read
 from surefoot.index.splitter import passages
 
@@ -55,11 +55,6 @@ def test_rows_of_ids_titles_and_texts_are_the_same_in_both_forms():
     assert [(passage.title, passage.text) for passage in cut[0]] == [("Hut", row["text"])]
 
 
-def test_a_question_about_another_column_finds_its_row(tmp_path):
-    """All columns but one were lost."""
-    assert "Host: db1" in found(tmp_path, "hosts.csv", HOSTS, "Which host is in rack 4?").text
-
-
 def test_a_list_of_objects_is_a_table():
     """Values within values are said under their key path."""
     rows = [{"id": 1, "name": "db1", "ip": {"v4": ["10.0.0.1"]}}, {"title": "T", "text": "Beds.", "x": 1}, {"text": ""}]
@@ -90,12 +85,6 @@ def test_long_key_paths_do_not_multiply():
     """Each value repeats its path, so that a file could grow to its square."""
     content = json.dumps({"k": {"x" * 100_000: [1] * 1000}})
     assert len(one(content, "x.json").text) < 1_000_000
-
-
-def test_a_question_leads_to_the_key(tmp_path):
-    """As the end of the file's address."""
-    content = json.dumps({"server": {"port": 8080}, "client": {"retries": 3}})
-    assert found(tmp_path, "a.json", content, "how many retries").url == "docs/a.json#/client"
 
 
 def test_rows_carry_fields():

@@ -6,7 +6,7 @@ import lzma
 
 import pytest
 
-from documents.loaders.opening import found, one, outline
+from documents.loaders.opening import one, outline
 from surefoot.documents import loaders
 from surefoot.documents.loaders import Unreadable
 
@@ -64,9 +64,3 @@ def test_a_damaged_compressed_file_is_refused(content):
     """Cut off, or none at all."""
     with pytest.raises(Unreadable, match="damaged compressed file"):
         one(content, "a.txt.gz")
-
-
-def test_a_question_leads_to_the_line_of_a_compressed_file(tmp_path):
-    """Of the text inside."""
-    packed = gzip.compress(b"The hut is open.\n\nIt burns larch.\n", mtime=0)
-    assert found(tmp_path, "hut.txt.gz", packed, "larch").url == "docs/hut.txt.gz#L1"

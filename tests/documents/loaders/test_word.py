@@ -1,7 +1,6 @@
 """What is read out of a Word document."""
 
 import io
-import zipfile
 
 import docx
 import pytest
@@ -13,7 +12,6 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
 import attacks
-from documents.loaders.opening import found
 from surefoot.documents.loaders import Block, Document, Unreadable, read
 
 
@@ -131,32 +129,6 @@ def test_a_word_document_is_titled_by_its_properties():
         document.add_heading("Huts", 1)
 
     assert one(word(fill)).title == "Handbook"
-
-
-def test_a_word_document_is_found(tmp_path):
-    """From the file to the index."""
-
-    def fill(document):
-        document.add_heading("Ice", 1)
-        document.add_paragraph("The glacier is 41 km long.")
-
-    passage = found(tmp_path, "ice.docx", word(fill), "glacier")
-    assert (passage.text, passage.title) == ("The glacier is 41 km long.", "Ice")
-
-
-def test_an_empty_word_document_is_refused():
-    """No paragraph, no document."""
-    with pytest.raises(Unreadable, match="no text"):
-        one(word(lambda document: None))
-
-
-def test_a_word_document_that_unpacks_to_too_much_is_refused():
-    """The sizes that the archive declares are enough to say so."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("word/document.xml", b"0" * 100_000_001)
-    with pytest.raises(Unreadable, match="safe"):
-        one(out.getvalue())
 
 
 def test_an_equation_is_read_in_tex():
