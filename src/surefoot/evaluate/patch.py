@@ -52,8 +52,11 @@ def refused(patch: Patch, config: Mapping[str, Any], outside: bool = False) -> s
             return f"[{section}] stays as it is: {CLOSED[section]}"
         if section not in DEFAULTS or not isinstance(values, Mapping):
             return f"'{section}' must be a section of keys; there are: {', '.join(DEFAULTS)}"
-        if why := _fixed(section, values, SystemSettings(config)):
-            return f"[{section}] stays as it is: {why}"
+        use = SystemSettings(config).use(section) if section in ("retriever", "searcher") else ""
+        if use == _given.USE:
+            return f"[{section}] stays as it is: its texts come with the questions"
+        if section == "retriever" and "use" in values and use not in INSIDE[section]:
+            return f"[{section}] stays as it is: what '{use}' finds need not be in the index"
         if why := next((why for detail in texts(values) if (why := _named(section, *detail, config, outside))), ""):
             return why
     changed = {section: {**config.get(section, {}), **values} for section, values in patch.items()}
@@ -167,15 +170,6 @@ def revert(folder: Path, file: Path) -> Path:
         write_bytes(file, before)
     (folder / APPLIED).unlink()
     return file
-
-
-def _fixed(section: str, values: Mapping[str, Any], settings: SystemSettings) -> str:
-    """The reason why no patch may set this section now; empty: one may."""
-    use = settings.use(section) if section in ("retriever", "searcher") else ""
-    if use == _given.USE:
-        return "its texts come with the questions"
-    alien = section == "retriever" and "use" in values and use not in INSIDE[section]
-    return f"what '{use}' finds need not be in the index" if alien else ""
 
 
 def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside: bool) -> str:

@@ -53,13 +53,11 @@ def lines(path: Path, problems: Problems) -> list[str]:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     if 2 * data.count(b"\r\n") > data.count(b"\n"):
         data = data.replace(b"\r\n", b"\n")
-    parts = data.removesuffix(b"\n").split(b"\n") if data else []
-    return [_decoded(part, f"{path.name}, line {number}", problems) for number, part in enumerate(parts, start=1)]
-
-
-def _decoded(data: bytes, place: str, problems: Problems) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        problems.add("lines that are not UTF-8; read as Windows-1252", place)
-        return data.decode("cp1252", errors="replace")
+    found = []
+    for number, part in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], start=1):
+        try:
+            found.append(part.decode())
+        except UnicodeDecodeError:
+            problems.add("lines that are not UTF-8; read as Windows-1252", f"{path.name}, line {number}")
+            found.append(part.decode("cp1252", errors="replace"))
+    return found

@@ -45,7 +45,9 @@ def token_f1(answer: str, golds: Sequence[str]) -> float:
     """Harmonic mean of the share of its words that are the gold's and of the gold's that it says, articles apart; of
     several golds the best (Rajpurkar et al. 2016, but for our word boundaries). In [0, 1]; 0 without words in common.
     """
-    return max((_overlap(_bag(answer), _bag(gold)) for gold in golds), default=0.0)
+    texts = ([word for word in words(text) if word not in _ARTICLES] for text in (answer, *golds))
+    mine, *others = map(Counter, texts)
+    return max((2 * (mine & one).total() / max(1, mine.total() + one.total()) for one in others), default=0.0)
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:
@@ -156,15 +158,6 @@ def figure(statistic: Statistic, counts: npt.NDArray[np.uint16]) -> tuple[Figure
     low, high = percentiles(drawn) or (None, None)
     undefined = statistic.undefined if value is None else ""
     return Figure(value, low, high, len(statistic.questions), undefined), drawn
-
-
-def _bag(text: str) -> Counter[str]:
-    return Counter(word for word in words(text) if word not in _ARTICLES)
-
-
-def _overlap(answer: Counter[str], gold: Counter[str]) -> float:
-    same = (answer & gold).total()
-    return 2 * same / (answer.total() + gold.total()) if same else 0.0
 
 
 def items(questions: Ints | None, count: int) -> tuple[Ints, str]:

@@ -313,7 +313,7 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
             mean = "" if one.mean is None else f"{one.mean:.2f}"
             interval = "" if one.low is None else f"{one.low:.2f} to {one.high:.2f}"
             cells = [title(one.metric, metrics), mean, interval, one.scored, one.unscored, one.level or ""]
-            yield f"| {' | '.join(map(str, cells))} |"
+            yield "|" + "".join(f" {cell} |" if cell != "" else " |" for cell in cells)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")
