@@ -52,13 +52,10 @@ def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> No
 
 
 def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> None:
-    """Labels of records that nobody judged, and records that were left unscored."""
+    """Labels of records that nobody judged, records that were left unscored, and figures that are not defined."""
     said = " ".join(surefoot("agree", run, ratings(here, "context_recall", 40)).out.split())
     assert "context_recall: 10 labels are of records without a score to hold them against" in said
     assert "context_recall j: 1 that have a label were left unscored, and are in no figure" in said
-
-
-def test_a_figure_that_is_not_defined_says_why(surefoot: Surefoot, run: Path, here: Path) -> None:
     rows = [{"id": f"r{n}", "metric": "factuality", "rating": 3} for n in range(5)]
     said = " ".join(surefoot("agree", run, labels(here, *rows)).out.split())
     assert "factuality j: no Kendall τ-b: all are tied" in said

@@ -49,17 +49,6 @@ def test_doctor_finds_nothing_wrong_where_all_is_well(indexed: Callable[..., Any
     assert "scripted" in found["language model"]
 
 
-def test_doctor_names_the_extra_of_a_format_and_finds_nothing_wrong(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who has no such files needs none."""
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.xlsx", raising=False)
-    done = surefoot("doctor")
-    assert "; for .xlsx run: pip install 'surefoot[formats]'" in lines(done.out)["loaders"]
-    assert "✓ loaders" in done.out
-
-
 def test_doctor_has_no_tick_for_an_index_without_passages(surefoot: Callable[..., Any], here: Path) -> None:
     """As when nothing of the only file could be read: each question would be refused."""
     (here / "library" / "bad.pdf").write_bytes(b"no pdf")
@@ -79,19 +68,6 @@ def test_doctor_says_what_to_do_where_something_is_wrong(surefoot: Callable[...,
     assert "pipeline" in lines(done.out)
 
 
-def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
-    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the first such file does, with the line that installs it; a library that is there is not complained of."""
-    monkeypatch.setitem(sys.modules, "pypdfium2", None)
-    monkeypatch.delitem(sys.modules, "surefoot.documents.loaders.pdf", raising=False)
-    done = surefoot("doctor")
-    assert done.code == 1
-    assert lines(done.out)["loaders"].startswith("cannot read .pdf (")
-    assert "pypdfium2" in lines(done.out)["loaders"]
-    assert lines(done.out)["loaders"].endswith("run: pip install surefoot")
-
-
 def test_doctor_wants_room_for_the_models(here: Path) -> None:
     """It says how much, and where."""
     (found,) = [one for one in doctor.examine(read(), disk=1e18) if one.name == "disk"]
@@ -99,14 +75,36 @@ def test_doctor_wants_room_for_the_models(here: Path) -> None:
     assert "make room for 1000000000000 MB" in found.found
 
 
+@pytest.mark.parametrize(
+    ("library", "loader", "words"),
+    [
+        ("openpyxl", "xlsx", "; for .xlsx run: pip install 'surefoot[formats]'"),
+        ("pypdfium2", "pdf", "cannot read .pdf (import of pypdfium2 halted"),
+    ],
+)
+def test_doctor_names_the_files_that_cannot_be_read_for_want_of_a_library(
+    surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, library: str, loader: str, words: str
+) -> None:
+    """With the line that installs it. Who has no files of an extra needs none: that is no fault."""
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"surefoot.documents.loaders.{loader}", raising=False)
+    done = surefoot("doctor")
+    assert words in lines(done.out)["loaders"]
+    assert ("✓ loaders" in done.out) == (library == "openpyxl")
+    assert "pip install" in lines(done.out)["loaders"]
+
+
 def test_doctor_finds_a_damaged_model(indexed: Callable[..., Any], here: Path) -> None:
-    """Whether it is wanted or not, with the line that mends it."""
+    """Whether it is wanted or not, with the line that mends it; one of the right size may hold something else."""
     model = registry.REGISTRY["minilm-int8"]
     (here / "models").mkdir()
     (here / "models" / model.file).write_text("short")
     done = indexed("doctor")
     assert done.code == 1
     assert "surefoot models pull minilm-int8" in lines(done.out)["model minilm-int8"]
+    with (here / "models" / model.file).open("wb") as file:
+        file.truncate(model.size)
+    assert lines(indexed("doctor", "--deep").out)["model minilm-int8"].startswith("its sha256 is")
 
 
 def test_doctor_reads_the_whole_index_where_it_is_asked_to(indexed: Callable[..., Any], here: Path) -> None:
@@ -119,15 +117,6 @@ def test_doctor_reads_the_whole_index_where_it_is_asked_to(indexed: Callable[...
     done = indexed("doctor", "--deep")
     assert done.code == 1
     assert "--rebuild" in lines(done.out)["index"]
-
-
-def test_doctor_reads_the_model_files_where_it_is_asked_to(indexed: Callable[..., Any], here: Path) -> None:
-    """One of the right size may hold something else."""
-    model = registry.REGISTRY["minilm-int8"]
-    (here / "models").mkdir()
-    with (here / "models" / model.file).open("wb") as file:
-        file.truncate(model.size)
-    assert lines(indexed("doctor", "--deep").out)["model minilm-int8"].startswith("its sha256 is")
 
 
 def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Callable[..., Any]) -> None:

@@ -38,29 +38,19 @@ def commands(text: str) -> list[list[str]]:
     return [shlex.split(line) for line in text.splitlines() if line.startswith("    surefoot ")]
 
 
-def test_recipes_are_listed(empty: Path, surefoot: Surefoot) -> None:
-    """Each with what it is; nothing is written."""
+def test_recipes_are_listed_and_written_and_say_what_to_do(empty: Path, surefoot: Surefoot) -> None:
+    """What is printed stands in the file, too. A configuration that is there stays, unless it is written over."""
     listed = surefoot("recipe").out
     assert [line.split()[0] for line in listed.splitlines()] == sorted([*PAPERS, *AGENTS])
     assert not (empty / "surefoot.toml").exists()
-
-
-def test_a_recipe_is_written_and_says_what_to_do(empty: Path, surefoot: Surefoot) -> None:
-    """What is printed stands in the file, too."""
     printed = surefoot("recipe", "paper-popqa").out
     assert (empty / "surefoot.toml").read_text() == recipes()["paper-popqa"]
     assert all(line in printed for line in lines_to_print(recipes()["paper-popqa"]))
-    assert "models/crag-evaluator/" in printed
-
-
-def test_a_configuration_that_is_there_stays(here: Path, surefoot: Surefoot) -> None:
-    """Unless it is to be written over."""
-    (here / "surefoot.toml").write_text("# mine")
     refused = surefoot("recipe", "agentic")
-    assert (refused.code, (here / "surefoot.toml").read_text()) == (2, "# mine")
+    assert (refused.code, (empty / "surefoot.toml").read_text()) == (2, recipes()["paper-popqa"])
     assert "--overwrite" in refused.err
     assert surefoot("recipe", "agentic", "--overwrite").code == 0
-    assert (here / "surefoot.toml").read_text() == recipes()["agentic"]
+    assert (empty / "surefoot.toml").read_text() == recipes()["agentic"]
 
 
 @pytest.mark.parametrize("name", recipes())

@@ -62,41 +62,20 @@ def call(tool: Any, **arguments: Any) -> ToolMessage:
 
 
 class TestRetriever(RetrieversIntegrationTests):
-    @property
-    def retriever_constructor(self) -> type[SurefootRetriever]:
-        return SurefootRetriever
-
-    @property
-    def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"pipeline": SHELF.but(retriever=Many())}
-
-    @property
-    def retriever_query_example(self) -> str:
-        return QUESTION
+    retriever_constructor = SurefootRetriever
+    retriever_constructor_params = {"pipeline": SHELF.but(retriever=Many())}
+    retriever_query_example = QUESTION
 
 
 class AskTool:
-    @property
-    def tool_constructor(self) -> type[SurefootAskTool]:
-        return SurefootAskTool
-
-    @property
-    def tool_constructor_params(self) -> dict[str, Any]:
-        return {"pipeline": SHELF}
-
-    @property
-    def tool_invoke_params_example(self) -> dict[str, Any]:
-        return {"question": QUESTION}
+    tool_constructor = SurefootAskTool
+    tool_constructor_params = {"pipeline": SHELF}
+    tool_invoke_params_example = {"question": QUESTION}
 
 
 class GradeTool:
-    @property
-    def tool_constructor(self) -> type[SurefootGradeTool]:
-        return SurefootGradeTool
-
-    @property
-    def tool_invoke_params_example(self) -> dict[str, Any]:
-        return {"question": QUESTION, "texts": [GOOD, POOR]}
+    tool_constructor = SurefootGradeTool
+    tool_invoke_params_example = {"question": QUESTION, "texts": [GOOD, POOR]}
 
 
 class TestAskTool(AskTool, ToolsUnitTests):

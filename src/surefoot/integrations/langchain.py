@@ -156,12 +156,12 @@ class SurefootAskTool(BaseTool):
     pipeline: InstanceOf[Pipeline]
 
     def _run(self, question: QuestionText) -> tuple[str, Trace]:
-        with _told():
+        with _tool_errors():
             trace = self.pipeline.run(question)
         return in_words(trace), trace
 
     async def _arun(self, question: QuestionText) -> tuple[str, Trace]:
-        with _told():
+        with _tool_errors():
             trace = await self.pipeline.arun(question)
         return in_words(trace), trace
 
@@ -179,13 +179,13 @@ class SurefootGradeTool(BaseTool):
     def _run(self, question: QuestionText, texts: Texts) -> tuple[str, tuple[Grade, ...]]:
         if not 1 <= len(texts) <= MOST_TEXTS:
             raise ToolException(f"texts must be a list of 1 to {MOST_TEXTS} texts")
-        with _told():
+        with _tool_errors():
             grades = (self.pipeline or correction).grade(question, texts)
         return "\n".join(f"{one.passage_id}. {grade_in_words(one)}" for one in grades), grades
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _tool_errors() -> Iterator[None]:
     """Raise an error as a model reads it. Nobody waits for the end of a question that was cancelled."""
     try:
         yield

@@ -34,12 +34,12 @@ SCHEME = "surefoot://"
 TEXT = "text/plain"
 
 
-class _Asking(Body):
+class _WithQuestion(Body):
     question: str
     """Complete in itself: no earlier message is known."""
 
 
-class Question(_Asking):
+class Question(_WithQuestion):
     """A question that documents may answer."""
 
     collection: str | None = None
@@ -55,7 +55,7 @@ class RetrieveInput(Question):
     """The number of passages, from 1 to 20."""
 
 
-class GradeInput(_Asking):
+class GradeInput(_WithQuestion):
     """A question, and texts that may answer it."""
 
     texts: Annotated[tuple[str, ...], Field(min_length=1, max_length=100)]
