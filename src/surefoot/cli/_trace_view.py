@@ -99,7 +99,9 @@ def _first_hint(name: str) -> bool:
 def whole(trace: Trace, shown: int = 10) -> RenderableType:
     """Everything a trace holds, as `surefoot trace` shows it."""
     question = line("Question", Text(plain(trace.question), style="bold"))
-    found = *_graded(trace, shown), *_missing(trace), *_searched(trace), _refined(trace, shown), *_conflicts(trace)
+    facts = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
+    missing = (line("" if number else "Missing", Text(fact)) for number, fact in enumerate(facts))
+    found = *_graded(trace, shown), *missing, *_searched(trace), _refined(trace, shown), *_conflicts(trace)
     why = [*_drafts(trace.answer), *factors(trace.answer)] if trace.answer else []
     return Group(question, *_read_as(trace), *found, answered(trace), *why, steps(trace), _footer(trace))
 
@@ -169,12 +171,6 @@ def _decision(decision: Decision) -> RenderableType:
     if decision.margin is not None:
         text.append(f", by {number(decision.margin)}", style="not bold dim")
     return line("Decision", text)
-
-
-def _missing(trace: Trace) -> list[RenderableType]:
-    """Facts that the rewriter found missing."""
-    missing = dict.fromkeys(plain(one.missing) for one in trace.rewritten if one.missing)
-    return [line("Missing" if n == 0 else "", Text(what)) for n, what in enumerate(missing)]
 
 
 def _searched(trace: Trace) -> list[RenderableType]:

@@ -14,15 +14,6 @@ from surefoot.components import components as all_components
 from surefoot.config.doctor import examine
 
 
-def _list_components() -> None:
-    rows, role = [], ""
-    for component in all_components():
-        about = Text(plain(component.missing or component.about), style="yellow" if component.missing else "")
-        rows.append(("" if component.role == role else component.role, component.name, component.origin, about))
-        role = component.role
-    out.print(tabled(["Role", "use =", "From", "What it is"], [], rows))
-
-
 def doctor(
     index: IndexFile = None,
     config: ConfigFile = None,
@@ -34,7 +25,12 @@ def doctor(
 ) -> None:
     """Check models, index, endpoint and disk, and say what to do; code 1: a fault."""
     if components:
-        _list_components()
+        rows, role = [], ""
+        for one in all_components():
+            about = Text(plain(one.missing or one.about), style="yellow" if one.missing else "")
+            rows.append(("" if one.role == role else one.role, one.name, one.origin, about))
+            role = one.role
+        out.print(tabled(["Role", "use =", "From", "What it is"], [], rows))
         return
     checks = examine(configured(config, settings, index), deep)
     for check in checks:

@@ -124,7 +124,9 @@ class Collections:
 
         folder = self.uploads(name).absolute()  # a relative one would be part of the files' paths in the index
         if not any(folder.glob("*")):  # a build would rather stop than empty an index
-            self._empty(name)
+            if index := self.index(name):
+                for file in sorted({one.file for one in index.documents() if one.file.startswith(f"{UPLOADS}/")}):
+                    index.delete(file, patience=PATIENCE)
             return ()
         fields = upload_fields(folder)
         built = build(
@@ -137,12 +139,6 @@ class Collections:
             on_progress=report,
         )
         return tuple(Unread(Path(path).name, reason) for path, reason in built.skipped)
-
-    def _empty(self, name: str) -> None:
-        if index := self.index(name):
-            files = {document.file for document in index.documents()}
-            for file in sorted(file for file in files if file.startswith(f"{UPLOADS}/")):
-                index.delete(file, patience=PATIENCE)
 
     def uploaded(self) -> tuple[str, ...]:
         """The collections that somebody has uploaded files to."""

@@ -123,7 +123,12 @@ def stream(events: AsyncIterator[Any]) -> EventSourceResponse:
 
 async def awaited(request: Request, ticket: Ticket[T]) -> T:
     """The result of a ticket, which is cancelled as soon as the client leaves."""
-    result, gone = asyncio.ensure_future(ticket.result()), asyncio.ensure_future(_gone(request))
+
+    async def leave() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    result, gone = asyncio.ensure_future(ticket.result()), asyncio.ensure_future(leave())
     try:
         await asyncio.wait((result, gone), return_when=asyncio.FIRST_COMPLETED)
         if not result.done():
@@ -132,8 +137,3 @@ async def awaited(request: Request, ticket: Ticket[T]) -> T:
     finally:
         gone.cancel()
         result.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

@@ -17,7 +17,7 @@ from surefoot.server.history import ConversationLine, TraceLine
 from surefoot.server.http import HTML, Body, JsonRoute, awaited, reply
 from surefoot.server.problems import invalid, missing
 from surefoot.server.questions import public_trace
-from surefoot.server.service import Caller, RequestCaller
+from surefoot.server.service import RequestCaller
 from surefoot.types import Answer, Attribution, Trace
 from surefoot.types.errors import UsageError
 from surefoot.web import shared
@@ -111,16 +111,15 @@ def get_conversation(id: str, caller: RequestCaller) -> Response:
     for name in caller.visible():
         if turns := caller.service.conversations.turns(name, id):
             marks = caller.service.feedback.marks(name, {turn.trace for turn in turns})
-            traces = [_trace(caller, name, turn.trace, turn.question, turn.answer) for turn in turns]
+            traces = [  # of a trace that is deleted already, the question and the answer
+                caller.service.traces.find(name, turn.trace)
+                or Trace(turn.trace, turn.question, answer=Answer(turn.answer))
+                for turn in turns
+            ]
             about = {"id": id, "title": turns[0].question, "collection": name}
-            return reply({**about, "turns": traces, "feedback": marks})
+            public = [public_trace(trace, caller.trusted_client) for trace in traces]
+            return reply({**about, "turns": public, "feedback": marks})
     raise missing("conversation")
-
-
-def _trace(caller: Caller, collection: str, id: str, question: str, answer: str) -> Trace:
-    """The turn's trace; of one that is deleted already, the question and the answer."""
-    stored = caller.service.traces.find(collection, id)
-    return public_trace(stored or Trace(id, question, answer=Answer(answer)), caller.trusted_client)
 
 
 @router.delete("/conversations/{id}", status_code=204)
