@@ -143,9 +143,9 @@ def _bars(passages: Sequence[Passage], grades: Sequence[Grade], shown: int) -> R
     table = _columns(BAR, 3, 4)
     ranked = sorted(zip(passages, grades, strict=True), key=lambda pair: -_height(pair[1]))
     for passage, grade in ranked[:shown]:
-        colour = COLOUR[grade.label]
+        colour, eighths = COLOUR[grade.label], round(max(0.0, min(1.0, _height(grade))) * BAR * 8)
         table.add_row(
-            _bar(_height(grade), colour),
+            Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style=colour),
             Text(chance(grade), style=colour),
             Text(plain(passage.title.rpartition(" › ")[2] or passage.text), style=_STYLE[passage.source]),
             Text(plain(" · ".join(filter(None, (passage.via, grade.reason)))), style="dim"),
@@ -232,11 +232,6 @@ def _footer(trace: Trace) -> RenderableType:
         _plural(sum(step.calls for step in trace.steps), "model call"),
     )
     return Text(" · ".join(parts), style="dim")
-
-
-def _bar(share: float, colour: str) -> Text:
-    eighths = round(max(0.0, min(1.0, share)) * BAR * 8)
-    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style=colour)
 
 
 def _height(grade: Grade) -> float:

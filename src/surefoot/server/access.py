@@ -74,7 +74,7 @@ class AccessMiddleware:
 
     def _admitted(self, scope: MutableMapping[str, Any]) -> Key | None:
         headers, path = Headers(scope=scope), scope["path"]
-        if self._hosts is not None and _host_name(f"//{headers.get('host', '')}") not in self._hosts:
+        if self._hosts is not None and _host_name(headers.get("host", "")) not in self._hosts:
             message = "the server does not go by this name; use http://localhost, or set [server] name to its own"
             raise Problem(421, "host", message)
         if key := self._header_key(headers.get("authorization", "")):
@@ -112,9 +112,9 @@ def _check_origin(headers: Headers, path: str) -> None:
         raise Problem(403, "origin", "a page of another site may not ask here; use a key, or the page of this server")
 
 
-def _host_name(address: str) -> str:
+def _host_name(host: str) -> str:
     try:
-        return (urlsplit(address).hostname or "").rstrip(".")
+        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
     except ValueError:
         return ""
 

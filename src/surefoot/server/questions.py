@@ -169,14 +169,11 @@ async def _events(ticket: Ticket[Trace], queue: asyncio.Queue[dict[str, Any] | N
     try:
         while (event := await queue.get()) is not None:
             yield ServerSentEvent(**event)
-        yield _last(task)
+        if isinstance(error := task.exception(), Exception):
+            problem = problem_of(error)
+            value = {"status": problem.status_code, "code": problem.code, "message": problem.detail}
+            yield ServerSentEvent(json.dumps({"value": value}), event="error")
+        else:
+            yield ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")
     finally:
         task.cancel()
-
-
-def _last(task: asyncio.Future[Trace]) -> ServerSentEvent:
-    if isinstance(error := task.exception(), Exception):
-        problem = problem_of(error)
-        value = {"status": problem.status_code, "code": problem.code, "message": problem.detail}
-        return ServerSentEvent(json.dumps({"value": value}), event="error")
-    return ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")
