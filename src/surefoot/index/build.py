@@ -295,7 +295,7 @@ class _Build:
         if reading.same:
             return loaded(known.problems)
         for key in old.keys() - seen:
-            self._intake.remove(old[key].rowid)
+            self._intake.remove(old[key][0])
         # A file of bad rows must fill neither index nor screen.
         rest = len(problems) - _TOLD
         return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems

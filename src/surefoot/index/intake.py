@@ -56,11 +56,8 @@ class StoredFile(NamedTuple):
     """Fields that whoever indexed it gave to all its documents."""
 
 
-class Held(NamedTuple):
-    """A document as the index has it."""
-
-    rowid: int
-    hash: bytes
+Held = tuple[int, bytes]
+"""A document as the index has it: its row, and the hash of its content and fields."""
 
 
 class Intake:
@@ -99,7 +96,7 @@ class Intake:
     def held(self, file: int) -> dict[str, Held]:
         """The documents of a file by key."""
         rows = self._db.execute("SELECT key, rowid, hash FROM documents WHERE file = ?", (file,))
-        return {key: Held(rowid, hash) for key, rowid, hash in rows}
+        return {key: (rowid, hash) for key, rowid, hash in rows}
 
     def put(self, document: CutDocument, file: StoredFile, old: Held | None) -> str:
         """Put a document in, in place of its former version; its id."""
@@ -108,10 +105,10 @@ class Intake:
         meta, faults = usable({**file.meta, **{key: v for key, v in document.meta.items() if key not in file.meta}})
         self.notes += [(file.path, fault) for fault in faults]
         digest = blake2b(document.digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
-        if old and old.hash == digest:
+        if old and old[1] == digest:
             return id
         if old:
-            self.remove(old.rowid)
+            self.remove(old[0])
             self.documents["removed"] -= 1
         self.documents["updated" if old else "added"] += 1
         fields = {"file": file.rowid, "key": document.key, "id": id, "title": document.title[:LONGEST_TITLE]}
@@ -133,8 +130,8 @@ class Intake:
 
     def remove_file(self, file: int) -> None:
         """Take a file out, with all its documents."""
-        for document in self.held(file).values():
-            self.remove(document.rowid)
+        for document, _ in self.held(file).values():
+            self.remove(document)
         self._db.execute("DELETE FROM main.files WHERE rowid = ?", (file,))
 
     def add(self, documents: Iterable[Document], file: str) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class Network:
     ) -> None:
         if min(expires, spacing, retries) < 0 or seconds <= 0:
             raise ConfigError("[network] seconds must be more than 0, and expires, spacing and retries not less")
-        if not _sendable(contact):
+        if not (contact.isascii() and contact.isprintable()):
             raise ConfigError(f"[network] contact must be plain ASCII, for a header carries it; it is {contact!r}")
         self._agent = f"surefoot/{version('surefoot')}" + (f" ({contact})" if contact else "")
         self._guard = Guard(allow)
@@ -147,10 +147,8 @@ def _worth_keeping(reply: Reply, ask: Ask) -> bool:
 
 def _headers(named: Mapping[str, str] | None) -> dict[str, str]:
     headers = dict(named or {})
-    if unfit := [name for name, value in headers.items() if not _sendable(value)]:  # the value is not shown
+    if unfit := [
+        name for name, value in headers.items() if not (value.isascii() and value.isprintable())
+    ]:  # the value is not shown
         raise ConfigError(f"the header {unfit[0]} cannot be sent: what it is to hold is not plain ASCII on one line")
     return headers
-
-
-def _sendable(text: str) -> bool:
-    return text.isascii() and (text.isprintable() or not text)

@@ -76,7 +76,7 @@ class JsonEndpoint:
 
     def nonsense(self, what: str, body: object) -> EndpointError:
         """The error for an answer that is none; `what` follows the word "sent"."""
-        quoted = f": {self._excerpt(body)}" if body else ""
+        quoted = f": {excerpt(str(body), self._key)}" if body else ""
         return self._error(f"sent {what}{quoted}", "is base_url an OpenAI-compatible endpoint? run: surefoot doctor")
 
     def broken(self, how: str) -> EndpointError:
@@ -106,7 +106,7 @@ class JsonEndpoint:
             except httpx.TransportError as error:
                 if last or isinstance(error, httpx.TimeoutException):
                     remedy = "start it, or check base_url; then run: surefoot doctor"
-                    down = self._error(f"cannot be reached ({self._excerpt(error)})", remedy, cause=error)
+                    down = self._error(f"cannot be reached ({excerpt(str(error), self._key)})", remedy, cause=error)
                     raise self._failed(error, down) from error
             else:
                 if last or (response.status_code != 429 and response.status_code < 500):
@@ -142,7 +142,7 @@ class JsonEndpoint:
             raise self.nonsense("no JSON", body.decode(errors="replace")) from error
         if isinstance(value, dict) and (fault := value.get("error")):
             message = fault.get("message") if isinstance(fault, dict) else None
-            raise self.broken(f"with {self._excerpt(message or fault)}")
+            raise self.broken(f"with {excerpt(str(message or fault), self._key)}")
         return value
 
     def _status(self, response: httpx.Response) -> EndpointError:
@@ -152,7 +152,7 @@ class JsonEndpoint:
         hint = hints.get(response.status_code, "run: surefoot doctor")
         if response.is_redirect:
             hint = "redirects are not followed: set base_url to the address that answers"
-        return self._error(f"answered HTTP {response.status_code} ({self._excerpt(body)})", hint, response)
+        return self._error(f"answered HTTP {response.status_code} ({excerpt(str(body), self._key)})", hint, response)
 
     def _failed(self, error: Exception, otherwise: EndpointError) -> EndpointError:
         if not isinstance(error, httpx.TimeoutException):
@@ -168,9 +168,6 @@ class JsonEndpoint:
         status, wait = (response.status_code, retry_after(response.headers)) if response else (None, None)
         reached = not isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
         return EndpointError(f"the endpoint {self._where} {what}; {remedy}", status, wait, reached)
-
-    def _excerpt(self, body: object) -> str:
-        return excerpt(str(body), self._key)
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

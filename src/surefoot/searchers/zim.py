@@ -148,9 +148,8 @@ class Lookup:
     def _disambiguates(self, title: str, path: str) -> bool:
         """True where "X (disambiguation)" leads to the page, as on Wikipedia for every disambiguation page."""
         longer = f"{title.removesuffix(' (disambiguation)')} (disambiguation)"
-        if not self._archive.has_entry_by_title(longer):
-            return False
-        return bool(self._archive.get_entry_by_title(longer).get_item().path == path)
+        there = self._archive.has_entry_by_title(longer)
+        return bool(there and self._archive.get_entry_by_title(longer).get_item().path == path)
 
     def _links(self, page: Page) -> Iterator[tuple[str, str]]:
         """The title behind the first link of each line, and the line."""
