@@ -27,6 +27,7 @@ from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, counting, out, plain, pulling, write_json
 from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
+from surefoot.config.trust import place
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.questions import Example, inside, outside
 from surefoot.evaluate.ask.runs import OnDone
@@ -38,10 +39,10 @@ from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
 from surefoot.text.words import content_words, sentences
 from surefoot.types import Assertion, Message, Passage, Trace
-from surefoot.types.errors import ComponentError
+from surefoot.types.errors import ComponentError, UsageError
 from surefoot.types.protocols import LLM, Verifier
 from surefoot_lab import qa
-from surefoot_lab.cli._options import DataFile, JsonFile, data_of
+from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.figures import Share, counted
 from surefoot_lab.report import Form, Table, interval, percent, share, show
 
@@ -213,7 +214,9 @@ def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any
 
 def facts(
     runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot lab qa` kept.")],
-    data: DataFile = None,
+    data: Annotated[
+        Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
+    ] = None,
     verifier: Annotated[
         bool,
         Option("--verifier", help="Let the configured verifier judge, sentence by sentence, without a model call."),
@@ -233,7 +236,9 @@ def facts(
     reports = []
     for folder in (inner for each in runs for inner in store.runs(each)):
         about, traces = recorded(folder)
-        loaded = questions.load(data or data_of(folder, about))
+        if not data and not about.get("data"):
+            raise UsageError(f"{folder} does not say on which data it was run; name them with --data")
+        loaded = questions.load(data or place(str(about["data"]), "--data"))
         remarks(problem for problem in loaded.problems if not problem.what.startswith("no gold answer"))
         queries = [example for example in loaded.examples if example.id in traces]
         with counting(folder.name) as on_done:

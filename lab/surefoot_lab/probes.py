@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -31,7 +31,6 @@ from surefoot.text.words import (
     without,
 )
 from surefoot_lab.datasets.pairs import LabelledPair, holds
-from surefoot_lab.renaming import renamed
 
 Expectation = Literal["falls", "holds", "low", "reported"]
 """falls: the passage no longer answers; holds: it still does; low: it still does not; reported: nothing is asked."""
@@ -335,6 +334,26 @@ def _about(pair: LabelledPair, mine: str, other: str) -> Made:
     if not holds(pair.passage, [mine]):
         return "the passage does not name what the question is about"
     return _with(pair, renamed(pair.passage.text, mine, other), renamed(pair.passage.title, mine, other))
+
+
+def renamed(text: str, mine: str, other: str) -> str:
+    """The text with another name: the whole name is replaced, with or without words in its midst, and its last word
+    alone by the other's last word."""
+    by = dict.fromkeys(places(mine, text), other)
+    for pattern, new in _other_forms(mine, other):
+        for match in re.finditer(rf"(?<!\w){pattern}(?!\w)", text):
+            if not any(start < match.end() and match.start() < end for start, end in by):
+                by[match.span()] = new
+    return replaced(text, by)
+
+
+def _other_forms(mine: str, other: str) -> Iterator[tuple[str, str]]:
+    """Patterns of other forms of a name, each with its replacement: with more words in its midst, and the last word
+    alone."""
+    first, last = re.escape(mine.split()[0]), re.escape(mine.split()[-1])
+    if last[:1].isupper():
+        yield rf"{first}(?:\s+[^\W\d_a-z][\w.'’-]*){{1,3}}\s+{last}", other
+        yield last, other.split()[-1]
 
 
 def _asked_of(question: str, mine: str, other: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil
@@ -14,7 +14,6 @@ from typing import Any
 from surefoot.cli._console import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
-from surefoot.evaluate.ask.runs import Arm
 from surefoot.stats.figures import Figure, Paired, figure, mcnemar, mean, resampled
 from surefoot.types import Action, Trace
 from surefoot_lab.figures import Share, counted, difference, recall_at, relative, risk_area
@@ -81,11 +80,6 @@ DIFFERENCES: dict[str, Form] = {
     "only second": count,
     "p": chance,
 }
-
-
-def reports(examples: Sequence[Example], queries: Iterable[tuple[Arm, Sequence[Trace]]]) -> list[QAReport]:
-    """A report an arm, from what `runs.run` yields for these questions."""
-    return [report(arm.name, examples, traces) for arm, traces in queries]
 
 
 def report(name: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
@@ -236,11 +230,6 @@ def tables(reports: Sequence[QAReport]) -> list[Table]:
         ),
     ]
     return [table for table in made if table.rows]
-
-
-def summary(tables: Sequence[Table], several: bool) -> list[Table]:
-    """The tables to print: of several methods those that hold them against each other."""
-    return [table for table in tables if not several or table.name in ("methods", "answers", "differences", "rules")]
 
 
 def by_type(one: QAReport, rule: str) -> dict[str, dict[str, Share]]:

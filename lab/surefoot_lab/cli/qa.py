@@ -92,7 +92,8 @@ def qa(
         raise UsageError("--figure draws types and actions of one method; name one")
     examples, about = queries.loaded.examples, {**queries.about, "config": queries.config}
     with questions.spread(queries.config, workers) as ask, counting("questions") as on_done:
-        reports = bench_qa.reports(examples, runs.run(arms, examples, ask, queries.folder, about, on_done))
+        asked = runs.run(arms, examples, ask, queries.folder, about, on_done)
+    reports = [bench_qa.report(arm.name, examples, traces) for arm, traces in asked]
     known = {"format": queries.loaded.format, "problems": to_json(queries.loaded.problems), "top": top}
     tables = bench_qa.tables(reports)
     whole = {**about, **known, "environment": manifest.environment()}
@@ -100,7 +101,8 @@ def qa(
     if picture:
         draw = partial(pictures.robustness, reports) if worse else partial(pictures.types_and_actions, reports[0])
         draw(str(data), picture)
-    show(bench_qa.summary(tables, len(reports) > 1))
+    beside = ("methods", "answers", "differences", "rules")
+    show(table for table in tables if len(reports) == 1 or table.name in beside)
     for stage in dict.fromkeys(one.change.removeprefix("without ") for one in reports if one.change[:8] == "without "):
         out.say(f"without {stage}: {STAGES[stage].instead}", "dim")
     questions.kept_in(queries.folder)

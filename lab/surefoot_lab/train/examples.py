@@ -15,7 +15,7 @@ from surefoot.evaluate.ask.questions import hashed
 from surefoot.text import toml_values
 from surefoot.text.words import bare, fold, places_of, sentences, without, words
 from surefoot.types.errors import ConfigError
-from surefoot_lab.renaming import renamed
+from surefoot_lab.probes import renamed
 
 T = TypeVar("T")
 Row = dict[str, Any]

@@ -109,3 +109,20 @@ def test_evidence_is_found_without_white_space_tags_and_signs(text: str) -> None
     """Lost spaces, tables and tags do not hide it."""
     assert held(question(), ["nothing", text])
     assert not held(question(), ["nothing", "95 degrees by de", "fault"])
+
+
+HOME = Path(__file__).parents[3]
+ROWS: list[dict[str, Any]] = [
+    json.loads(line) for line in (HOME / "examples/manual/questions.jsonl").read_text(encoding="utf-8").splitlines()
+]
+PAGES = " ".join(
+    " ".join(page.read_text(encoding="utf-8").split())
+    for page in (HOME / "README.md", *sorted((HOME / "docs").rglob("*.md")))
+)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+def test_a_gold_answer_stands_in_the_pages_and_none_where_none_is_there(row: dict[str, Any]) -> None:
+    """A page that changes a figure changes the gold answer with it; otherwise the right answer would count as wrong."""
+    assert bool(row["answers"]) == (row["prop"] != "not there")
+    assert not row["answers"] or any(answer in PAGES for answer in row["answers"])
