@@ -148,7 +148,8 @@ def test_losses_are_counted_on_the_same_questions(pipeline: Pipeline, tmp_path: 
     ]
     compared = changed(arms(["crag", "none"], searches=False), ["checking"], ["fewer:0.5", "fewer:1"])
     ask = threads(pipeline.but(retriever=Given()))
-    found = qa.reports(queries, run(compared, queries, ask, tmp_path, {}, lambda done, total: None))
+    traces = run(compared, queries, ask, tmp_path, {}, lambda done, total: None)
+    found = [qa.report(arm.name, queries, one) for arm, one in traces]
     right = {one.name: one.share("match_lower").count for one in found}
     assert (right["crag"], right["crag without checking"], right["crag fewer 1"], right["none"]) == (40, 40, 0, 0)
     assert 0 < right["crag fewer 0.5"] < 40
