@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from documents.loaders import test_eml, test_epub, test_powerpoint, test_word, test_xlsx
+from documents.loaders import test_eml, test_epub, test_pdf, test_powerpoint, test_word, test_xlsx
 from surefoot.documents.loaders import Unreadable, read
 
 WHOLE = {
@@ -14,6 +14,7 @@ WHOLE = {
     "x.pptx": test_powerpoint.show(("Huts", [("Open", 0)])),
     "x.xlsx": test_xlsx.book(Huts=[["Hut", "Beds"], ["Lower", 40]]),
     "x.epub": test_epub.book({"ice.xhtml": test_epub.ICE}),
+    "x.pdf": test_pdf.pdf(test_pdf.typed("The glacier"), outline=[("Ice", 0, 700)]),
     "x.eml": test_eml.mail("Forty beds.", "<p>Other.</p>"),
 }
 NO_BOOK = test_epub.book({"ice.xhtml": test_epub.ICE}, **{"META-INF/container.xml": "<container/>"})
@@ -23,11 +24,12 @@ CUT_OFF = [(name, WHOLE[name][:-400]) for name in ("x.docx", "x.pptx", "x.xlsx",
 
 
 @pytest.mark.parametrize(
-    ("name", "content"), [*CUT_OFF, *((name, b"junk") for name, _ in CUT_OFF), ("x.epub", NO_BOOK)]
+    ("name", "content"),
+    [*CUT_OFF, *((name, b"junk") for name, _ in CUT_OFF), ("x.epub", NO_BOOK), ("x.pdf", b"%PDF-1.7 and")],
 )
 def test_a_damaged_archive_is_refused_with_what_to_do(name, content):
     """Cut off, no archive at all, or one without a book."""
-    with pytest.raises(Unreadable, match=r"damaged.*(?:save it again|convert it)"):
+    with pytest.raises(Unreadable, match=r"damaged.*(?:save it again|convert it|print it)"):
         list(read(io.BytesIO(content), name))
 
 
@@ -66,10 +68,10 @@ def test_a_file_without_text_is_refused_with_what_to_do(name):
 
 @pytest.mark.parametrize("name", WHOLE)
 @settings(max_examples=100, deadline=None)
-@given(place=st.integers(0, 10_000), junk=st.binary(min_size=1, max_size=8))
-def test_a_damaged_file_is_read_or_refused(name, place, junk):
+@given(place=st.integers(0, 10_000), junk=st.binary(min_size=1, max_size=8), cut=st.booleans())
+def test_a_damaged_file_is_read_or_refused(name, place, junk, cut):
     """Nothing that it holds gets out as another error."""
     whole = WHOLE[name]
     place %= len(whole)
     with suppress(Unreadable):
-        list(read(io.BytesIO(whole[:place] + junk + whole[place + len(junk) :]), name))
+        list(read(io.BytesIO(whole[:place] + junk + (b"" if cut else whole[place + len(junk) :])), name))
