@@ -270,8 +270,8 @@ class Builder:
         judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
-        chosen = [*diamond()] if self._judge.metrics is None else self._judge.metrics
-        chosen = chosen if metrics is None else [*metrics]
+        named = self._judge.metrics if metrics is None else metrics
+        chosen = [*diamond()] if named is None else [*named]
         if len(set(chosen)) < len(chosen):
             raise ConfigError(f"[judge] metrics must be a list of metrics, each once, not {chosen!r}")
         if found := [*judge_faults(self.config["judge"], chosen)]:

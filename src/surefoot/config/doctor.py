@@ -86,14 +86,13 @@ def _loaders() -> str:
 def _models(config: Config, deep: bool) -> Iterator[Checkup]:
     wanted = _wanted(config)
     for status in map(registry.verify, registry.REGISTRY) if deep else registry.status():
+        name = status.model.name
         if status.state == "damaged":
-            yield Checkup(
-                f"model {status.model.name}", False, f"{status.reason}; run: surefoot models pull {status.model.name}"
-            )
+            yield Checkup(f"model {name}", False, f"{status.reason}; run: surefoot models pull {name}")
         elif status.state == "ready":
-            yield Checkup(f"model {status.model.name}", True, "ready, and whole" if deep else "ready")
-        elif status.model.name in wanted:
-            yield _try(f"model {status.model.name}", partial(_absent, status.model.name))
+            yield Checkup(f"model {name}", True, "ready, and whole" if deep else "ready")
+        elif name in wanted:
+            yield _try(f"model {name}", partial(_absent, name))
 
 
 def _absent(name: str) -> str:

@@ -61,7 +61,7 @@ _MACHINE = ("threads", "batch", "context", "timeout", "retries", "seconds")
 """Numbers that say how hard this machine works, and how long it waits."""
 _LABELS = ("evaluator", "fitted_on")
 """Keys that name the evaluator of thresholds. They are only compared, so any text is harmless."""
-_OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())}|bench|lab)(\.[a-z_0-9]+)+:\w+")
+_OWN = re.compile(rf"surefoot\.({'|'.join(components.ROOMS.values())})(\.[a-z_0-9]+)+:\w+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,8 @@ class Lexical:
 
     It is what it is: word overlap. It tells "about this person" from "about somebody else" well, and "says this of
     the person" from "says something else" badly. A word of a name weighs `NAME_WEIGHT` times another word; a name
-    whose words are all there but not side by side ("Henry Wemyss Feilden" for "Henry Feilden") counts
-    `SCATTERED` of its weight. No model call; thousands of pairs a
-    second.
+    whose words are all there but not side by side ("Henry Wemyss Feilden" for "Henry Feilden") counts `SCATTERED` of
+    its weight. No model call; thousands of pairs a second.
     """
 
     name: ClassVar[str] = "lexical"
