@@ -84,9 +84,21 @@ def test_thoughts_that_never_end_are_no_answer() -> None:
         assert (found.text, found.truncated, found.completion_tokens) == ("", True, 90)
 
 
-def test_a_model_that_does_not_think_may_write_the_marks_and_one_that_does_may_not_think() -> None:
-    """What it writes is its text."""
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "<think>Let me see. [3]</think>\n\n",
+        "<thinking>Let me see.</thinking>",
+        "Let me see.\n</think>\n",
+        "<|channel|>analysis<|message|>Let me see.<|end|><|start|>assistant<|channel|>final<|message|>",
+        "",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 7, 500])
+def test_thoughts_in_any_form_are_no_part_of_any_models_answer(begin: str, size: int) -> None:
+    """Whatever its name; a model that is known to think may not do so."""
     assert answer("Ola", " Vint")[0] == "Ola Vint"
-    reply = StreamedReply(100)
-    reply.take({"choices": [{"delta": {"content": "<think>a</think>b"}}]})
-    assert reply.completion("m").text == "<think>a</think>b"
+    reply, whole = StreamedReply(300), f"{begin}Guests may not vote. [1]<|return|>"
+    for n in range(0, len(whole), size):
+        reply.take({"choices": [{"delta": {"content": whole[n : n + size]}}]})
+    assert reply.completion("m").text == "Guests may not vote. [1]"

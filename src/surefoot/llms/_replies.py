@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Any, Literal
@@ -14,7 +15,11 @@ from surefoot.types import Completion, Message, Token
 _LONGEST, _SPARE = 50, 1000
 """Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
 _TOKENS = 10**9  # highest count of tokens that a server is believed
-_BEGIN, _END = "<think>", "</think>"  # around the thoughts of open models
+_OPENS = ("<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<|channel|>", "<|start|>")
+"""Beginnings of the thoughts of open models."""
+_CLOSES = r"(?:</(?:think(?:ing)?|thoughts?|reasoning)>|<\|channel\|>\s*final\s*<\|message\|>)"
+_CLOSED = re.compile(_CLOSES, re.IGNORECASE)
+_LONGEST_TAG = 40  # characters
 _BESIDE = ("reasoning_content", "reasoning")
 """Fields in which servers send the thoughts that they have taken out of the text."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
@@ -73,26 +78,37 @@ def _log(value: Any) -> float | None:
 
 
 class ThoughtFilter:
-    """Keeps the thoughts back that stand before an answer: all up to the first `</think>`.
+    """Keeps the thoughts back that stand before an answer, in the forms of open models: up to `</think>` and the like,
+    or to the final channel of harmony.
 
-    The answer of a server that takes the thoughts out itself goes through once `beside` was called; of another, whose
-    template may begin them without a `<think>`, nothing can go through before the thoughts or the answer have ended.
+    `expected`: the model thinks, and its template may begin the thoughts without a tag: nothing goes through before
+    they or the answer have ended, unless the server takes them out itself and `beside` was called. Of another model
+    what begins like thoughts is held back.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, expected: bool) -> None:
+        self._expected = expected
         self._held = ""
-        self._over = self._begun = False
+        self._over = self._begun = self._plain = False
 
     def passed(self, piece: str) -> str:
-        """As much of what has come as belongs to the answer; blank lines before it do not."""
+        """As much of what has come as belongs to the answer; blank lines behind thoughts do not."""
         if not self._over:
             self._held += piece
-            if self._held.find(_END, max(0, len(self._held) - len(piece) - len(_END))) < 0:
+            if end := _CLOSED.search(self._held, max(0, len(self._held) - len(piece) - _LONGEST_TAG)):
+                piece, self._over = self._held[end.end() :], True
+            elif self._expected or self._may_begin():
                 return ""
-            piece, self._over = self._held.partition(_END)[2], True
+            else:
+                piece, self._over, self._begun, self._plain = self._held, True, True, True
         answer = piece if self._begun else piece.lstrip()
         self._begun = self._begun or bool(answer)
         return answer
+
+    @property
+    def none(self) -> bool:
+        """True if nothing was taken for thoughts: where an end of some stands in the text, all before it was."""
+        return self._plain
 
     def beside(self) -> None:
         """The thoughts come in a field of their own."""
@@ -100,7 +116,13 @@ class ThoughtFilter:
 
     def rest(self, truncated: bool) -> str:
         """The text that was held back and is no thought. A limit with room for thoughts cuts these off, no answer."""
-        return "" if self._over or truncated or self._held.lstrip().startswith(_BEGIN) else self._held
+        if self._over or (self._expected and truncated) or self._held.lstrip().lower().startswith(_OPENS):
+            return ""
+        return self._held
+
+    def _may_begin(self) -> bool:
+        head = self._held.lstrip().lower()
+        return any(head.startswith(tag) or tag.startswith(head) for tag in _OPENS)
 
 
 class Malformed(Exception):
@@ -118,14 +140,14 @@ class Reported(Exception):
 
 class StreamedReply:
     """Gathers an answer of an OpenAI-compatible server, whole or as events of a stream. `on_text` gets each piece as it
-    comes. Halves of characters become �; two that belong together are joined. `thinks`: thoughts before the answer are
-    no part of it; the server's count of tokens has them."""
+    comes. Halves of characters become �; two that belong together are joined. Thoughts are no part of it; the server's
+    count of tokens has them. `thinks`: the model is known to think first."""
 
     def __init__(self, max_tokens: int, on_text: Callable[[str], None] | None = None, *, thinks: bool = False) -> None:
         self._most = _SPARE + _LONGEST * max_tokens
         self._max_tokens = max_tokens
         self._on_text = on_text
-        self._thoughts = ThoughtFilter() if thinks else None
+        self._thoughts = ThoughtFilter(thinks)
         self._pieces: list[str] = []
         self._tokens: list[Token] = []
         self.length = 0
@@ -152,22 +174,25 @@ class StreamedReply:
         body = choice.get(part) or {}
         if not isinstance(text := body.get("content"), str | None):
             raise Malformed("an answer that is no text")
-        if self._thoughts and any(body.get(name) for name in _BESIDE):
+        if any(body.get(name) for name in _BESIDE):
             self._thoughts.beside()
         piece = self._halves.decode((text or "").encode("utf-16-le", "surrogatepass"))
         self.length += len(piece)
         if self.length > self._most:
             raise Malformed(f"more than the {self._max_tokens} tokens that were asked for")
-        self._add(self._thoughts.passed(piece) if self._thoughts else piece)
+        self._add(self._thoughts.passed(piece))
 
     def completion(self, model: str) -> Completion:
         """The whole answer, counted in the step's meter; a count of tokens that is missing or impossible is 0."""
         last = self._halves.decode(b"", final=True)
         truncated = self.finish == "length"
-        self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated) if self._thoughts else last)
+        self._add(self._thoughts.passed(last) + self._thoughts.rest(truncated))
         inputs, outputs = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         meter.count(calls=1, prompt_tokens=inputs, completion_tokens=outputs)
-        return Completion("".join(self._pieces), model, inputs, outputs, truncated, tuple(self._tokens))
+        text = "".join(self._pieces)
+        unopened = re.sub(rf"(?is)\A.*{_CLOSES}\s*", "", text) if self._thoughts.none else text
+        text = re.sub(r"(?:<\|(?:return|end|call)\|>\s*)+\Z", "", unopened)
+        return Completion(text, model, inputs, outputs, truncated, tuple(self._tokens))
 
     def _add(self, piece: str) -> None:
         if piece:

@@ -12,7 +12,7 @@ from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_reque
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.types import Completion, Message
-from surefoot.types.errors import ConfigError
+from surefoot.types.errors import ConfigError, EndpointError
 
 _ENVELOPE = 1 << 16
 _PER_TOKEN = 1 << 10
@@ -21,6 +21,12 @@ endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20  # most bytes of a list of models
 _PER_WEIGHED = 256  # most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends
 _MOST_WEIGHED = 100
+_REFUSALS = 3
+"""Parameters that an endpoint may refuse before it is believed."""
+_REFUSED = re.compile(
+    r"unsupported|not supported|unknown|unrecognized|unexpected|invalid|not (?:allowed|permitted)", re.I
+)
+"""What an endpoint says of a parameter that it does not take."""
 PATHS = {"chat": "chat/completions", "completions": "completions"}  # ways to ask, and their paths
 PLAIN = "{system}\n\n{user}\n\n"  # the prompt of a model without a form of its own
 
@@ -66,6 +72,7 @@ class OpenAI:
         self._abilities = known_abilities(model, abilities)
         self.thoughts = self._abilities.thoughts
         """Tokens that an answer may have beyond `max_tokens`, for thoughts."""
+        self._streams = True
         self.name = model
         self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
 
@@ -85,14 +92,46 @@ class OpenAI:
 
         `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. A count of
         tokens that is missing or impossible is 0. A reply longer than `max_tokens` can be is refused. Raises
-        EndpointError, which says what is wrong with the endpoint.
+        EndpointError, which says what is wrong with the endpoint; a parameter that it refuses is left out from then on.
         """
+        for _ in range(_REFUSALS):
+            try:
+                return self._complete(messages, schema, max_tokens, stop, on_text)
+            except EndpointError as error:
+                if not self._without(str(error)):
+                    raise
+        return self._complete(messages, schema, max_tokens, stop, on_text)
+
+    def _without(self, refusal: str) -> bool:
+        """True if the endpoint refuses a parameter that can be left out, which from now on it is."""
+        refused = _REFUSED.search(refusal)
+        named = next((name for name in ("temperature", "stop", "max_tokens") if name in refusal), "") if refused else ""
+        if named == "max_tokens" and self._abilities.limit == "max_tokens":
+            self._abilities = replace(self._abilities, limit="max_completion_tokens")
+        elif named == "temperature" and self._abilities.temperature:
+            self._abilities = replace(self._abilities, temperature=False)
+        elif named == "stop" and self._abilities.stop:
+            self._abilities = replace(self._abilities, stop=False)
+        elif refused and "stream" in refusal and self._streams:
+            self._streams = False
+        else:
+            return False
+        return True
+
+    def _complete(
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None,
+        max_tokens: int,
+        stop: Sequence[str],
+        on_text: Callable[[str], None] | None,
+    ) -> Completion:
         most = max_tokens + self.thoughts
         request = self._request(chat_request(messages, schema, most, stop, model=self.name))
         cut = () if self._abilities.stop else stop
         answer = StreamedReply(most, None if cut else on_text, thinks=self.thoughts > 0)
         size = _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * most
-        if on_text:
+        if on_text and self._streams:
             self._stream(request, answer, size)
         else:
             self._take(answer, self._endpoint.post(self._path, request, size), "message")
