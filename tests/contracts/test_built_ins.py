@@ -22,7 +22,6 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.policies import POLICIES
 from surefoot.generators.extractive import Extractive
 from surefoot.generators.llm import LLMGenerator
-from surefoot.generators.reader import Reader
 from surefoot.generators.self_rag import SelfRAG
 from surefoot.index.build import build
 from surefoot.index.search import Index
@@ -85,7 +84,6 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("llm", "scripted"): lambda index: Scripted({"colour": "blue, of course"}),
     ("generator", "extractive"): lambda index: Extractive(minilm()),
     ("generator", "llm"): lambda index: LLMGenerator(Scripted({"Ruvel": "Tomas Aldwin built it [1]."})),
-    ("generator", "reader"): lambda index: Reader(Scripted({"Ruvel": "Tomas Aldwin [1]."})),
     ("generator", "self_rag"): lambda index: SelfRAG(Scripted({"Ruvel": "[Relevant]Tomas Aldwin built it."})),
     ("embedder", "hashing"): lambda index: Hashing(),
     ("embedder", "static"): lambda index: static(),
