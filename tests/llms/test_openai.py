@@ -303,6 +303,39 @@ def test_a_model_that_thinks_is_asked_as_it_wants(server: Server) -> None:
 FORM = "### Instruction:\n{system}\n\n{user}\n\n### Response:\n"
 
 
+@pytest.mark.parametrize(
+    ("message", "field", "instead"),
+    [
+        ("Unsupported parameter: 'temperature'", "temperature", None),
+        ("Unknown field: stop", "stop", None),
+        (
+            "'max_tokens' is not supported with this model. Use 'max_completion_tokens'",
+            "max_tokens",
+            "max_completion_tokens",
+        ),
+    ],
+)
+def test_a_parameter_that_the_endpoint_refuses_is_left_out(
+    server: Server, message: str, field: str, instead: str | None
+) -> None:
+    """From then on; another refusal is believed."""
+    refused = Reply(json.dumps({"error": {"message": message}}), status=400)
+    llm = server.llm(refused, said("Ola"))
+    assert [llm.complete(ASK, stop=["x"]).text for _ in range(2)] == ["Ola", "Ola"]
+    bodies = [body for *_, body in server.asked]
+    assert [field in body for body in bodies] == [True, False, False]
+    assert instead is None or instead in bodies[1]
+    assert fails(server.llm(Reply(json.dumps({"error": {"message": "no such model"}}), status=400)))
+
+
+def test_an_endpoint_that_does_not_stream_is_asked_for_the_whole(server: Server) -> None:
+    """And the answer is handed on in one piece."""
+    pieces: list[str] = []
+    refused = Reply(json.dumps({"error": {"message": "stream is not supported"}}), status=400)
+    assert server.llm(refused, said("Ola Vint")).complete(ASK, on_text=pieces.append).text == "Ola Vint"
+    assert pieces == ["Ola Vint"]
+
+
 def test_a_base_model_is_given_one_text(server: Server) -> None:
     """In the template's form; what a text itself has in braces stays."""
     answer = Reply(json.dumps({"choices": [{"text": "Ola Vint", "finish_reason": "length"}]}))
