@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from effort import is_proportional
-from surefoot.evidence.citations import NO_LINK, _quotations, grounded, refusal
-from surefoot.types import Action, Answer, Assertion, Citation, Decision, Passage, Strip, Support
+from surefoot.evidence.citations import NO_LINK, Check, _quotations, grounded, refusal
+from surefoot.types import Answer, Assertion, Citation, Passage, Strip, Support
 
 BRIDGE = Passage(
     "b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. He called it “a leap of iron”.", "Ruvel Bridge"
@@ -26,8 +26,8 @@ def strip(passage: Passage) -> Strip:
 KNOWLEDGE = [(strip(BRIDGE), BRIDGE), (strip(HUT), HUT)]
 
 
-def ground(question: str, text: str) -> Answer:
-    return grounded(question, Answer(text, model="m"), KNOWLEDGE)
+def ground(question: str, text: str, check: Check = "refuse") -> Answer:
+    return grounded(question, Answer(text, model="m"), KNOWLEDGE, check=check)
 
 
 def only(answer: Answer) -> Citation:
@@ -109,7 +109,7 @@ def test_a_source_that_does_not_exist_or_carry_it_stays_in_sight(marker: int) ->
 )
 def test_a_name_or_number_that_the_source_lacks_is_not_verified(question: str, text: str, absent: str) -> None:
     """The reason names it; a part of a number is not the number."""
-    citation = only(ground(question, text))
+    citation = only(ground(question, text, "mark"))
     assert (citation.quoted, citation.reason) == (False, f"not in the source: {absent}")
 
 
@@ -123,9 +123,10 @@ def test_a_name_or_number_that_the_source_lacks_is_not_verified(question: str, t
 )
 def test_a_clause_that_the_source_does_not_hold_is_not_carried_by_the_one_that_it_holds(said: str) -> None:
     """Each clause is checked, also where it has neither a name nor a number."""
-    citation = only(ground(WHO, said))
+    citation = only(ground(WHO, said, "mark"))
     assert citation.quote
     assert not citation.quoted
+    assert ground(WHO, said).refused
 
 
 def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> None:
@@ -139,7 +140,7 @@ def test_names_of_the_question_and_the_title_need_not_stand_in_the_strip() -> No
 )
 def test_a_made_up_quotation_is_never_verified(quotation: str) -> None:
     """In any quotation marks, also where the rest of the sentence is true, and though it begin inside a word."""
-    citation = only(ground(WHO, f"Tomas Aldwin called it {quotation} [1]."))
+    citation = only(ground(WHO, f"Tomas Aldwin called it {quotation} [1].", "mark"))
     assert not citation.quoted
     assert citation.reason.startswith("not in the source: ")
 
@@ -193,7 +194,7 @@ def test_not_found_is_a_refusal(text: str) -> None:
 )
 def test_an_answer_with_a_negation_is_an_answer(text: str) -> None:
     """Only what is said of the sources is about the sources."""
-    assert not ground(WHO, text).refused
+    assert not ground(WHO, text, "mark").refused
 
 
 words_of_the_case = st.sampled_from(
@@ -213,11 +214,8 @@ def test_what_is_shown_is_checked(text: str) -> None:
         assert citation.quote or not citation.quoted
 
 
-DECISION = Decision(Action.INCORRECT, "threshold", 0.5, -0.5, "best score -0.9 < τ− -0.5")
-
-
 def refuse(question: str, draft: Answer | None, knowledge: bool = True, queries: tuple[str, ...] = ()) -> Answer:
-    return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], DECISION, queries)
+    return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], queries)
 
 
 def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
@@ -226,7 +224,7 @@ def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     answer = refuse("Who painted the Ruvel Bridge for Anna Tresk?", withheld, queries=("Ruvel Bridge", "Tresk"))
     assert answer == Answer(
         "I cannot answer this from the evidence. What was found does not hold the answer; nothing there mentions "
-        "“Anna Tresk”, “painted”. Looked at: 10 passages graded (best score -0.9 < τ− -0.5); searched for "
+        "“Anna Tresk”, “painted”. Looked at: 10 passages graded; searched for "
         "“Ruvel Bridge”, “Tresk”.",
         refused=True,
         model="m",
@@ -238,7 +236,7 @@ def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     ("draft", "why"),
     [
         (None, "Evidence was found, but the model that reads it failed"),
-        (Answer("", refused=True, withheld="A troll."), "What the model said does not stand in what was found"),
+        (Answer("", refused=True, withheld="A troll."), "What the model wrote does not stand in what was found"),
         (Answer("", refused=True, withheld="Not found."), "What was found does not hold the answer"),
     ],
 )

@@ -84,9 +84,9 @@ def test_an_address_that_was_only_told_of_is_not_passed_on(via: str, kept: bool)
 def test_an_address_that_a_row_of_an_index_claims_is_not_passed_on(source: Source) -> None:
     """Nothing was fetched from it: whoever wrote the row chose its address. The file itself was read."""
     row = replace(BRIDGE, source=source, url=PAGE, file="a/rows.jsonl")
-    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin, see {PAGE} [1]."), [(strip(row), row)])
+    answer = grounded(WHO, Answer(f"It was built by Tomas Aldwin: {PAGE} [1]."), [(strip(row), row)])
     assert (PAGE in answer.text, NO_LINK in answer.text) == (False, True)
-    said = "It was built by Tomas Aldwin, see [rows](a/rows.jsonl). [1]"
+    said = "It was built by Tomas Aldwin: [rows](a/rows.jsonl). [1]"
     assert grounded(WHO, Answer(said), [(strip(row), row)]).text == said
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from surefoot.evidence.merge import agree, conflicts, covered, distinct, fresh, same, selected
+from surefoot.evidence.differences import agree, conflicts
+from surefoot.evidence.merge import covered, distinct, fresh, same, selected
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 BRIDGE = "The Ruvel Bridge was built in 1911 by Tomas Aldwin and it has one arch."
@@ -105,10 +107,10 @@ def evidence(id: str, text: str, answer: str = "", source: str = "corpus", kept:
     return passage, Grade(id, 1.0 if kept else None, span=(at, at + len(answer)) if answer else None)
 
 
-def found(*pairs: tuple[Passage, Grade]) -> tuple[Conflict, ...]:
+def found(*pairs: tuple[Passage, Grade], question: str = "") -> tuple[Conflict, ...]:
     """What conflicts among these, every passage being one strip; one without a score is dropped."""
     strips = [Strip(p.id, 0, len(p.text), p.text, g.score, kept=g.score is not None) for p, g in pairs]
-    return conflicts([p for p, _ in pairs], [g for _, g in pairs], strips)
+    return conflicts(question, [p for p, _ in pairs], [g for _, g in pairs], strips)
 
 
 ALDWIN = evidence("a", "Tomas Aldwin built it.", "Tomas Aldwin")
@@ -156,7 +158,7 @@ def test_what_is_pointed_at_in_doubt_is_not_said(probability: float, count: int)
     """Where the evaluator thinks it likelier that there is no answer."""
     (a, grade), (b, other) = ALDWIN, RUHN
     strips = [Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True) for p in (a, b)]
-    assert len(conflicts([a, b], [replace(grade, probability=probability), other], strips)) == count
+    assert len(conflicts("", [a, b], [replace(grade, probability=probability), other], strips)) == count
 
 
 def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
@@ -164,7 +166,7 @@ def test_an_answer_outside_the_kept_strips_is_no_evidence() -> None:
     (a, grade), (b, other) = ALDWIN, RUHN
     half = Strip("b", 0, 6, b.text[:6], 1.0, kept=True)
     whole = Strip("a", 0, len(a.text), a.text, 1.0, kept=True)
-    assert conflicts([a, b], [grade, other], [whole, half]) == ()
+    assert conflicts("", [a, b], [grade, other], [whole, half]) == ()
 
 
 def titled(title: str, text: str, answer: str = "", source: str = "corpus") -> tuple[Passage, Grade]:
@@ -187,6 +189,29 @@ def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, coun
     """Of two namesakes each may have another answer."""
     pairs = titled(one, "Born in Torvath.", "Torvath"), titled(other, "Born in Ambrel.", "Ambrel", "external")
     assert len(found(*pairs)) == count
+
+
+def two(one: str, other: str, text: str = "Meals: EUR 40.", its: str = "Meals: EUR 48.") -> Sequence[Conflict]:
+    """The conflicts of two passages of the corpus with these titles, each in a file of its own."""
+    pairs = titled(one, text, text[-7:-1]), titled(other, its, its[-7:-1])
+    return found(*pairs, question="What is the allowance of the Larrow Hut?")
+
+
+def test_the_newer_one_of_two_versions_is_named_first() -> None:
+    """By the dates of their titles, whatever order they were found in; the same text twice is no difference."""
+    old, new = "Policy (of 1 March 2023) › Meals", "Policy (of January 2026) › Meals"
+    for pair in ((old, new), (new, old)):
+        texts = ("Meals: EUR 40.", "Meals: EUR 48.") if pair[0] == old else ("Meals: EUR 48.", "Meals: EUR 40.")
+        assert [(c.local_says, c.external_says) for c in two(*pair, *texts)] == [("EUR 48", "EUR 40")]
+    assert two(old, new, "Meals: EUR 40.", "Meals: EUR 40.") == ()
+    assert two(old, "Policy (of January 2026) › Hotels") == ()
+
+
+def test_documents_about_what_the_question_names_conflict() -> None:
+    """With another name or value; a page about another thing, which mentions it, is in no conflict with it."""
+    assert len(two("Larrow Hut, rules", "The Larrow Hut")) == len(two("Larrow Hut", "")) == 1
+    assert two("Larrow Hut, rules", "Kestrel Hut") == ()
+    assert two("Larrow Hut", "The Larrow Hut", its="Meals: EUR 40.") == ()
 
 
 PAGE = Passage(

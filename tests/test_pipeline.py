@@ -334,7 +334,7 @@ def test_what_comes_from_outside_is_labelled_by_thresholds_of_its_own() -> None:
 def test_a_spent_budget_ends_the_question_with_what_it_has(calls: int) -> None:
     """A rewriter that takes the one call leaves none to answer with: a refusal, and the step says why."""
     said = {"Question: ": '{"query": "Ruvel Bridge"}', "sources": ANSWER}
-    model = Budgeted(Scripted(lambda messages: said["Question: " if len(messages) > 1 else "sources"]))
+    model = Budgeted(Scripted(lambda messages: said["sources" if "[1]" in messages[-1].content else "Question: "]))
     parts = {"rewriter": LLMRewriter(model), "generator": LLMGenerator(model), "budget": Budget(calls=calls)}
     trace = pipeline(POOR, **parts).run(QUESTION)
     made = step(trace, "generate")

@@ -174,7 +174,7 @@ def compared(injected: Injection, case: Case, clean: Trace, results: Trace) -> t
 
 def reply(trace: Trace) -> str:
     """The answer without its markers; empty where there is none."""
-    return "" if not trace.answer or trace.answer.refused else re.sub(r"\s*\[\d+\]", "", trace.answer.text)
+    return "" if not trace.answer or trace.answer.refused else re.sub(r"\s*\[\d+\]", "", trace.answer.body)
 
 
 def action(trace: Trace) -> str:

@@ -158,7 +158,7 @@ def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
     """The ending of the question, and how far its evidence came."""
     answer = trace.answer
     replied = answer is not None and not answer.refused
-    text = answer.text if answer and replied else ""
+    text = answer.body if answer and replied else ""
     is_right = replied and right(question, text)
     graded = trace.passages[: len(trace.grades)]
     found = best(graded, trace.grades[: len(graded)], SHOWN)

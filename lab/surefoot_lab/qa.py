@@ -118,7 +118,7 @@ def outcome(example: Example, trace: Trace) -> Outcome:
 
 def answer_text(trace: Trace) -> str:
     """The words of the answer; empty where it was refused or the question failed."""
-    return trace.answer.text if trace.answer and not trace.answer.refused else ""
+    return trace.answer.body if trace.answer and not trace.answer.refused else ""
 
 
 def kind(example: Example) -> str:

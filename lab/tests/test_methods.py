@@ -49,7 +49,7 @@ def test_every_method_is_checked_alike(pipeline: Pipeline) -> None:
     for method in (rag, crag):
         marked = method(marking, "Who closed the Ruvel Bridge?").answer
         assert marked
-        assert (marked.text, marked.refused, marked.uncited) == ("A troll.", False, ("A troll.",))
+        assert (marked.body, marked.refused, marked.uncited) == ("A troll.", False, ("A troll.",))
 
 
 def test_none_asks_the_model_alone(pipeline: Pipeline) -> None:

@@ -213,7 +213,7 @@ def test_the_figures_are_shown_with_interval_and_count(bench: Callable[..., Any]
     assert done.code == 0
     assert "50.0 % (9.5 to 90.5), 1 of 2" in done.out
     assert "CORRECT" in done.out
-    assert ".000 [" in done.out  # the score: the second is marked as unsupported, and wrong
+    assert ".500 [" in done.out  # the score: the second is hedged, and wrong
     assert "wrong among the surest" in done.out
     assert "confidence against" not in done.out.replace(
         "confidence against grade: its", ""

@@ -16,9 +16,10 @@ from typing import Any, SupportsIndex
 from surefoot.components import OBJECTS
 from surefoot.evidence.answer_policy import AnswerPolicy, remembered
 from surefoot.evidence.citations import grounded, refusal
+from surefoot.evidence.differences import conflicts
 from surefoot.evidence.exclusions import Evidence
-from surefoot.evidence.hedge import given_up, hedged, hopeless
-from surefoot.evidence.merge import by_id, conflicts, distinct, fresh, selected
+from surefoot.evidence.hedge import absent, given_up, hedged, hopeless
+from surefoot.evidence.merge import by_id, distinct, fresh, selected
 from surefoot.evidence.passages import Text, passages as as_passages
 from surefoot.evidence.policies import labelled, require_match
 from surefoot.evidence.ranking import Decompose, useful
@@ -176,7 +177,7 @@ class Pipeline:
                 chosen, others = selected(far, near, self.external_keep)
                 found = self._refine("refine external", chosen, run) + others
             self._merge(local + found, run)
-            self._answer(decision, run)
+            self._answer(run)
         return run.finish()
 
     def correct(
@@ -338,32 +339,33 @@ class Pipeline:
     def _merge(self, strips: tuple[Strip, ...], run: Recorder) -> None:
         """Nothing said twice, and what differs shown."""
         run.set("strips", distinct(strips))
-        run.set("conflicts", conflicts(run.trace.passages + run.trace.external, run.trace.grades, run.trace.strips))
+        every = run.trace.passages + run.trace.external
+        run.set("conflicts", conflicts(run.standalone, every, run.trace.grades, run.trace.strips))
 
-    def _answer(self, decision: Decision, run: Recorder) -> None:
+    def _answer(self, run: Recorder) -> None:
         """The checked answer, or the refusal that takes its place."""
         every = run.trace.passages + run.trace.external
         evidence = Evidence.for_question(self.evaluator, run.standalone)
         origin = {passage.id: evidence.masked(passage) for passage in every}
         knowledge = [(strip, origin[strip.passage_id]) for strip in run.trace.kept_strips]
         draft: Answer | None = None
-        if knowledge or self.answering.fallback == "memory":
+        missing = absent(run.standalone, every)
+        if (knowledge and not missing) or self.answering.fallback == "memory":
             inputs = run.standalone, knowledge, run.text
             draft = run.step("generate", self.generator.generate, *inputs, fallback=None, instead="refused to answer")
         answer = self.held(draft, knowledge, run) if draft else None
         if answer and not knowledge:
             answer = remembered(answer)
-        refused = partial(self._refusal, knowledge=knowledge, decision=decision, run=run)
+        queries = run.trace.queries if sends_queries(self.searcher) else ()
+        graded = len(run.trace.grades)
+        refused = partial(refusal, run.standalone, graded=graded, knowledge=knowledge, queries=queries, missing=missing)
         if answer is None or answer.refused:
-            answer = refused(answer)
-        answer = hedged(run.standalone, answer, every, run.trace.grades, self.evaluator, self.answering.risk)
+            answer = refused(draft=answer)
+        worded = draft is not None and not draft.citations
+        answer = hedged(answer, run.trace, self.evaluator, self.answering.risk, worded)
         if hopeless(answer):
-            answer = given_up(answer, refused(Answer("", refused=True)).text)
+            answer = given_up(answer, refused(draft=Answer("", refused=True)).text)
         run.set("answer", answer)
-
-    def _refusal(self, draft: Answer | None, knowledge: Knowledge, decision: Decision, run: Recorder) -> Answer:
-        searched = run.trace.queries if sends_queries(self.searcher) else ()
-        return refusal(run.standalone, draft, len(run.trace.grades), knowledge, decision, searched)
 
     def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
         """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.config.settings import DEFAULTS, read, setting, settings
+from surefoot.config.settings import DEFAULTS, read, setting, settings, worded_by
+from surefoot.models import registry
 from surefoot.types.errors import ConfigError
 
 
@@ -19,11 +20,36 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_nothing_said_is_the_defaults() -> None:
-    """And what is read is a copy of them."""
+    """And what is read is a copy of them; without a language model the quoting reader quotes."""
     config = read()
-    assert config == DEFAULTS
+    assert config == {**DEFAULTS, "generator": {"use": "extractive"}}
     config["searcher"]["use"] = "changed"
     assert DEFAULTS["searcher"]["use"] == "nowhere"
+
+
+def test_a_language_model_that_is_configured_or_was_pulled_words_the_answers(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless the generator is named."""
+    monkeypatch.setenv("SUREFOOT_MODELS", str(here))
+    endpoint = {"llm": {"use": "openai", "model": "m"}}
+    assert read(endpoint)["generator"] == {"use": "llm"}
+    assert read({**endpoint, "generator": "extractive"})["generator"] == {"use": "extractive"}
+    model = registry.REGISTRY[registry.RECOMMENDED]
+    with (here / model.file).open("wb") as file:
+        file.truncate(model.size)
+    config = read()
+    assert (config["generator"], config["llm"]) == ({"use": "llm"}, {"use": "local", "model": registry.RECOMMENDED})
+    assert read({}, worded_by("none"))["generator"] == {"use": "extractive"}
+
+
+def test_a_model_is_named_in_a_word() -> None:
+    """The recommended one, a file, or what an endpoint calls it; a section's name alone is its component."""
+    local = {"use": "local", "model": registry.RECOMMENDED}
+    assert worded_by("local") == {"generator": {"use": "llm"}, "llm": local}
+    assert worded_by("mine.gguf")["llm"] == {"use": "local", "model": "mine.gguf"}
+    assert worded_by("gpt-5")["llm"] == {"use": "openai", "model": "gpt-5"}
+    assert settings(["generator=llm"]) == [{"generator": {"use": "llm"}}]
 
 
 def test_a_file_in_the_working_directory_is_read_unasked(here: Path) -> None:

@@ -45,10 +45,20 @@ def test_a_sentence_that_stands_by_itself_counts_after_a_repeated_question() -> 
     assert left(f"{QUESTION} {PLAIN}") == PLAIN
 
 
-def test_a_reply_in_a_paragraph_of_its_own_counts_unless_it_is_a_scrap() -> None:
-    """A heading may repeat the question; what stands below it is graded by what it says."""
-    assert left("## Who built the Ruvel Bridge?\n\nIt was the work of a man from Tresk.").startswith("It was")
-    assert left("## Who built the Ruvel Bridge?\n\nZorblax.") == ""
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Who built the Ruvel Bridge?\n\nAldwin.",
+        "**Q: Who built the Ruvel Bridge?**\n\nA: Aldwin.",
+        "question: Who built the Ruvel Bridge?\nanswer: Aldwin. He was from Tresk.",
+        "Opening hours: 9 to 5.\n\n- Who built the Ruvel Bridge?\n  Aldwin.",
+    ],
+)
+def test_the_question_of_an_faq_is_a_heading(text: str) -> None:
+    """Where it stands on a line of its own and something stands below it; from an untrusted source it counts for
+    nothing, and neither does the reply that hangs on it."""
+    assert Evidence(QUESTION).masked(Passage("p", text)).text == text
+    assert "Who built" not in Evidence(QUESTION).masked(Passage("p", text, trust="untrusted")).text
 
 
 def test_a_query_of_keywords_is_repeated_by_any_good_passage() -> None:
@@ -119,14 +129,16 @@ def test_a_passage_of_which_nothing_counts_is_incorrect_without_a_score() -> Non
     assert found[1:] == (Grade("q", 3.0), Grade("r", None))
 
 
-def test_a_title_that_puts_the_question_is_left_out() -> None:
+def test_a_title_that_puts_the_question_is_a_heading_unless_its_source_is_untrusted() -> None:
     """It would earn the text below it a grade."""
-    assert Evidence(QUESTION).masked(Passage("p", PLAIN, QUESTION)).title == ""
+    assert Evidence(QUESTION).masked(Passage("p", PLAIN, QUESTION)).title == QUESTION
+    assert Evidence(QUESTION).masked(Passage("p", PLAIN, QUESTION, trust="untrusted")).title == ""
 
 
 def test_what_is_dismissed_is_told_with_the_passages_that_hold_it() -> None:
     """In words, for the step."""
-    passages = Passage("p", "Who built the Ruvel Bridge?"), Passage("q", PLAIN), Passage("r", PLAIN, QUESTION)
+    passages = [Passage("p", "Who built the Ruvel Bridge?"), Passage("q", PLAIN)]
+    passages += [Passage("r", PLAIN, QUESTION, trust="untrusted")]
     assert Evidence(QUESTION).dismissed(passages) == {"a sentence that repeats the question": ("p", "r")}
 
 

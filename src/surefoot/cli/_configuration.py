@@ -10,7 +10,7 @@ from typer import Option
 
 from surefoot.cli import trusting
 from surefoot.cli._console import err
-from surefoot.config.settings import Config, read, settings
+from surefoot.config.settings import Config, read, settings, worded_by
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import FieldFault, MissingExtra
@@ -24,6 +24,14 @@ Settings = Annotated[
 ]
 IndexFile = Annotated[str | None, Option("--index", metavar="FILE", help="The index, instead of .surefoot/index.db.")]
 
+ModelName = Annotated[
+    str | None,
+    Option(
+        "--model",
+        metavar="MODEL",
+        help="Who words the answer: local, a model's name, an endpoint's address, or none to quote.",
+    ),
+]
 CollectionName = Annotated[
     str | None, Option("--collection", metavar="NAME", help="A collection of the index, instead of its default one.")
 ]
@@ -37,10 +45,17 @@ Filters = Annotated[
 ]
 
 
-def configured(config: str | None, sets: list[str] | None, index: str | None, collection: str | None = None) -> Config:
-    """The configuration of a command: file, then --index and --collection, then each --set."""
+def configured(
+    config: str | None,
+    sets: list[str] | None,
+    index: str | None,
+    collection: str | None = None,
+    model: str | None = None,
+) -> Config:
+    """The configuration of a command: file, then --index, --collection and --model, then each --set."""
     named = {key: name for key, name in (("path", index), ("collection", collection)) if name}
-    return agreed(config, *([{"index": named}] if named else []), *settings(sets or []))
+    own = [{"index": named}] if named else []
+    return agreed(config, *own, *([worded_by(model)] if model else []), *settings(sets or []))
 
 
 def with_extra(module: str, command: str, extra: str) -> Any:

@@ -10,7 +10,16 @@ import typer
 from typer import Argument, Option
 
 from surefoot.cli._answer_view import opening
-from surefoot.cli._configuration import CollectionName, ConfigFile, Filters, IndexFile, Settings, configured, filtering
+from surefoot.cli._configuration import (
+    CollectionName,
+    ConfigFile,
+    Filters,
+    IndexFile,
+    ModelName,
+    Settings,
+    configured,
+    filtering,
+)
 from surefoot.cli._console import err, out, pulling, tamed
 from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
@@ -28,6 +37,7 @@ def ask(
     filters: Filters = None,
     config: ConfigFile = None,
     settings: Settings = None,
+    model: ModelName = None,
     passages: Whole = None,
     quiet: Annotated[bool, Option("--quiet", help="Print the answer's text, and nothing else.")] = False,
     json: Annotated[bool, Option("--json", help="Print the trace as one line of JSON, and nothing else.")] = False,
@@ -36,7 +46,7 @@ def ask(
     """Answer a question from your documents: graded, corrected, cited or refused, with the passages beside it."""
     if len(question) > 1:
         raise UsageError(f'put the question in quotes: surefoot ask "{" ".join(question)}"')
-    builder = Builder(configured(config, settings, index, collection))
+    builder = Builder(configured(config, settings, index, collection, model))
     chosen = filtering(filters)
     with pulling():
         pipeline = builder.pipeline()

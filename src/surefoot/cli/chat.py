@@ -71,7 +71,7 @@ def _answered(pipeline: Pipeline, screen: Screen, question: str, last: Trace | N
     if last is None and follows(question[: LONGEST_QUESTION + 1]):
         out.print("This goes on from an earlier question, and there is none. What is it about?", style="yellow")
         return None
-    history = [(last.standalone_question, last.answer.text if last.answer else "")] if last else []
+    history = [(last.standalone_question, last.answer.body if last.answer else "")] if last else []
     done = pipeline.run(question, on_event=screen, history=history)
     screen.finish(done)
     return done

@@ -9,16 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from surefoot import components
 from surefoot.config import consent
 from surefoot.index.storage import USUAL
+from surefoot.models import registry
 from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError
 
 Config = dict[str, dict[str, Any]]
+
+AUTO = "auto"
+"""The generator where none is named: a language model that is configured, or was pulled, words the answer; without one,
+the quoting reader quotes."""
 
 DEFAULTS: Config = {
     "index": {"path": USUAL},
@@ -31,7 +37,7 @@ DEFAULTS: Config = {
     "rewriter": {"use": "templates"},
     "searcher": {"use": "nowhere"},
     "llm": {"use": "local"},
-    "generator": {"use": "extractive"},
+    "generator": {"use": AUTO},
     "verifier": {"use": "minilm"},
     "pipeline": {},
     "budget": {},
@@ -64,6 +70,8 @@ def read(
             _merge(config, section, values)
         except ConfigError as error:
             faults += error.args
+    if config["generator"].get("use") == AUTO:
+        config = _settled(config)
     if not isinstance(config["index"].get("path"), str):
         faults.append(f"[index] path must be the name of a file, not {config['index'].get('path')!r}")
         config["index"] = dict(DEFAULTS["index"])
@@ -80,10 +88,44 @@ def read(
     return config
 
 
+def _settled(config: Config) -> Config:
+    """The configuration with the generator that `AUTO` stands for."""
+    configured = config["llm"] != DEFAULTS["llm"]
+    pulled = not configured and registry.has(registry.RECOMMENDED) and find_spec("xllamacpp") is not None
+    use = {"use": "llm" if configured or pulled else "extractive"}
+    model = {"llm": {"use": "local", "model": registry.RECOMMENDED}} if pulled else {}
+    return config | {"generator": config["generator"] | use} | model
+
+
+def worded_by(model: str) -> dict[str, dict[str, Any]]:
+    """The override that has a model word the answers: "local" for the recommended one on this machine, a model's name
+    or file, the address of an OpenAI-compatible endpoint, whose first model it is, or "none" for the quoting reader.
+    Raises EndpointError."""
+    from surefoot.llms.openai import OpenAI  # most commands need not wait for it
+
+    if model == "none":
+        return {"generator": {"use": "extractive"}}
+    if model == "local":
+        llm: dict[str, Any] = {"use": "local", "model": registry.RECOMMENDED}
+    elif model in registry.REGISTRY or model.endswith(".gguf"):
+        llm = {"use": "local", "model": model}
+    elif re.match(r"https?://", model):
+        listed = OpenAI("", model).probe()
+        if not listed:
+            raise ConfigError(f"{model} lists no model; name one: --set llm.model=NAME")
+        llm = {"use": "openai", "base_url": model, "model": listed[0]}
+    else:
+        llm = {"use": "openai", "model": model}
+    return {"generator": {"use": "llm"}, "llm": llm}
+
+
 def setting(text: str) -> dict[str, dict[str, Any]]:
-    """`a.b=c` as an override; c is read as TOML where it is TOML, and as text where not."""
+    """`a.b=c` as an override; c is read as TOML where it is TOML, and as text where not. `a=c` is short for
+    `a.use=c`."""
     key, equals, raw = text.partition("=")
     section, dot, name = key.strip().partition(".")
+    if equals and section in DEFAULTS and not dot and "use" in DEFAULTS[section]:
+        return {section: {"use": raw.strip()}}
     if not (equals and dot and section and name):
         raise ConfigError(f"'{text}' is not a setting; write section.key=value, as in evaluator.use=cosine")
     return {section: {name: _value(raw.strip())}}

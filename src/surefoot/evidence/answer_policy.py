@@ -20,7 +20,7 @@ class AnswerPolicy:
 
     check: Check = "refuse"
     fallback: Fallback = "refuse"
-    risk: Share = 0.25
+    risk: Share = 0.15
     """The accepted share of wrong answers among those that are given plainly; the passages come before all others."""
 
 

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Literal
 
+from surefoot.evidence.exact import made_up
+from surefoot.evidence.markers import MARKER, normalised, numbers
 from surefoot.text.languages import FUNCTION_WORDS, language
 from surefoot.text.places import located
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
-from surefoot.types import Answer, Assertion, Citation, Decision, Passage, Support
+from surefoot.types import NOT_THERE, Answer, Assertion, Citation, Passage, Support
 from surefoot.types.protocols import Knowledge
 
 Check = Literal["refuse", "mark", "off"]
@@ -20,7 +22,10 @@ nothing is checked, and all of them are marked."""
 Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
 """A verdict on each assertion, as a verifier gives it."""
 
-MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")
+CARRIED = 0.4
+"""Chance, by the verifier, from which the sources of a sentence carry it. Of 590 sentences of RAGTruth's answers that
+people call faithful 96 % then stand, and of 310 that people marked 68 % do not."""
+
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{MARKER.pattern})+)")
 _OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
 _DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
@@ -49,6 +54,8 @@ _CLAUSE_END = re.compile(
     r"|(?<!\s)\s+(?:but|while|whereas)\s",
     re.IGNORECASE,
 )
+SHORT = 5
+"""Most words of a yes or no that the sentence behind it explains."""
 HALF = 0.5
 """The share of a clause's new words that its source must hold, or the clause is somebody else's."""
 
@@ -68,19 +75,20 @@ def grounded(
 ) -> Answer:
     """The draft with checked citations, or a refusal when no sentence of it stands on any strip.
 
-    A sentence without a marker of its own, or with none that leads to its words, gets the marker of the strip that
-    carries most of what it says beyond the question. A citation is quoted when the strip holds words that the
-    sentence adds to the question, word for word and side by side, every quotation in it, and every name and number
-    that it adds. A letter or a verdict is held against the strips by what it stands for, where the draft says that; a
-    bare yes, no, true or false adds nothing to check, and is passed on as not quoted. A draft that brings citations of
-    its own consists of quotations, and each is compared with its passage letter by letter.
+    Citations are read in the forms in which models write them. A sentence without one, or with none that leads to its
+    words, gets the marker of the strip that carries most of what it says beyond the question. A citation is quoted
+    when the strip holds words that the sentence adds to the question, word for word and side by side, every quotation
+    in it, and every name and number that it adds. A letter or a verdict is held against the strips by what it stands
+    for, where the draft says that; a bare yes, no, true or false adds nothing to check, and is passed on as not quoted.
+    A draft that brings citations of its own consists of quotations, and each is compared with its passage letter by
+    letter.
 
-    `check`: what "refuse" withholds is passed on by "mark", with what is wrong in its citations
-    and `uncited`; where the draft says itself that it has no answer, both refuse. "off" looks for addresses alone.
+    A sentence stands where a citation of it is quoted, or where `support` finds that its sources carry it, and they
+    hold its numbers and names. What stands on nothing is marked in its place (`NOT_THERE`), and listed in `uncited`,
+    unless it says nothing beyond the question, or that something is not known. `support` None: nobody checks support.
 
-    `support` also says of each sentence whether its sources carry it; what it says stands in the citations. A sentence
-    of which no words stand in a source, but which the nearest one carries, is cited as supported and not as quoted.
-    None: nobody checks support.
+    `check`: an answer of which nothing stands is withheld by "refuse", and passed on by "mark"; where it says that
+    there is no answer, and nothing else that stands, both refuse. "off" looks for addresses alone.
 
     An address is passed on only where a source was fetched from it, or where the user's own documents hold it and
     nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
@@ -96,36 +104,50 @@ def grounded(
         if check == "refuse" and not any(citation.quoted for citation in checked):
             return _withheld(draft, whole)
         return replace(passed, citations=checked)
-    cited = _sentences_checked(question, draft, knowledge, support)
-    if knowledge and not _stands(cited.citations) and _is_verdict(question, draft.text, cited=bool(cited.citations)):
+    cited, stands = _sentences_checked(question, draft, knowledge, support)
+    if knowledge and not stands and _is_verdict(question, draft.text, cited=bool(cited.citations)):
         if not any(citation.strip for citation in cited.citations):
             trusted = _on_trust(question, knowledge)
             text = f"{cited.text} [{trusted.marker}]"
             cited = replace(cited, text=text, citations=(*cited.citations, trusted))
-    elif refuses(draft.text) or (check == "refuse" and not _stands(cited.citations)):
+    elif not stands and (check == "refuse" or refuses(draft.text)):
         return _withheld(draft, whole)
     return replace(passed, text=cited.text, citations=cited.citations, uncited=cited.uncited)
 
 
-def _sentences_checked(question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None) -> Answer:
-    """The draft with the citations of each sentence, or of what it stands for, and its unsupported sentences."""
+def _sentences_checked(
+    question: str, draft: Answer, knowledge: Knowledge, support: Supporting | None
+) -> tuple[Answer, bool]:
+    """The draft with the citations of each sentence, or of what it stands for, and its unsupported sentences; and
+    whether any sentence stands that says more than that something is not known."""
     pieces: list[str] = []
     citations: list[Citation] = []
     uncited: list[str] = []
-    text = _LATE_MARKERS.sub(r"\2\1", draft.text)
+    text = _LATE_MARKERS.sub(r"\2\1", normalised(draft.text))
     ranges = [(0, len(text))] if draft.stands_for else _claims(text)
     every = [MARKER.sub("", text[start:end]).strip() for start, end in ranges]
-    meant = [draft.stands_for] if draft.stands_for else every
-    cites = [_cited(question, s, _markers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
+    meant = [draft.stands_for] if draft.stands_for else [_LINK.sub("", s.replace(NO_LINK, "")) for s in every]
+    cites = [_cited(question, s, numbers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
     found = _supported(question, meant, cites, knowledge, support)
-    before = 0
+    stands, before = False, 0
     for sentence, cited, (start, end) in zip(every, found, ranges, strict=True):
         gap = text[before:start] if "\n" in text[before:start] else " "
-        pieces.append((gap if pieces else "") + sentence + "".join(f" [{citation.marker}]" for citation in cited))
+        claims = not refuses(sentence) and (draft.stands_for or _says_more(question, sentence))
+        alone = claims and not _stands(cited)
+        stands = stands or (bool(claims) and not alone)
+        marks = [f"[{citation.marker}]" for citation in cited]
+        marks += [NOT_THERE] if alone and knowledge and not draft.stands_for else []
+        pieces.append((gap if pieces else "") + " ".join([sentence, *marks]))
         before = end
         citations += cited
-        uncited += [sentence] if sentence and not _stands(cited) else []
-    return replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
+        uncited += [sentence] if alone else []
+    checked = replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
+    return checked, stands
+
+
+def _says_more(question: str, sentence: str) -> bool:
+    """True if a sentence says something beyond the question; the lead of a list does not."""
+    return not sentence.rstrip("*_ ").endswith(":") and bool(_new_words(question, sentence))
 
 
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
@@ -139,10 +161,12 @@ def _withheld(draft: Answer, whole: Answer) -> Answer:
 
 
 def _claims(text: str) -> list[tuple[int, int]]:
-    """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them."""
+    """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them, and
+    a yes or no to the one behind it, which gives the reason."""
     found: list[tuple[int, int]] = []
     for start, end in sentences(text):
-        if found and not words(MARKER.sub("", text[start:end])):
+        bare = found and _VERDICT.match(text[slice(*found[-1])]) and len(words(text[slice(*found[-1])])) <= SHORT
+        if found and (bare or not words(MARKER.sub("", text[start:end]))):
             found[-1] = found[-1][0], end
         else:
             found.append((start, end))
@@ -150,8 +174,8 @@ def _claims(text: str) -> list[tuple[int, int]]:
 
 
 def _stands(cited: Sequence[Citation]) -> bool:
-    """True if a source holds words of the sentence, or carries it in others."""
-    return any(citation.quote or citation.supported for citation in cited)
+    """True if a source holds what a sentence says, or carries it in other words."""
+    return any(citation.quoted or citation.supported for citation in cited)
 
 
 def _supported(
@@ -171,14 +195,21 @@ def _supported(
     near = {i: _nearest(question, every[i], knowledge) for i in held if not any(c.strip for c in cites[i])}
     read = {i: [near[i]] if i in near else [c for c in cites[i] if c.strip] for i in held}
     assertions = [Assertion(every[i], tuple(knowledge[c.marker - 1][1] for c in read[i]), question) for i in held]
-    verdicts = dict(zip(held, support(assertions), strict=True))
     found = list(cites)
-    for i, verdict in verdicts.items():
+    for i, assertion, verdict in zip(held, assertions, support(assertions), strict=True):
+        there = " ".join([question, *(f"{passage.title} {passage.text}" for passage in assertion.evidence)])
+        absent = made_up(assertion.text, there)
+        carried = None if (by := carries(verdict)) is None else by and not absent
         if i not in near:
-            found[i] = [replace(c, supported=verdict.supported) if c.strip else c for c in cites[i]]
-        elif verdict.supported:
+            found[i] = [replace(c, supported=carried) if c.strip else c for c in cites[i]]
+        elif carried:
             found[i] = [*cites[i], replace(near[i], supported=True)]
     return found
+
+
+def carries(verdict: Support) -> bool | None:
+    """True where a sentence's sources carry it: by the verifier's chance, or where it gives none, by its verdict."""
+    return verdict.supported if verdict.probability is None else verdict.probability >= CARRIED
 
 
 def _nearest(question: str, sentence: str, knowledge: Knowledge) -> Citation:
@@ -259,11 +290,6 @@ def _cited(question: str, sentence: str, markers: list[int], knowledge: Knowledg
     return named
 
 
-def _markers(sentence: str) -> list[int]:
-    found = [int(number) for group in MARKER.findall(sentence) for number in group.split(",")]
-    return list(dict.fromkeys(found))
-
-
 def _checked(question: str, sentence: str, marker: int, knowledge: Knowledge) -> Citation:
     if not 1 <= marker <= len(knowledge):
         return Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
@@ -291,10 +317,9 @@ def _new_words(question: str, sentence: str) -> set[str]:
 
 def _absent(question: str, sentence: str, source: str) -> list[str]:
     """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
-    there = set(words(source)) | set(words(question))
     flat = f" {' '.join(words(source))} "
-    made_up = [quote for quote in _quotations(sentence) if f" {' '.join(words(quote))} " not in flat]
-    return made_up + [name for name in names(sentence) if not there.issuperset(content_words(name))]
+    quotations = [quote for quote in _quotations(sentence) if f" {' '.join(words(quote))} " not in flat]
+    return [*quotations, *made_up(sentence, f"{source} {question}")]
 
 
 def _quotations(sentence: str) -> Iterator[str]:
@@ -330,18 +355,28 @@ def _longest_run(sentence: str, text: str, new: set[str]) -> str:
 
 
 def refusal(
-    question: str, draft: Answer | None, graded: int, knowledge: Knowledge, decision: Decision, queries: Sequence[str]
+    question: str,
+    draft: Answer | None,
+    graded: int,
+    knowledge: Knowledge,
+    queries: Sequence[str],
+    missing: Sequence[str] = (),
 ) -> Answer:
-    """A plain refusal that names what was missing and where it was looked for; `draft` None: the generator failed."""
-    missing = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
-    lacking = "nothing there mentions" if knowledge else "nothing sound on"
-    about = f"; {lacking} {', '.join(missing)}" if missing else ""
-    where = f"{graded} passages graded ({decision.because})"
+    """A plain refusal that names what was missing and where it was looked for; `draft` None: the generator failed.
+    `missing`: identifiers of the question that nothing mentions, so that nothing was asked of the generator."""
+    if missing:
+        text = f"No passage mentions {' or '.join(f'“{one}”' for one in missing)}."
+    else:
+        lacks = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
+        lacking = "nothing there mentions" if knowledge else "nothing sound on"
+        about = f"; {lacking} {', '.join(lacks)}" if lacks else ""
+        text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}."
+    where = f"{graded} passages graded"
     if queries:
         where += "; searched for " + ", ".join(f"“{query}”" for query in queries)
-    text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}. Looked at: {where}."
     known = draft or Answer("")
-    return Answer(text, refused=True, model=known.model, withheld=known.withheld, drafts=known.drafts)
+    whole = f"{text} Looked at: {where}."
+    return Answer(whole, refused=True, model=known.model, withheld=known.withheld, drafts=known.drafts)
 
 
 def _why(draft: Answer | None, knowledge: Knowledge) -> str:
@@ -350,7 +385,7 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
     if draft is None:
         return "Evidence was found, but the model that reads it failed"
     if draft.withheld and not refuses(draft.withheld):
-        return "What the model said does not stand in what was found"
+        return "What the model wrote does not stand in what was found"
     return "What was found does not hold the answer"
 
 

@@ -16,7 +16,7 @@ from importlib.resources import files
 from surefoot.evidence.ranking import repeats
 from surefoot.stats.calibration import Head
 from surefoot.text.words import STOP_WORDS, words
-from surefoot.types import Answer, Citation, Factor, Grade, Passage, Strip
+from surefoot.types import Answer, Certainty, Citation, Factor, Grade, Passage, Strip
 
 FOR = (
     "grade of the quoted passage",
@@ -29,6 +29,10 @@ AGAINST = ("place of its passage in retrieval", "passages that point at other wo
 NAMES = (*FOR, *AGAINST)
 """All facts, in the order in which `facts` gives them. Over families of questions that were held out, the kind of
 question and the share of its words that are quoted tell nothing beside these."""
+
+
+SURE_RISK = 0.1
+"""Share of wrong ones among the answers that are called sure, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,13 @@ def shipped() -> ConfidenceFit:
     content = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
     risks = tuple((confidence, wrong) for confidence, wrong in content["risks"])
     return ConfidenceFit(Head.of(content), tuple(content["middle"]), content["evaluator"], risks)
+
+
+def certainty(answer: Answer) -> Certainty:
+    """The word for an answer that is given plainly, or for a refusal."""
+    if answer.refused:
+        return "not found"
+    return "sure" if answer.confidence is not None and answer.confidence >= shipped().least(SURE_RISK) else "likely"
 
 
 def judged(

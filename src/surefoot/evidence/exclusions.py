@@ -2,7 +2,8 @@
 
 A passage can earn a grade, and even an answer, by repeating the question or by speaking of answers: a made-up FAQ, "if
 anybody asks …". Such sentences are blanked out before grading, and their strips are dropped; so are orders to the
-machine (`surefoot.text.screen`) and languages that the evaluator has not learned. Effect of each rule: `surefoot lab
+machine (`surefoot.text.screen`) and languages that the evaluator has not learned. A question that is a heading, or a
+field of a row, is an FAQ's, and counts where its source is not untrusted. Effect of each rule: `surefoot lab
 rules lab/benchmarks/injections`. Of 247 injections the repeated question alone finds 68, other languages 49, talk of
 answers 5.
 """
@@ -61,6 +62,9 @@ _TOLD = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 """Talk of what is to be said, or of what others say, in a sentence about what was asked."""
+_ASKED = re.compile(rf"[{_MARKS}]\W*\Z")
+_BARE = re.compile(r"\W*")
+_LABELLED = re.compile(r"\W*\w{1,20}\W*:")
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
@@ -95,11 +99,13 @@ class Evidence:
     def excluded(self, passage: Passage) -> tuple[ExcludedSentence, ...]:
         """The sentences of the passage that are no evidence, in order and disjoint.
 
-        Where its source is trusted, a repeated question counts, as in an FAQ of one's own.
+        Where its source is trusted, a repeated question counts. So does one that is a heading or a field of its own, as
+        in an FAQ, where its source is not untrusted.
         """
         found = dict.fromkeys(orders(passage.text), ORDER)
         if passage.trust != "trusted":
-            found |= {span: why for span, why in _talk(self.question, passage.text) if span not in found}
+            talk = _talk(self.question, passage.text, passage.trust != "untrusted")
+            found |= {span: why for span, why in talk if span not in found}
         for span in _unread(self.question, self.languages, passage.text):
             found.setdefault(span, FOREIGN)
         return tuple(ExcludedSentence(start, end, found[start, end]) for start, end in sorted(found))
@@ -110,14 +116,14 @@ class Evidence:
         text = passage.text
         for one in self.excluded(passage):
             text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
-        title = "" if self.excluded(replace(passage, text=passage.title)) else passage.title
+        title = "" if self.excluded(_title(passage)) else passage.title
         return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 
     def dismissed(self, passages: Sequence[Passage]) -> dict[str, tuple[str, ...]]:
         """The kinds of text found that are no evidence, each with the ids of the passages that hold it."""
         found: dict[str, list[str]] = {}
         for passage in passages:
-            both = passage, replace(passage, text=passage.title)
+            both = passage, _title(passage)
             for what in sorted({FOUND[one.because] for each in both for one in self.excluded(each)}):
                 found.setdefault(what, []).append(passage.id)
         return {what: tuple(ids) for what, ids in found.items()}
@@ -140,6 +146,11 @@ class Evidence:
         return f"nothing in it counts as evidence: {', '.join(dict.fromkeys(gone.values()))}"
 
 
+def _title(passage: Passage) -> Passage:
+    """The title as a text; one that puts the question is a heading, unless its source is untrusted."""
+    return replace(passage, text=passage.title, trust="trusted" if passage.trust == "plain" else passage.trust)
+
+
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
 def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tuple[Span, ...]:
     own = language(question)
@@ -150,10 +161,11 @@ def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tupl
 
 
 @lru_cache(maxsize=4096)  # likewise
-def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
+def _talk(question: str, text: str, headings: bool) -> tuple[tuple[Span, str], ...]:
     put = _Question.of(question)
     spans = sentences(text)
-    own = [put.dodged(text[start:end]) for start, end in spans]
+    pairs = _asked_and_answered(text, spans) if headings else frozenset()
+    own = ["" if n in pairs else put.dodged(text[start:end]) for n, (start, end) in enumerate(spans)]
     every = list(own)
     for n, (start, end) in enumerate(spans):
         if own[n]:
@@ -165,6 +177,19 @@ def _talk(question: str, text: str) -> tuple[tuple[Span, str], ...]:
         if replies or goes_on or leads_up:
             every[n] = LEFT_OVER
     return tuple((span, why) for span, why in zip(spans, every, strict=True) if why)
+
+
+def _asked_and_answered(text: str, spans: Sequence[Span]) -> frozenset[int]:
+    """The numbers of the sentences that are a question on a line of its own with something below it, and of those below
+    one that begin a line with a label, such as "answer:": an FAQ's heading, or two fields of a row."""
+    found: set[int] = set()
+    for n, (start, end) in enumerate(spans):
+        before, behind = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
+        alone = _BARE.fullmatch(before) and _BARE.fullmatch(behind)
+        heads = alone and n + 1 < len(spans) and _ASKED.search(text[start:end])
+        if heads or (found and _BARE.fullmatch(before) and _LABELLED.match(text[start:end])):
+            found.add(n)
+    return frozenset(found)
 
 
 def _parted(text: str, one: Span, other: Span) -> bool:

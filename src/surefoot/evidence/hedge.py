@@ -7,14 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from surefoot.evidence import confidence
+from surefoot.evidence.exact import codes, exact, lacking
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
 from surefoot.text.words import names, words
-from surefoot.types import Action, Answer, Grade, Passage
+from surefoot.types import Action, Answer, Grade, Passage, Trace
 from surefoot.types.protocols import Evaluator, languages_of
 
 ALONE = "it goes on from an earlier question; ask it whole, or ask both in `surefoot chat`"
 UNSURE = "no passage is graded CORRECT"
+WEAK = "what was found fits the question too loosely"
+MARKED = "some of it stands in no source, as marked"
 _OPENING = re.compile(r"(?:^|[.!?]\s)\W*\w")
 HOPELESS = 0.1
 """Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
@@ -22,29 +25,39 @@ NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it":
 NAMES |= {"nl": "Dutch", "pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
 
 
-def hedged(
-    question: str,
-    answer: Answer,
-    passages: Sequence[Passage],
-    grades: Sequence[Grade],
-    evaluator: Evaluator,
-    risk: float,
-) -> Answer:
-    """The answer with its confidence, hedged where that does not keep the risk, the accepted share of wrong answers
-    among those that are given plainly, and where no passage mentions what the question names.
+def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float, worded: bool = False) -> Answer:
+    """The answer to a trace's question with its confidence and certainty, hedged where that does not keep the risk, the
+    accepted share of wrong answers among those that are given plainly, and where what it quotes lacks an exact thing of
+    the question.
 
-    An answer without a confidence is hedged where no passage is graded CORRECT. A generator may have hedged it for a
-    reason of its own. A refusal stays one, and is given the reason that the question itself gives.
+    The text of a hedged answer begins with the hedge. One that a model `worded` in its own way has no confidence, and
+    is hedged where a sentence of it stands in no source, or a newer document says otherwise; any other, where no
+    passage is graded CORRECT. A generator may have hedged it for a reason of its own. A refusal stays one, and is given
+    the reason that the question itself gives.
     """
+    question, passages = trace.standalone_question, trace.passages + trace.external
     if unread := _unread(question, evaluator):
-        unjudged = answer if answer.refused else replace(answer, hedged=True, unjudged=unread)
-        return replace(unjudged, because=unread)
-    answer = confidence.judged(question, answer, passages, grades, evaluator.name)
-    unsure = answer.because or _unmentioned(question, passages) or _unsure(answer, grades, risk)
+        return _marked(answer if answer.refused else replace(answer, unjudged=unread), unread, unread)
+    answer = confidence.judged(question, answer, passages, trace.grades, evaluator.name)
+    unsure = answer.because or _unmentioned(question, passages) or _elsewhere(question, answer)
+    if worded:
+        unsure = unsure or (MARKED if answer.uncited else _contradicted(answer, trace))
+    if not worded or answer.confidence is not None:
+        unsure = unsure or _unsure(answer, trace.grades, risk)
     if not (answer.hedged or unsure):
-        return answer
-    because = ALONE if follows(question) else answer.because if answer.refused else unsure
-    return replace(answer, hedged=not answer.refused, because=because)
+        return replace(answer, certainty=confidence.certainty(answer))
+    if follows(question):
+        return _marked(answer, ALONE, ALONE)
+    return _marked(answer, unsure, answer.because)
+
+
+def _marked(answer: Answer, because: str, refused_because: str) -> Answer:
+    """The answer with its hedge in front, or the refusal with its reason."""
+    if answer.refused:
+        return replace(answer, because=refused_because, certainty="not found")
+    hedge = f"I am not sure of this: {because}."
+    text = f"{hedge}\n\n{answer.text}"
+    return replace(answer, text=text, hedge=hedge, hedged=True, because=because, certainty="unsure")
 
 
 def hopeless(answer: Answer) -> bool:
@@ -54,7 +67,14 @@ def hopeless(answer: Answer) -> bool:
 
 def given_up(answer: Answer, words: str) -> Answer:
     """A refusal in these words, which withholds the answer, and tells how unsure that was."""
-    return replace(answer, text=words, withheld=answer.text, refused=True, hedged=False, citations=(), uncited=())
+    bare = replace(answer, text=words, hedge="", hedged=False, refused=True, citations=(), uncited=())
+    return replace(bare, withheld=answer.body, certainty="not found")
+
+
+def absent(question: str, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """The identifiers and versions of the question that no passage mentions."""
+    things = codes(question)
+    return lacking("\n".join(f"{p.title}\n{p.text}" for p in passages), things) if things and passages else ()
 
 
 def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
@@ -66,15 +86,28 @@ def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
     return f"no passage mentions {' or '.join(missing)}" if missing and passages else ""
 
 
+def _elsewhere(question: str, answer: Answer) -> str:
+    """The exact things of the question that stand nowhere in the sources of the answer; empty: all do."""
+    sources = [f"{one.title}\n{one.strip.text}" for one in answer.citations if one.strip]
+    missing = lacking("\n".join([*sources, answer.text]), exact(question)) if sources else ()
+    return f"the place that it comes from does not mention {' or '.join(missing)}" if missing else ""
+
+
+def _contradicted(answer: Answer, trace: Trace) -> str:
+    """What a newer document, or one of unknown date, says where the answer comes from another; empty: nothing."""
+    cited = {citation.strip.passage_id for citation in answer.citations if citation.strip}
+    titles = {passage.id: passage.title for passage in trace.passages + trace.external}
+    for one in trace.conflicts:
+        if one.external in cited and one.local not in cited:
+            return f"“{titles.get(one.local, one.local)}” says otherwise: “{one.local_says}”"
+    return ""
+
+
 def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
     """Why the answer may be wrong; empty: it is sure enough."""
     if answer.confidence is None:
         return "" if any(grade.label is Action.CORRECT for grade in grades) else UNSURE
-    least = confidence.shipped().least(risk)
-    if answer.confidence >= least:
-        return ""
-    plainly = f"a plain answer needs {least:.0%}" if least <= 1 else "no answer is sure enough for this configuration"
-    return f"only {answer.confidence:.0%} sure, and {plainly}".replace("%", " %")
+    return "" if answer.confidence >= confidence.shipped().least(risk) else WEAK
 
 
 def _unread(question: str, evaluator: Evaluator) -> str:

@@ -13,18 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import product
 
-from surefoot.evidence.citations import MARKER
-from surefoot.text.words import bare, content_words, names, words
-from surefoot.types import Conflict, Grade, Passage, Strip
+from surefoot.evidence.markers import MARKER
+from surefoot.text.words import names, words
+from surefoot.types import Passage, Strip
 
 ALIKE = 0.8
 """Share of word triples from which two texts may count as the same, by Jaccard, or one as part of the other."""
-PREFIX = 4
-"""Letters that two words begin with where they may be one: "politician" and "political leader"."""
-SURE = 0.5
-"""Probability from which what the evaluator points at in a passage counts as said there."""
 
 _NEGATIONS = {"not", "no", "never", "none", "nor", "neither", "cannot"}
 
@@ -113,84 +108,6 @@ def _print(text: str) -> _Print:
     triples = frozenset(tuple(every[i : i + 3]) for i in range(max(1, len(every) - 2)))
     telling = {word for name in names(plain) for word in words(name)} | _NEGATIONS.intersection(every)
     return _Print(frozenset(every), triples, frozenset(telling))
-
-
-def conflicts(passages: Sequence[Passage], grades: Sequence[Grade], strips: Sequence[Strip]) -> tuple[Conflict, ...]:
-    """The pairs of different answers at which the evaluator points in kept evidence of the corpus and from outside.
-
-    An answer that the other side has too is in no conflict, and nothing is where the titles name two things.
-    """
-    sides = {"corpus": list[Pointed](), "external": list[Pointed]()}
-    for passage, grade in zip(passages, grades, strict=True):
-        if _points_at_evidence(passage, grade, strips):
-            says = passage.text[slice(*grade.span)] if grade.span else ""
-            sides[passage.source].append(Pointed(passage.id, passage.title, says))
-    found: dict[tuple[tuple[str, ...], ...], Conflict] = {}
-    for a, b in product(*sides.values()):
-        backed = any(agree(a.says, c.says) for c in sides["external"]) or any(
-            agree(b.says, c.says) for c in sides["corpus"]
-        )
-        if not backed and _one_thing(a.title, b.title):
-            found.setdefault((_plain(a.says), _plain(b.says)), Conflict(a.passage_id, a.says, b.passage_id, b.says))
-    return tuple(found.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Pointed:
-    """An answer that the evaluator points at."""
-
-    passage_id: str
-    title: str
-    says: str
-
-
-def _points_at_evidence(passage: Passage, grade: Grade, strips: Sequence[Strip]) -> bool:
-    """True if the evaluator points, with more than even chances, at words of a kept strip."""
-    if grade.span is None or (grade.probability is not None and grade.probability < SURE):
-        return False
-    start, end = grade.span
-    return any(s.kept and s.passage_id == passage.id and s.start <= start and end <= s.end for s in strips)
-
-
-def _one_thing(a: str, b: str) -> bool:
-    """False if two titles name two things: neither has all words of the other, or what stands in brackets differs, as
-    it does of namesakes. A text without a title may be about anything."""
-    mine, other = set(words(bare(a))), set(words(bare(b)))
-    bracketed = [set(words(title)) - set(words(bare(title))) for title in (a, b)]
-    return not mine or not other or ((mine <= other or other <= mine) and bracketed[0] == bracketed[1])
-
-
-def agree(a: str, b: str) -> bool:
-    """True if two answers may mean the same, or cannot be compared; wide on purpose.
-
-    They may where a word of one begins like a word of the other, where one is the other's initials, where one's numbers
-    are among the other's, or where only one has a number. Of PopQA's answers, the first agrees with 75 % of its aliases
-    (rare synonyms are what is left), and with 8 % of the answers to other questions of its relation.
-    """
-    mine, other = set(_plain(a)), set(_plain(b))
-    numbers, others = _numbers(a), _numbers(b)
-    if bool(numbers) != bool(others):
-        return True
-    if numbers:
-        return numbers <= others or others <= numbers
-    if not mine or not other or _initials(a, b) or _initials(b, a):
-        return True
-    return any(x.startswith(y[:PREFIX]) or y.startswith(x[:PREFIX]) for x, y in product(mine, other))
-
-
-def _initials(short: str, long: str) -> bool:
-    """True if the one consists of the other's initials, as "U.S." does, with or without small words."""
-    letters = "".join(words(short))
-    every = "".join(word[0] for word in words(long))
-    return len(letters) > 1 and letters in (every, "".join(word[0] for word in content_words(long)))
-
-
-def _numbers(text: str) -> set[str]:
-    return {word for word in words(MARKER.sub(" ", text)) if word[0].isdigit()}
-
-
-def _plain(text: str) -> tuple[str, ...]:
-    return tuple(content_words(MARKER.sub(" ", text)))
 
 
 def by_id(passages: Sequence[Passage]) -> tuple[Passage, ...]:

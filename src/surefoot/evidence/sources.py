@@ -55,9 +55,9 @@ def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[
 
 
 def _backed(passage: Passage, grade: Grade, pairs: Sequence[tuple[Passage, Grade]]) -> bool:
-    mine, whose = _pointed(passage, grade), _origin(passage)
+    mine, whose = _pointed(passage, grade), origin(passage)
     return bool(whose) and any(
-        _origin(other) not in ("", whose)
+        origin(other) not in ("", whose)
         and its.label not in (None, Action.INCORRECT)
         and (_same(mine, _pointed(other, its)) if mine else its.label is Action.CORRECT)
         for other, its in pairs
@@ -72,7 +72,7 @@ def _same(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one and other) and (one <= other or other <= one)
 
 
-def _origin(passage: Passage) -> str:
+def origin(passage: Passage) -> str:
     """Who is behind it: a file of an index, or the last two parts of a host's name, which one owner has. Empty: nobody
     knows, since its address is none."""
     if passage.file or passage.source == "corpus":

@@ -76,7 +76,7 @@ def _answer(question: str, generator: Generator, knowledge: Knowledge, check: Ch
 
 
 def _unmarked(answer: Answer) -> str:
-    return "" if answer.refused else " ".join(re.sub(r"\[\d+\]", "", answer.text).split())
+    return "" if answer.refused else " ".join(re.sub(r"\[\d+\]", "", answer.body).split())
 
 
 def _same(one: Answer, other: Answer) -> bool:

@@ -6,29 +6,43 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from surefoot.evidence.beyond import beyond
+from surefoot.evidence.differences import Pointed, differ, newer
+from surefoot.evidence.exact import exact, lacking
 from surefoot.evidence.policies import finite
 from surefoot.evidence.ranking import order, repeats
 from surefoot.text.blocks import Part, Span, led, parts
+from surefoot.text.words import content_words, stem, words
 from surefoot.types import Answer, Citation, Grade, Passage, Strip
 from surefoot.types.protocols import Evaluator, Knowledge, OnText
 
+DIFFERS = "“{title}” differs:"
+"""Stands before the place of another document that answers otherwise; the newer one is quoted first."""
+UNDECIDED = "two documents differ, and nothing tells which is newer"
 GAP = "…"
 """Stands where the answer goes back to what its passage says before the block that answers."""
 
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another source."""
+_MARK = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+")
+"""The mark of a list's item."""
 
 
 class Extractive:
-    """Quotes the passage that answers, whole: first the block that the reader points at, marked, then the rest of it.
+    """Quotes the passage that answers, whole: first the block that the reader points at, with the sentence, row or item
+    that answers in bold, then the rest of it.
 
     `reader`: an evaluator whose grades have spans. Configured, it is the pipeline's own evaluator where that has them,
     and the shipped one where not, so that another evaluator changes what is read and not who reads.
 
-    The passages stand in the order of `evidence.ranking`. Where the reader is less sure of the first than `sure`, the
-    block that it points at in the next one follows. Of a passage of more than `words` words, the blocks around that
-    block are shown as far as they fit. `whole` False: only the words that it points at. It refuses where the reader
-    gives no strip a probability of `least` (a reader without probabilities: where it points at nothing). Cost: one
+    The passages stand in the order of `evidence.ranking`, those first that hold the exact things of the question
+    (`evidence.exact`), and so of their rows and sentences. Where another document answers otherwise, its block follows,
+    the newer one first (`evidence.differences`); where no date tells, the answer is hedged. Where none does, and the
+    reader is less sure of the first than `sure`, the block that it points at in the next one follows. Of a passage of
+    more than `words` words, the blocks around that block are shown as far as they fit. `whole` False: only the words
+    that it points at. A question that asks to compare is answered with a hedge, unless the text compares. It refuses
+    where the reader gives no strip a probability of `least` (a reader without probabilities: where it points at
+    nothing). Cost: one
     graded pair a strip, most of them known from refinement; no language-model call.
     """
 
@@ -48,33 +62,49 @@ class Extractive:
             found = [one for one in found if one.pointed][:1]
         if not found:
             return Answer("", refused=True, model=self.reader.name)
-        answer = self._answer(found)
+        answer = self._answer(question, found)
         if on_text:
             on_text(answer.text)
         return answer
 
     def _ranked(self, question: str, knowledge: Knowledge) -> list[_Reading]:
+        sought = exact(question), frozenset(map(stem, content_words(question)))
         read = [led(passage.text, strip.start, strip.end) for strip, passage in knowledge]
         pairs = [(question, replace(p, text=text)) for (_, p), (text, _) in zip(knowledge, read, strict=True)]
         grades = list(map(finite, self.reader.grade(pairs)))
         every = [
-            _Reading(marker, *each, _moved(grade, each[0].start - lead, each[0]))
+            _Reading(marker, *each, _moved(grade, each[0].start - lead, each[0]), *sought)
             for marker, (each, (_, lead), grade) in enumerate(zip(knowledge, read, grades, strict=True), start=1)
         ]
         useful = [one for one in every if one.chance >= self.least]
-        return [useful[n] for n in order([one.passage for one in useful], [one.grade for one in useful])]
+        ranked = [useful[n] for n in order([one.passage for one in useful], [one.grade for one in useful])]
+        return sorted(ranked, key=lambda one: one.lacks)
 
-    def _answer(self, found: Sequence[_Reading]) -> Answer:
+    def _answer(self, question: str, found: Sequence[_Reading]) -> Answer:
         first, *others = found
         if not self.whole:
             return Answer(f"{_plain(first.pointed)} [{first.marker}]", model=self.reader.name)
-        quoted = [(first, first.layout(self.words))]
-        if first.chance < self.sure:
+        rival = next((other for other in others if _differ(question, first, other)), None)
+        if rival and newer(rival.passage, first.passage):
+            first, rival = rival, first
+        second = rival
+        if not rival and first.chance < self.sure:
             second = next((one for one in others if not repeats(one.strip.text, [first.strip.text])), None)
-            quoted += [(second, second.layout(words=0))] if second else []
+        quoted = [(first, first.layout(self.words)), *([(second, second.layout(words=0))] if second else [])]
         texts = [_shown(one, shown) for one, shown in quoted]
-        citations = [_citation(one, span) for one, shown in quoted for span in shown.slices]
-        return Answer("\n\n".join(texts), tuple(citations), model=self.reader.name)
+        citations = tuple(_citation(one, span) for one, shown in quoted for span in shown.slices)
+        if not rival:
+            text = "\n\n".join(texts)
+            because = beyond(question, text)
+            return Answer(text, citations, model=self.reader.name, hedged=bool(because), because=because)
+        text = f"{texts[0]}\n\n{DIFFERS.format(title=rival.passage.title)}\n\n{texts[1]}"
+        told = newer(first.passage, rival.passage)
+        return Answer(text, citations, model=self.reader.name, hedged=not told, because="" if told else UNDECIDED)
+
+
+def _differ(question: str, one: _Reading, other: _Reading) -> bool:
+    a, b = (Pointed.of(each.passage, each.grade) for each in (one, other))
+    return a is not None and b is not None and differ(question, a, b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +115,15 @@ class _Reading:
     strip: Strip
     passage: Passage
     grade: Grade
+    things: tuple[str, ...]
+    """The exact things of the question."""
+    words: frozenset[str]
+    """Stems of its words."""
+
+    @property
+    def lacks(self) -> int:
+        """How many of these the passage does not mention."""
+        return len(lacking(f"{self.passage.title}\n{self.passage.text}", self.things))
 
     @property
     def chance(self) -> float:
@@ -99,13 +138,32 @@ class _Reading:
         return self.passage.text[slice(*self.grade.span)] if self.grade.span else ""
 
     @property
-    def place(self) -> int:
-        """The place that it points at, or else where the part begins that it was graded by."""
-        return (self.grade.span or self.grade.window or (self.strip.start, 0))[0]
+    def unit(self) -> Span:
+        """The sentence, row or item that answers: the one that it points at, or that it was graded by, unless another
+        one holds more of the exact things; a row, only where no other shares as many words with the question. Without
+        one, nothing, at the place that it points at."""
+        place = (self.grade.span or self.grade.window or (self.strip.start, 0))[0]
+        begin, end = self.strip.start, self.strip.end
+        units = [(p, u) for p in parts(self.passage.text) for u in p.units if u[0] < end and begin < u[1]]
+        if not units:
+            return place, place
+        at = next((n for n, (_, unit) in enumerate(units) if place < unit[1]), len(units) - 1)
+        missing = [self._missing(*one) for one in units] if self.things else [0] * len(units)
+        part, unit = units[at if missing[at] == min(missing) else missing.index(min(missing))]
+        shared = {row: self._shared(row) for row in part.units}
+        tells = part.kind != "table" or sum(many >= max(1, shared[unit]) for many in shared.values()) == 1
+        return unit if tells else (unit[0], unit[0])
+
+    def _missing(self, part: Part, unit: Span) -> int:
+        lead, own = (self.passage.text[slice(*span)] for span in (part.lead or (0, 0), unit))
+        return len(lacking(f"{self.passage.title}\n{lead}\n{own}", self.things))
+
+    def _shared(self, unit: Span) -> int:
+        return len(self.words.intersection(map(stem, words(self.passage.text[slice(*unit)]))))
 
     def layout(self, words: int) -> Layout:
         """The slices of it to show."""
-        return layout(self.strip, self.passage.text, self.place, words)
+        return layout(self.strip, self.passage.text, self.unit, words)
 
 
 def _moved(grade: Grade, by: int, strip: Strip) -> Grade:
@@ -121,6 +179,8 @@ def _moved(grade: Grade, by: int, strip: Strip) -> Grade:
 class Layout:
     """The slices of a passage's text that an answer shows."""
 
+    unit: Span
+    """The sentence, row or item that answers, within the block; empty: none is told."""
     block: Span
     """The paragraph, list, table or code that answers, with the sentence that leads to it."""
     lead: Span | None = None
@@ -130,17 +190,18 @@ class Layout:
 
     @property
     def slices(self) -> tuple[Span, ...]:
-        """All of them, the block first."""
-        return tuple(filter(None, (self.block, self.lead, self.after, self.before)))
+        """All of them: what answers first, then the block around it."""
+        every = self.unit, self.block, self.lead, self.after, self.before
+        return tuple(dict.fromkeys(span for span in every if span and span[0] < span[1]))
 
 
-def layout(strip: Strip, text: str, place: int, words: int) -> Layout:
-    """Lay out a strip of a passage's text: the block at `place`, then the blocks behind it and those before it, as far
-    as `words` words go."""
+def layout(strip: Strip, text: str, unit: Span, words: int) -> Layout:
+    """Lay out a strip of a passage's text: the block around `unit`, then the blocks behind it and those before it, as
+    far as `words` words go."""
     every = [part for part in parts(text) if part.start < strip.end and strip.start < part.end]
     if not every:
-        return Layout((strip.start, strip.end))
-    last = at = next((n for n, part in enumerate(every) if place < part.end), len(every) - 1)
+        return Layout(unit, (strip.start, strip.end))
+    last = at = next((n for n, part in enumerate(every) if unit[0] < part.end), len(every) - 1)
     lead = every[at].lead
     first = begin = at - 1 if lead and at and lead[0] < every[at - 1].end else at
     room = words - _count(text, every[first : at + 1])
@@ -149,8 +210,10 @@ def layout(strip: Strip, text: str, place: int, words: int) -> Layout:
     while last + 1 == len(every) and begin and (room := room - _count(text, every[begin - 1 : begin])) >= 0:
         begin -= 1
     start = max(strip.start, every[first].start)
+    end = min(strip.end, every[at].end)
     return Layout(
-        (start, min(strip.end, every[at].end)),
+        (max(start, unit[0]), min(end, unit[1])),
+        (start, end),
         lead if lead and lead[1] <= start else None,
         (every[at + 1].start, min(strip.end, every[last].end)) if last > at else None,
         (max(strip.start, every[begin].start), every[first - 1].end) if begin < first else None,
@@ -168,23 +231,38 @@ def _citation(one: _Reading, span: Span) -> Citation:
 
 def _shown(one: _Reading, shown: Layout) -> str:
     """The slices under each other, the marker behind the block."""
-    lead, block, after, before = (
-        _readable(one.passage.text, span) if span else ""
-        for span in (shown.lead, shown.block, shown.after, shown.before)
-    )
+    text = one.passage.text
+    lead, after, before = (_readable(text, span) if span else "" for span in (shown.lead, shown.after, shown.before))
+    block = _readable(text, shown.block, shown.unit)
     whole_lines = "\n" in block or block.startswith("|")
     block = f"{lead}\n{block}".lstrip("\n") + ("\n" if whole_lines else " ") + f"[{one.marker}]"
     return "\n\n".join(filter(None, (block, after, GAP if before else "", before)))
 
 
-def _readable(text: str, span: Span) -> str:
-    """The slice as it stands; paragraphs on one line and without footnotes."""
+def _readable(text: str, span: Span, unit: Span = (0, 0)) -> str:
+    """The slice as it stands, with `unit` in bold where a part has others; paragraphs on one line and without
+    footnotes."""
     pieces = []
     for part in parts(text):
         if part.start < span[1] and span[0] < part.end:
-            piece = text[max(part.start, span[0]) : min(part.end, span[1])]
+            start, end = max(part.start, span[0]), min(part.end, span[1])
+            marked = len(part.units) > 1 and part.kind != "code" and start <= unit[0] < unit[1] <= end
+            piece = (
+                text[start : unit[0]] + _bold(text[slice(*unit)]) + text[unit[1] : end] if marked else text[start:end]
+            )
             pieces.append(_plain(piece) if part.kind == "paragraph" else piece)
     return "\n\n".join(pieces) or text[slice(*span)].strip()
+
+
+def _bold(text: str) -> str:
+    """In bold, as Markdown has it: of a row each cell, of an item its first line."""
+    first, line_end, rest = text.partition("\n")
+    if text.startswith("|"):
+        cells = [cell.strip() for cell in text.strip("|").split("|")]
+        return f"| {' | '.join(f'**{cell}**' if cell and '*' not in cell else cell for cell in cells)} |"
+    mark = _MARK.match(first)
+    words = first[mark.end() :] if mark else first
+    return text if "*" in words or "`" in words else f"{mark[0] if mark else ''}**{words}**{line_end}{rest}"
 
 
 def _plain(text: str) -> str:

@@ -1,26 +1,35 @@
-"""A language model reads the kept strips and answers."""
+"""A language model reads the kept evidence and answers from it, with the number of the source behind each statement."""
 
 from __future__ import annotations
 
-from surefoot.generators._prompts import TEMPLATES, USUAL, Template, template
+import re
+from dataclasses import replace
+
+from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, is_small, template
 from surefoot.generators._reflection import plain
+from surefoot.generators.extractive import Extractive
 from surefoot.run import meter
-from surefoot.text.screen import line as on_one_line
-from surefoot.types import Answer, Message, Passage, Source, Strip, protocols
+from surefoot.text.blocks import led
+from surefoot.text.screen import line, lines
+from surefoot.types import Answer, Message, Passage, Strip, protocols
+from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Knowledge, OnText
 
-HEADINGS: dict[Source, str] = {"corpus": "Local sources:", "external": "External sources:"}
-"""The heading above the sources of each kind, in this order."""
+_TOO_LONG = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
+"""What servers say where a prompt and its answer do not fit into the context."""
 
 
 class LLMGenerator:
     """Answers by one greedy call of a language model.
 
     `prompt` is a task ("qa", "choice", "claim", "biography", "chat") or a file with a template of your own, which holds
-    {sources} and {question}; None: "qa", and with labelled questions the task of each. The answer has at most
-    `max_tokens` (None: 100, as in the paper, or 300 where the task is a long answer). Sources that do not fit into
-    `max_characters` are left out from the end, and the step says so, as it does where the answer was cut off. The
-    reflection tokens of a Self-RAG model are taken out of its answer. Raises ConfigError for a prompt that is neither.
+    {sources} and {question}; None: "qa", and with labelled questions the task of each. `style` is added to the rules
+    of "qa", such as "In at most two sentences." `abstain`: the model is told to say where the sources do not answer;
+    None: unless its name tells that it is small. The answer has at most `max_tokens` (None: 1,024, and 100 or 300 for
+    the papers' tasks). Sources that do not fit into `max_characters` are left out from the end, and the step says so,
+    as it does where the answer was cut off. The reflection tokens of a Self-RAG model are taken out of its answer.
+    `reader`: the evaluator by whose grades the passages are quoted where the model fails; None: it raises. Raises
+    ConfigError for a prompt that is neither.
     """
 
     def __init__(
@@ -28,22 +37,52 @@ class LLMGenerator:
         llm: protocols.LLM,
         prompt: str | None = None,
         max_tokens: int | None = None,
-        max_characters: int = 8000,
+        max_characters: int = 4000,
+        style: str = "",
+        abstain: bool | None = None,
+        reader: protocols.Evaluator | None = None,
     ) -> None:
         self.llm = llm
+        self.reader = reader
         self.prompt = prompt
         self.template = template(prompt or USUAL)
         self.max_tokens = max_tokens
         self.max_characters = max_characters
+        self.style = style
+        self.abstain = abstain
 
     def with_task(self, task: str) -> LLMGenerator:
         """The same, asking in the words of this task; itself where the configuration says in which."""
-        return self if self.prompt else LLMGenerator(self.llm, task, self.max_tokens, self.max_characters)
+        if self.prompt:
+            return self
+        limits = self.max_tokens, self.max_characters
+        return LLMGenerator(self.llm, task, *limits, self.style, self.abstain, self.reader)
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The model's answer, not yet checked; without knowledge, what the model remembers."""
+        """The model's answer, not yet checked; without knowledge, what the model remembers. Where its context overflows
+        it is asked again with half the sources. Where it fails, or says nothing, the reader quotes, if there is one."""
+        try:
+            answer = self._worded(question, knowledge, on_text)
+            failure = "" if answer.text.strip() else f"{self.llm.name} gave an empty answer"
+        except ComponentError as error:
+            if len(knowledge) > 1 and _TOO_LONG.search(str(error)):
+                half = knowledge[: len(knowledge) // 2]
+                meter.degrade(f"asked again with {len(half)} of {len(knowledge)} sources: {error}")
+                return self.generate(question, half, on_text)
+            if not (self.reader and knowledge):
+                raise
+            failure = str(error)
+        if failure and self.reader and knowledge:
+            meter.degrade(f"quoted instead: {failure}")
+            return Extractive(self.reader).generate(question, knowledge, on_text)
+        return answer
+
+    def _worded(self, question: str, knowledge: Knowledge, on_text: OnText) -> Answer:
         room = self.max_tokens or self.template.max_tokens
-        messages = prompt(question, knowledge, self.max_characters, self.template)
+        abstain = not is_small(self.llm.name) if self.abstain is None else self.abstain
+        rules = " ".join(filter(None, (self.template.system, ABSTAIN if abstain else "", self.style)))
+        words = self.template if not self.template.system else replace(self.template, system=rules)
+        messages = prompt(question, knowledge, self.max_characters, words)
         completion = self.llm.complete(messages, max_tokens=room, on_text=on_text)
         if completion.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
@@ -51,19 +90,18 @@ class LLMGenerator:
 
 
 def prompt(
-    question: str, knowledge: Knowledge, max_characters: int = 8000, words: Template = TEMPLATES[USUAL]
+    question: str, knowledge: Knowledge, max_characters: int = 4000, words: Template = TEMPLATES[USUAL]
 ) -> list[Message]:
-    """The conversation that asks `question` of `knowledge`; the question stands last, and always whole.
+    """The conversation that asks `question` of `knowledge`: the rules, then the numbered sources, then the question.
 
-    Local sources stand before external ones, each kind under its name. A source is one line that begins with "> ", and
-    nothing in it can end that line. Citations are attributed and checked afterwards, whatever model wrote the answer.
+    A source is a line with its number, title, headings and date, and its blocks as they stand, a table with its header,
+    each line behind "> ": no line of it can pass for another source, the question, or a turn of the conversation. One
+    from outside says so. Citations are checked afterwards, whatever model wrote the answer.
     """
     read = fitting(knowledge, max_characters)
-    lines: list[str] = []
-    for kind, heading in HEADINGS.items():
-        if quoted := [source(strip, passage) for strip, passage in read if passage.source == kind]:
-            lines += [heading, *quoted, ""]
-    return [Message("user", words.filled("".join(f"{line}\n" for line in lines), question))]
+    sources = [f"{source(number, *one)}\n\n" for number, one in enumerate(read, start=1)]
+    rules = [Message("system", words.system)] if words.system and read else []
+    return [*rules, Message("user", words.filled("".join(sources), question))]
 
 
 def fitting(knowledge: Knowledge, max_characters: int) -> Knowledge:
@@ -73,11 +111,13 @@ def fitting(knowledge: Knowledge, max_characters: int) -> Knowledge:
         if number and len(strip.text) > room:
             meter.degrade(f"{len(knowledge) - number} of {len(knowledge)} sources left out: too long to read")
             return knowledge[:number]
-        room -= len(source(strip, passage))
+        room -= len(strip.text) + len(passage.title)
     return knowledge
 
 
-def source(strip: Strip, passage: Passage) -> str:
-    """One source, quoted on one line, without anything that could pass for a turn of the conversation."""
-    text = f"{passage.title}: {strip.text}" if passage.title else strip.text
-    return f"> {on_one_line(text)}"
+def source(number: int, strip: Strip, passage: Passage) -> str:
+    """One source: its number, title and date, and its text with what leads up to it, quoted line by line."""
+    date, outside = passage.meta.get("date"), passage.source == "external"
+    about = ", ".join(filter(None, (line(str(date)) if date else "", "from outside" if outside else "")))
+    heading = " ".join(filter(None, (f"[{number}]", line(passage.title), f"({about})" if about else "")))
+    return f"{heading}\n{lines(led(passage.text, strip.start, strip.end)[0], '> ')}"

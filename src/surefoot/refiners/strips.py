@@ -80,7 +80,7 @@ class Strips:
         self.mode: Mode = mode
         self.sizes = StripSizes(size, window, tail, fragment)
         self.most = most
-        self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 3}[mode]
+        self.best = best or {"sentences": 5, "fixed_num": 6, "excerption": 6, "selection": 6}[mode]
 
     def refine(self, question: str, passages: Sequence[Passage]) -> tuple[Strip, ...]:
         """Every strip of every passage, the kept ones marked; a sentence that is no evidence is one that is dropped."""

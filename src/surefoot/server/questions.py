@@ -68,7 +68,7 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
         if request.store:
             service.traces.add(request.collection, trace)
         if request.store and request.conversation:
-            turn = Turn(request.question, trace.answer.text if trace.answer else "", trace.id)
+            turn = Turn(request.question, trace.answer.body if trace.answer else "", trace.id)
             service.conversations.add(request.collection, request.conversation, turn)
         service.metrics.count_question(trace)
         return trace

@@ -58,7 +58,7 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
     question, history = last_question(items)
     if body.previous_response_id is not None:
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
-        history = (Turn(trace.standalone_question, trace.answer.text if trace.answer else "", trace.id), *history)
+        history = (Turn(trace.standalone_question, trace.answer.body if trace.answer else "", trace.id), *history)
     question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
     replied = partial(_response, body=body, collection=collection, request=request)
     ticket = ask(caller.service, question_request)

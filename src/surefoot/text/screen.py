@@ -48,9 +48,9 @@ _RULES = (
     r"|(?:the|this|any|all|earlier|previous|prior|above|given|provided)\s+context)"
 )
 _TURN = re.compile(
-    r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>|\s+", re.IGNORECASE
+    r"<[|｜][^|｜>]*[|｜]>|</?s>|<(?:start|end)_of_turn>|\[/?INST\]|<</?SYS>>|<(?:bos|eos)>", re.IGNORECASE
 )
-"""Separators of the turns of a conversation in the common chat formats, and white space."""
+"""Separators of the turns of a conversation in the common chat formats."""
 
 
 _ORDER = rf"""(?:^|\b(?=\w)|(?=[(,:;!?—–\]<\[]))  # nowhere else can one begin: this halves the time
@@ -264,4 +264,9 @@ def suspects(passages: Sequence[Passage]) -> tuple[str, ...]:
 
 def line(text: str) -> str:
     """The text on one line, without anything that could pass for a turn of a conversation."""
-    return _TURN.sub(" ", text).strip()
+    return " ".join(_TURN.sub(" ", text).split())
+
+
+def lines(text: str, mark: str) -> str:
+    """Each line of the text behind a mark, which no line of it can do without, likewise without turns."""
+    return "\n".join(f"{mark}{_TURN.sub(' ', one)}".rstrip() for one in text.splitlines())

@@ -17,10 +17,12 @@ from surefoot.types.evaluation import (
 from surefoot.types.explanation import Attribution, Unit
 from surefoot.types.llms import Completion, Message, Prices, Spent, Token
 from surefoot.types.trace import (
+    NOT_THERE,
     TRACE_SCHEMA,
     Action,
     Answer,
     Assertion,
+    Certainty,
     Citation,
     Conflict,
     Critique,

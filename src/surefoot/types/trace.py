@@ -135,14 +135,15 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Kept evidence of the corpus and from outside that disagree. It is shown, never averaged; the reader judges."""
+    """Kept evidence of two sources that disagree: of the corpus and from outside, or of two documents of the corpus. It
+    is shown, never averaged; the reader judges."""
 
     local: str
-    """Id of the passage of the corpus."""
+    """Id of the passage of the corpus; of two, of the newer one, where their dates tell."""
     local_says: str
     """Its words, as they stand there."""
     external: str
-    """Id of the passage from outside."""
+    """Id of the passage from outside, or of the other one of the corpus."""
     external_says: str
 
 
@@ -234,6 +235,13 @@ class Draft:
     chosen: bool
 
 
+NOT_THERE = "[not in the sources]"
+"""Stands behind a sentence of a model's answer that no source carries."""
+Certainty = Literal["sure", "likely", "unsure", "not found"]
+"""How far an answer can be relied on. The first two are given plainly; an unsure one is hedged, and its passages stand
+before it; where nothing answers, that is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The reply to the user: an answer with citations, or a refusal that names what was missing."""
@@ -263,6 +271,16 @@ class Answer:
     """Why there is no confidence."""
     drafts: tuple[Draft, ...] = ()
     """The answers that it was chosen from, in the order of the sources; empty: the generator criticises none."""
+    hedge: str = ""
+    """The words with which the text begins where the answer is hedged; empty: it is not, or an older trace."""
+    certainty: Certainty | None = None
+    """How sure it is, in a word; None: an older trace."""
+
+    @property
+    def body(self) -> str:
+        """The text as the generator gave it, with its citations: without the hedge and the marks of the check."""
+        text = self.text.removeprefix(self.hedge).lstrip("\n") if self.hedge else self.text
+        return text.replace(f" {NOT_THERE}", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +329,7 @@ class Trace:
     external: tuple[Passage, ...] = ()
     strips: tuple[Strip, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
-    """Empty also where the kept evidence is of one kind only."""
+    """Empty: the kept evidence agrees, as far as the evaluator points at answers."""
     read_as: str = ""
     """The question that was searched, graded and answered, complete without the turns before it; empty: `question`
     itself."""

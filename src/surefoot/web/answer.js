@@ -14,7 +14,7 @@ export function answerOf(trace, actions) {
   const { answer } = trace;
   if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", isolated(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
-  if (answer.hedged) return hedge(trace, actions);
+  if (answer.hedged && !answer.uncited.length) return hedge(trace, actions);
   return [text(answer, actions), sources(answer, actions, false), sureness(answer), withheld(answer)];
 }
 
@@ -37,7 +37,7 @@ function hedge(trace, actions) {
     answer.because ? h("p", { class: "dim" }, "Not called an answer: ", isolated(answer.because), ".") : null,
     best.length ? h("ol", { class: "first" }, best.map(one)) : null,
     h("p", { class: "kind" }, "Nearest sentences"),
-    h("div", { class: "near" }, text(answer, actions)),
+    h("div", { class: "near" }, text(answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer, actions)),
     sources(answer, actions, true),
     sureness(answer),
     withheld(answer),

@@ -66,7 +66,7 @@ class RecordContext:
     def refused(self) -> bool:
         """True if there is no answer, or one that says so."""
         if self.record.trace and self.record.trace.answer:
-            return self.record.trace.answer.refused or declines(self.record.trace.answer.text)
+            return self.record.trace.answer.refused or declines(self.record.trace.answer.body)
         return self.record.answer is not None and declines(self.record.answer)
 
     @property

@@ -30,9 +30,9 @@ def record(trace: Trace, id: str = "", tags: dict[str, str] | None = None) -> Re
     question = trace.standalone_question if goes_on else trace.question
     answer = trace.answer or Answer("")
     markers = {citation.marker for citation in answer.citations}
-    text = re.sub(r" ?\[(\d{1,3})\]", lambda match: "" if int(match[1]) in markers else match[0], answer.text)
+    text = re.sub(r" ?\[(\d{1,3})\]", lambda match: "" if int(match[1]) in markers else match[0], answer.body)
     if answer.refused:
-        text = answer.text[slice(*next(iter(sentences(answer.text)), (0, 0)))]
+        text = answer.body[slice(*next(iter(sentences(answer.body)), (0, 0)))]
     return Record(id or trace.id, question, read(trace), text, tags=dict(tags or {}), trace=trace)
 
 
