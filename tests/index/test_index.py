@@ -14,6 +14,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.index.storage import SCHEMA
+from surefoot.run.meter import metered
 from surefoot.types.errors import IndexFault
 
 TEXTS = {
@@ -68,6 +69,14 @@ def test_lexical_search_puts_the_best_match_first(index):
 def test_the_words_of_a_query_are_searched(index, query, found):
     """Whatever their case and marks, without a possessive ending; stop words only where there is nothing else."""
     assert sorted(ids(index.lexical(query, 5))) == sorted(found)
+
+
+def test_a_word_that_no_passage_has_is_searched_by_those_near_it(index):
+    """And the step says so; a word that is there, a short one and one that is near nothing add nothing."""
+    with metered() as spent:
+        assert ids(index.lexical("glacer", 5)) == ids(index.lexical("glacier", 5)) != []
+        assert index.lexical("hit qqqqqqq", 5) == ()
+    assert spent.degraded == ["no document has “glacer”: searched for “glacier” too"]
 
 
 def test_a_title_counts_double(tmp_path):

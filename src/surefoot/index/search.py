@@ -26,7 +26,9 @@ from surefoot.index import storage
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.intake import MANY, Intake
+from surefoot.index.near_words import near_words
 from surefoot.index.vectors import Numbers, best, fulfilling, load_owners, load_vectors
+from surefoot.run import meter
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
@@ -122,12 +124,17 @@ class Index:
     def lexical(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The `k` passages that best match the words of the query (BM25, titles count double), best first, ties by id.
 
-        Any text is a query; its stop words count only where it has no other words. A filter leaves scores as they are.
+        Any text is a query; its stop words count only where it has no other words. For a word that no passage holds
+        the nearest words are searched too, and the step says so. A filter leaves scores as they are.
         """
-        match = _match(query)
-        if not match or k < 1:
+        terms = _terms(query)
+        if not terms or k < 1:
             return ()
         with self._reading() as db:
+            for term, near in near_words(db, terms):
+                meter.degrade(f"no document has “{term}”: searched for “{'” and “'.join(near)}” too")
+                terms += near
+            match = " OR ".join(f'"{term}"' for term in terms)  # each quoted, so that none is an operator
             allowed = self._allowed(db, filter)
             inputs = {"query": match, "k": k} | ({} if allowed is None else {"allowed": allowed.tobytes()})
             search = _LEXICAL.format(lexicon=db.lexicon, allowed="" if allowed is None else _ALLOWED)
@@ -299,8 +306,8 @@ def _stamp(path: Path) -> _Stamp:
     return status.st_ino, status.st_mtime_ns
 
 
-def _match(query: str) -> str:
-    """A search for any of the query's words, in the syntax of FTS5; each is quoted, so that none is an operator."""
+def _terms(query: str) -> list[str]:
+    """The query's words to search for, each once."""
     terms = list(dict.fromkeys(filter(None, _TERM.findall(query.lower()))))
     telling = [term for term in terms if term not in STOP_WORDS] or terms
-    return " OR ".join(f'"{term}"' for term in telling[:_MOST_TERMS])
+    return telling[:_MOST_TERMS]

@@ -1,0 +1,32 @@
+"""Words of an index near one that it lacks, for the search alone: the question stays as it was asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from surefoot.index.connection import Connection
+from surefoot.text.words import fold
+
+SHORTEST = 5
+"""Letters from which a word may be misspelt; a shorter one is near too many."""
+NEAR = 0.8
+"""Share of letters in common, by `difflib`, from which two words are near: one or two letters of most."""
+MOST = 2
+"""Near words of one that is lacking."""
+
+
+def near_words(db: Connection, terms: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each term that no passage of the collection holds, with the words near it that begin with its letter."""
+    db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab(main, {db.lexicon}, row)")  # nosec B608 # a word of ours
+    for term in map(fold, terms):
+        if len(term) < SHORTEST or not term.isalpha():
+            continue
+        if db.execute("SELECT 1 FROM temp.words WHERE term = ?", (term,)).fetchone():
+            continue
+        within = term[0], chr(ord(term[0]) + 1), len(term) - MOST, len(term) + MOST
+        found = db.execute(
+            "SELECT term FROM temp.words WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?", within
+        )
+        if near := get_close_matches(term, [word for (word,) in found], MOST, NEAR):
+            yield term, tuple(near)
