@@ -33,7 +33,7 @@ _LABELS = re.compile(
     r"\b(?:step|passage|source|document|option|point)s?\s*#?\d+(?:\s*(?:,|and|&)\s*\d+)*", re.IGNORECASE
 )
 """Numbers that count parts of an answer, or its sources."""
-_OPENING = re.compile(r"(?:^|[.!?:;\"“(*-]\s*|\n)\W*\w[\w'’]*+(?!\s+[A-Z0-9])")
+_OPENING = re.compile(r"(?:^|[.!?:;\"“(*\n-])\W{0,4}+\w[\w'’]*+(?!\s{1,2}[A-Z0-9])")
 """The first word of a sentence, where no other capital follows it: that alone makes it no name."""
 
 

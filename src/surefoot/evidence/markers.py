@@ -24,7 +24,7 @@ _FORM = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_LIST = re.compile(rf"\n\W*{_WORD}\W*:?\W*\n(?:\W*\[?\d{{1,3}}[\].:)].*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
+_LIST = re.compile(rf"\n\W{{0,9}}+{_WORD}\W{{0,9}}(?:\W{{0,9}}\b\d{{1,3}}[\].:)].*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
 """A list of sources at the end of an answer, which is no statement."""
 _SUPERSCRIPTS = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
 _LONGEST_RANGE = 10
