@@ -106,8 +106,8 @@ def answered(prompt: str) -> str:
 
 
 def followed(prompt: str) -> str:
-    """A grade of each passage, another question, facts and judgements in JSON; else an answer."""
-    if passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE):
+    """A grade of each passage, another question, facts and judgements in JSON; else an answer from quoted sources."""
+    if "\n> " not in prompt and (passages := re.findall(r"^\[(\d+)\] (.*)$", prompt, re.MULTILINE)):
         grades = {number: "CORRECT" if "1911" in text else "INCORRECT" for number, text in passages}
         return json.dumps({n: {"rationale": "read", "grade": grade, "confidence": 1} for n, grade in grades.items()})
     for form, said in (

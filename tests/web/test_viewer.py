@@ -137,7 +137,9 @@ def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, c
     graded = zip(trace["passages"], trace["grades"], strict=False)
     spans = [passage["text"][slice(*grade["span"])] for passage, grade in graded if grade["span"]]
     assert tab.locator(".passage mark").all_inner_texts() == spans
-    kept_texts = [strip["text"] for strip in trace["strips"] if strip["kept"]]
+    shown = [passage["id"] for passage in (*trace["passages"], *trace["external"])]
+    kept = sorted((strip for strip in trace["strips"] if strip["kept"]), key=lambda one: shown.index(one["passage_id"]))
+    kept_texts = [strip["text"] for strip in kept]
     assert "".join(tab.locator(".passage .kept").all_inner_texts()) == "".join(kept_texts)
     assert tab.locator(".passage del").count() == len(trace["strips"]) - len(kept_texts)
     assert trace["decision"]["because"] in text

@@ -314,11 +314,6 @@ def test_the_dry_run_shows_what_would_be_tried_and_what_it_would_take(tmp_path: 
 def test_two_refusals_are_one_answer(tmp_path: Path) -> None:
     """What a refusal looked at is told in its text, and is no other answer."""
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), levers={("policy", "use"): ("count",)}))
-    said = [
-        trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/random-lever")[1].items() if trace.answer
-    ]
-    before = [trace.answer.text for _, trace in recorded(tmp_path / "run/held-out/baseline")[1].items() if trace.answer]
-    assert said != before
     assert trial(outcome, "random lever").changed == 0
 
 
