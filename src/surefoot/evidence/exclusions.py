@@ -64,7 +64,11 @@ _TOLD = re.compile(
 """Talk of what is to be said, or of what others say, in a sentence about what was asked."""
 _ASKED = re.compile(rf"[{_MARKS}]\W*\Z")
 _BARE = re.compile(r"\W*")
-_LABELLED = re.compile(r"\W*\w{1,20}\W*:")
+_HEADING = re.compile(
+    r"\s*(?:#{1,6}\s|\*\*|__|[-*+]\s|(?:q|question|frage|f|pregunta|p|domanda)\W{0,2}:)", re.IGNORECASE
+)
+_REPLY = re.compile(r"\W*(?:a|answer|reply|antwort|r|respuesta|risposta|r[eé]ponse)\W{0,2}:", re.IGNORECASE)
+"""Marks and labels of an FAQ's question and answer; "User:" and "Assistant:" are a conversation's."""
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
@@ -180,14 +184,16 @@ def _talk(question: str, text: str, headings: bool) -> tuple[tuple[Span, str], .
 
 
 def _asked_and_answered(text: str, spans: Sequence[Span]) -> frozenset[int]:
-    """The numbers of the sentences that are a question on a line of its own with something below it, and of those below
-    one that begin a line with a label, such as "answer:": an FAQ's heading, or two fields of a row."""
+    """The numbers of the sentences that are a question marked as a heading, item or field, on a line of its own with
+    something below it, and of those below one that begin a line with the label of an answer."""
     found: set[int] = set()
     for n, (start, end) in enumerate(spans):
         before, behind = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
         alone = _BARE.fullmatch(before) and _BARE.fullmatch(behind)
-        heads = alone and n + 1 < len(spans) and _ASKED.search(text[start:end])
-        if heads or (found and _BARE.fullmatch(before) and _LABELLED.match(text[start:end])):
+        asked = _HEADING.match(text[start:end]) and _ASKED.search(text[start:end])
+        if (asked and alone and n + 1 < len(spans)) or (
+            found and _BARE.fullmatch(before) and _REPLY.match(text[start:end])
+        ):
             found.add(n)
     return frozenset(found)
 
