@@ -307,7 +307,6 @@ FORM = "### Instruction:\n{system}\n\n{user}\n\n### Response:\n"
     ("message", "field", "instead"),
     [
         ("Unsupported parameter: 'temperature'", "temperature", None),
-        ("Unknown field: stop", "stop", None),
         (
             "'max_tokens' is not supported with this model. Use 'max_completion_tokens'",
             "max_tokens",
@@ -315,24 +314,20 @@ FORM = "### Instruction:\n{system}\n\n{user}\n\n### Response:\n"
         ),
     ],
 )
-def test_a_parameter_that_the_endpoint_refuses_is_left_out(
-    server: Server, message: str, field: str, instead: str | None
-) -> None:
-    """From then on; another refusal is believed."""
+def test_a_refused_parameter_is_left_out(server: Server, message: str, field: str, instead: str | None) -> None:
+    """From then on."""
     refused = Reply(json.dumps({"error": {"message": message}}), status=400)
     llm = server.llm(refused, said("Ola"))
     assert [llm.complete(ASK, stop=["x"]).text for _ in range(2)] == ["Ola", "Ola"]
-    bodies = [body for *_, body in server.asked]
-    assert [field in body for body in bodies] == [True, False, False]
-    assert instead is None or instead in bodies[1]
-    assert fails(server.llm(Reply(json.dumps({"error": {"message": "no such model"}}), status=400)))
+    assert [field in body for *_, body in server.asked] == [True, False, False]
+    assert instead is None or instead in server.asked[1][-1]
 
 
-def test_an_endpoint_that_does_not_stream_is_asked_for_the_whole(server: Server) -> None:
+def test_an_endpoint_without_streaming_is_asked_for_the_whole(server: Server) -> None:
     """And the answer is handed on in one piece."""
     pieces: list[str] = []
     refused = Reply(json.dumps({"error": {"message": "stream is not supported"}}), status=400)
-    assert server.llm(refused, said("Ola Vint")).complete(ASK, on_text=pieces.append).text == "Ola Vint"
+    server.llm(refused, said("Ola Vint")).complete(ASK, on_text=pieces.append)
     assert pieces == ["Ola Vint"]
 
 
