@@ -204,8 +204,9 @@ def _conflicts(trace: Trace) -> list[RenderableType]:
     origin = by_id(trace)
     parts: list[RenderableType] = []
     for conflict in trace.conflicts:
-        local = "the corpus", conflict.local, conflict.local_says
-        for where, passage_id, says in (local, ("outside", conflict.external, conflict.external_says)):
+        sides = ("the corpus", "outside") if origin[conflict.external].source == "external" else ("one", "another")
+        ids, words = (conflict.local, conflict.external), (conflict.local_says, conflict.external_says)
+        for where, passage_id, says in zip(sides, ids, words, strict=True):
             text = Text.assemble((f"{where}: ", "italic"), (f"“{plain(says)}”", "yellow"))
             text.append(f" · {place(origin[passage_id])}", style="dim")
             parts.append(line("" if parts else "Conflict", text))

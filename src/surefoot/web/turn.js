@@ -118,7 +118,7 @@ export class Turn {
   drawSearches() {
     const { queries, external, steps, conflicts } = this.trace;
     const trouble = steps.filter((step) => step.degraded || step.error);
-    const conflict = (one) => h("li", {}, h("q", { dir: "auto" }, one.local_says), h("span", { class: "dim" }, " in the documents; outside "), h("q", { dir: "auto" }, one.external_says));
+    const conflict = (one) => h("li", {}, h("q", { dir: "auto" }, one.local_says), h("span", { class: "dim" }, external.some((passage) => passage.id === one.external) ? " in the documents; outside " : " in one document; in another "), h("q", { dir: "auto" }, one.external_says));
     const searched = steps.some((step) => step.name === "search" && (step.degraded || step.error));
     this.searches.replaceChildren(
       ...[
