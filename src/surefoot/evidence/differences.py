@@ -105,8 +105,8 @@ def newer(one: Passage, other: Passage) -> bool:
 
 def dated(passage: Passage) -> Date:
     """The latest date in the fields, title or file name of a passage's document; three zeros: there is none."""
-    said = [str(passage.meta.get("date") or ""), passage.title, passage.file or ""]
-    return max((_date(match) for text in said for match in _DATE.finditer(text)), default=(0, 0, 0))
+    sources = [str(passage.meta.get("date") or ""), passage.title, passage.file or ""]
+    return max((_date(match) for text in sources for match in _DATE.finditer(text)), default=(0, 0, 0))
 
 
 def _date(match: re.Match[str]) -> Date:

@@ -190,8 +190,8 @@ def _asked_and_answered(text: str, spans: Sequence[Span]) -> frozenset[int]:
     for n, (start, end) in enumerate(spans):
         before, behind = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
         alone = _BARE.fullmatch(before) and _BARE.fullmatch(behind)
-        asked = _HEADING.match(text[start:end]) and _ASKED.search(text[start:end])
-        if (asked and alone and n + 1 < len(spans)) or (
+        question = _HEADING.match(text[start:end]) and _ASKED.search(text[start:end])
+        if (question and alone and n + 1 < len(spans)) or (
             found and _BARE.fullmatch(before) and _REPLY.match(text[start:end])
         ):
             found.add(n)

@@ -98,8 +98,8 @@ class Extractive:
             because = beyond(question, text)
             return Answer(text, citations, model=self.reader.name, hedged=bool(because), because=because)
         text = f"{texts[0]}\n\n{DIFFERS.format(title=rival.passage.title)}\n\n{texts[1]}"
-        told = newer(first.passage, rival.passage)
-        return Answer(text, citations, model=self.reader.name, hedged=not told, because="" if told else UNDECIDED)
+        dated = newer(first.passage, rival.passage)
+        return Answer(text, citations, model=self.reader.name, hedged=not dated, because="" if dated else UNDECIDED)
 
 
 def _differ(question: str, one: _Reading, other: _Reading) -> bool:
