@@ -203,8 +203,8 @@ def generator(component: protocols.Generator) -> None:
     answer = component.generate(QUESTION, [(strip, passage)])
     _holds(bool(answer.text) or answer.refused, "answers or refuses", answer)
     for cited in answer.citations:
-        slices = (cited.strip.start, cited.strip.end) if cited.strip else (0, 0)
-        stands = cited.marker == 1 and bool(cited.quote) and passage.text[slice(*slices)] == cited.quote
+        place = passage.text[cited.strip.start : cited.strip.end] if cited.strip else ""
+        stands = cited.marker == 1 and bool(cited.quote) and cited.quote in place
         _holds(stands, "cites slices of its sources, or leaves the citations to be checked", cited)
 
 

@@ -15,7 +15,7 @@ from surefoot.cli._text_view import LINES, ROOM, excerpt, readable
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
-from surefoot.types import Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
+from surefoot.types import NOT_THERE, Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
 
 
 def traced(answer: Answer, *passages: Passage) -> Trace:
@@ -107,12 +107,21 @@ def test_a_citation_says_whether_its_sources_support_the_sentence(supported: boo
     assert "✓" not in shown
 
 
-def test_quotations_of_one_answer_from_one_source_share_a_line() -> None:
-    """Such as a list and the sentence that leads to it."""
-    twice = (QUOTED, Citation(1, STRIP, "built it", quoted=True))
+def test_each_source_stands_once_with_all_that_is_cited_of_it() -> None:
+    """Such as two sentences of a model's; it counts as quoted, and as supported, only where each of them does."""
+    other = Citation(2, STRIP, "Aldwin", quoted=True)
+    twice = (replace(QUOTED, supported=True), other, Citation(1, STRIP, "built it", quoted=True, supported=False))
     shown = drawn(answered(traced(Answer("Tomas Aldwin built it. [1]", twice), BRIDGE)))
-    assert shown.count("quoted") == 1
-    assert "“Tomas Aldwin … built it”" in shown
+    assert shown.count("[1] quoted · not supported “Tomas Aldwin … built it”") == 1
+    assert shown.count("[2] quoted “Aldwin”") == 1
+
+
+def test_an_answer_in_other_words_is_no_fault() -> None:
+    """The verifier finds that the source carries it."""
+    paraphrase = replace(QUOTED, quoted=False, reason="nothing of the sentence stands in the source", supported=True)
+    shown = drawn(answered(traced(Answer("He made it. [1]", (paraphrase,)), BRIDGE)))
+    assert "[1] in other words · supported" in shown
+    assert "not quoted" not in shown
 
 
 def test_a_sentence_that_no_source_carries_is_said_to_be_unsupported() -> None:
@@ -121,6 +130,20 @@ def test_a_sentence_that_no_source_carries_is_said_to_be_unsupported() -> None:
     shown = drawn(answered(traced(answer, BRIDGE)))
     assert "not supported by any source: “It is red.”" in shown
     assert "\x1b[31mIt is red.\x1b[0m" in drawn(answered(traced(answer, BRIDGE)), terminal=True)
+
+
+def test_a_model_that_worded_the_answer_is_named_and_what_no_source_carries_is_marked_in_its_place() -> None:
+    """The hedge stands once; nothing is listed again below."""
+    hedge = "I am not sure of this: it is a guess."
+    text = f"{hedge}\n\nTomas Aldwin built it. [1] It is red. {NOT_THERE}"
+    answer = Answer(text, (QUOTED,), model="tiny", uncited=("It is red.",), hedged=True, because="a guess", hedge=hedge)
+    trace = replace(traced(answer, BRIDGE), steps=(Step("generate", 0.1, calls=1), Step("verify", 0.1)))
+    shown = drawn(answered(trace))
+    assert "Worded by  tiny" in shown
+    assert (shown.count("a guess"), shown.count("It is red"), shown.count("not supported")) == (1, 1, 0)
+    assert f"\x1b[31m{NOT_THERE}\x1b[0m" in drawn(answered(trace), terminal=True)
+    quoted = replace(trace, steps=(*trace.steps, Step("quote", 0.1)))
+    assert "Worded by" not in drawn(answered(quoted))
 
 
 def test_a_hedged_answer_stands_behind_the_passages_and_wears_no_mark() -> None:

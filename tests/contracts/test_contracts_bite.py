@@ -257,7 +257,7 @@ BROKEN: dict[str, list[tuple[str, Callable[[], Any]]]] = {
         (
             "cites slices of its sources, or leaves the citations to be checked",
             lambda: component(
-                "generate", lambda _, known: Answer("Tom", (Citation(1, known[0][0], "Tom", quoted=True),))
+                "generate", lambda _, known: Answer("Tom", (Citation(1, known[0][0], "Tim", quoted=True),))
             ),
         ),
     ],

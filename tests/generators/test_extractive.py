@@ -61,6 +61,14 @@ def test_the_block_that_answers_stands_first_and_the_rest_of_its_passage_follows
     assert answered(text, "It is old") == "It is old. [1]\n\nAldwin built it.\n\nIt is of iron."
 
 
+def test_a_place_is_cited_once_with_the_sentence_in_it_that_answers() -> None:
+    """Not the sentence, the block around it and its neighbours one by one."""
+    text = "It is old.\n\nAldwin built it. It is long.\n\nIt is of iron."
+    (citation,) = Extractive(Pointing()).generate(QUESTION, whole(text)).citations
+    assert citation.strip
+    assert (citation.strip.text, citation.quote) == (text, "Aldwin built it.")
+
+
 @pytest.mark.parametrize(
     ("text", "word", "block"),
     [
@@ -206,18 +214,19 @@ def test_quotations_are_slices_of_their_passages(texts: list[str], word: str, mo
     for citation in answer.citations:
         strip = citation.strip
         assert strip
-        assert citation.quote == strip.text == passage.text[strip.start : strip.end]
+        assert citation.quote in strip.text == passage.text[strip.start : strip.end]
         assert citation.quote.strip()
     assert answer.refused or all(citation.quoted for citation in grounded(QUESTION, answer, known).citations)
 
 
 @given(st.lists(st.sampled_from([STEPS, TABLE, CODE, TERM, "It is old."]), min_size=1, max_size=4), st.integers(0, 200))
 def test_a_short_passage_is_shown_whole_and_once(texts: list[str], place: int) -> None:
-    """The slices are disjoint and hold every letter of it."""
+    """The slices are disjoint and hold every letter of it, and one place holds them."""
     text = "\n\n".join(texts)
-    slices = layout(Strip("0", 0, len(text), text, 1.0, kept=True), text, (place, place), 250).slices
-    letters = [n for span in slices for n in range(*span) if not text[n].isspace()]
-    assert sorted(letters) == [n for n, letter in enumerate(text) if not letter.isspace()]
+    shown = layout(Strip("0", 0, len(text), text, 1.0, kept=True), text, (place, place), 250)
+    letters = [n for span in (shown.before, shown.block, shown.after) if span for n in range(*span)]
+    assert [n for n in letters if not text[n].isspace()] == [n for n, one in enumerate(text) if not one.isspace()]
+    assert text[slice(*shown.place)].split() == text.split()
 
 
 def test_the_answer_is_passed_on() -> None:

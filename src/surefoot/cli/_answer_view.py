@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -20,7 +19,7 @@ from surefoot.evidence.sources import ALONE
 from surefoot.index.search import Index
 from surefoot.text.blocks import fragment
 from surefoot.text.places import located
-from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
+from surefoot.types import NOT_THERE, Action, Answer, Citation, Grade, Passage, Trace
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 SHORT = 3
@@ -75,19 +74,35 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         why = trace.error or "the question did not run to its end"
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
     origin = by_id(trace)
-    because = _note("" if answer.uncited else answer.because, "yellow")
     ending = [*confidence(answer), *troubles(trace, "generate")]
-    if answer.hedged and not (answer.refused or answer.uncited):
+    model = worded_by(trace)
+    if answer.hedged and not (answer.refused or answer.uncited or model):
         before = passages("These passages may answer", trace, opens, shown)
-        return Group(*before, *_nearest(answer, origin, opens), *because, *ending)
+        return Group(*before, *_nearest(answer, origin, opens), *_note(answer.because, "yellow"), *ending)
+    because = _note(answer.because if answer.refused else "", "yellow")
+    worded = [line("Worded by", Text(plain(model)))] if model and not answer.refused else []
     withheld = _note(f"withheld: {answer.withheld}" if answer.withheld else "", "dim")
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
-    cited = [[*same] for _, same in groupby(answer.citations, _together)]
-    citations = [_citation(same, _cited(same[0], origin), opens, alone) for same in cited]
-    unsupported = (f"not supported by any source: “{cut(plain(sentence), QUOTED)}”" for sentence in answer.uncited)
+    citations = [_citation(same, _cited(same[0], origin), opens, alone) for same in _by_marker(answer).values()]
+    unmarked = () if NOT_THERE in answer.text else answer.uncited
+    unsupported = (f"not supported by any source: “{cut(plain(sentence), QUOTED)}”" for sentence in unmarked)
     uncited = [note for content in unsupported for note in _note(content, "red")]
     after = passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown)
-    return Group(line("Answer", _text(answer)), *because, *ending, *withheld, *citations, *uncited, *after)
+    return Group(line("Answer", _text(answer)), *because, *worded, *ending, *withheld, *citations, *uncited, *after)
+
+
+def worded_by(trace: Trace) -> str:
+    """The language model that worded the answer; empty: it is quoted, or there is none."""
+    wrote = [step for step in trace.steps if step.name in ("generate", "quote")]
+    return (trace.answer.model if trace.answer and wrote and wrote[-1].calls else None) or ""
+
+
+def _by_marker(answer: Answer) -> dict[int, list[Citation]]:
+    """Each source once, with all that is cited of it."""
+    found: dict[int, list[Citation]] = {}
+    for citation in answer.citations:
+        found.setdefault(citation.marker, []).append(citation)
+    return found
 
 
 def _note(content: str, style: str) -> list[RenderableType]:
@@ -97,16 +112,16 @@ def _note(content: str, style: str) -> list[RenderableType]:
 def _text(answer: Answer) -> RenderableType:
     if answer.refused:
         return Text(plain(answer.text), style="yellow")
-    starts = ((answer.text.find(sentence), sentence) for sentence in answer.uncited)
-    return readable(answer.text, [(at, at + len(sentence), "red") for at, sentence in starts if at >= 0])
+    wanting = "|".join(map(re.escape, (*answer.uncited, NOT_THERE)))
+    return readable(answer.text, [(*found.span(), "red") for found in re.finditer(wanting, answer.text)])
 
 
 def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> Iterator[RenderableType]:
     """The quotations, each marker with its place: no tick, and no "quoted", since it may not answer."""
-    cited = {citation.marker: citation for citation in reversed(answer.citations)}
+    cited = _by_marker(answer)
     yield Text("Nearest sentences" if len(cited) > 1 else "Nearest sentence", style="cyan")
     yield _indented(readable(answer.body, style="dim"))
-    for marker, citation in sorted(cited.items()):
+    for marker, (citation, *_) in sorted(cited.items()):
         if source := _cited(citation, origin):
             yield _indented(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
 
@@ -143,29 +158,24 @@ def factors(answer: Answer) -> list[RenderableType]:
     return [Padding(tabled(["Why so sure"], ["value", "adds"], rows), (1, 0, 0, 2))]
 
 
-def _together(citation: Citation) -> tuple[int, str | None, bool, str, bool | None]:
-    """Citations that are alike in this share a line: a list and the sentence that leads to it, say."""
-    strip = citation.strip
-    return citation.marker, strip.passage_id if strip else None, citation.quoted, citation.reason, citation.supported
-
-
 def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: set[str]) -> RenderableType:
-    """The quotation and its source; or why it is none."""
-    first = cited[0]
-    text = Text()
-    if first.quoted:
-        text.append("quoted", style="green")
+    """The words of a source that are quoted, and where it is; or why they are none."""
+    text, backed = Text(), {one.supported for one in cited} - {None}
+    supported = all(backed) if backed else None
+    missing = next((one for one in cited if not one.quoted), None)
+    if missing and not supported:
+        text.append(plain(f"not quoted: {missing.reason}"), style="red")
     else:
-        text.append(plain(f"not quoted: {first.reason}"), style="yellow" if first.supported else "red")
-    if first.supported is not None:
-        text.append(" · supported" if first.supported else " · not supported", "green" if first.supported else "red")
-    if content := " … ".join(plain(citation.quote) for citation in cited if citation.quote):
+        text.append("in other words" if missing else "quoted", style="green")
+    if supported is not None:
+        text.append(" · supported" if supported else " · not supported", "green" if supported else "red")
+    if content := " … ".join(dict.fromkeys(plain(citation.quote) for citation in cited if citation.quote)):
         text.append(f" “{cut(content, QUOTED)}”", style="italic")
     if passage:
         text.append(" · ", style="dim")
         text.append_text(_whence(passage, opens))
         text.append(f" · {ALONE}" if passage.id in alone else "", style="yellow")
-    return _indented(_beside(Text(f"[{first.marker}]"), text))
+    return _indented(_beside(Text(f"[{cited[0].marker}]"), text))
 
 
 def _whence(passage: Passage, opens: Open) -> Text:

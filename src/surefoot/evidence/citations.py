@@ -245,7 +245,8 @@ def _found(citation: Citation, knowledge: Knowledge) -> Citation:
     if citation.strip is None or not 1 <= citation.marker <= len(knowledge):
         return _placed(Citation(citation.marker, None, "", False, f"there is no source {citation.marker}"), None)
     passage, strip = knowledge[citation.marker - 1][1], citation.strip
-    stands = strip.passage_id == passage.id and passage.text[strip.start : strip.end] == strip.text == citation.quote
+    stands = strip.passage_id == passage.id and passage.text[strip.start : strip.end] == strip.text
+    stands = stands and bool(citation.quote) and citation.quote in strip.text
     reason = "" if stands else "these words do not stand in the source"
     return _placed(replace(citation, quoted=stands, reason=reason), passage)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from surefoot.evidence.beyond import beyond
@@ -56,7 +56,7 @@ class Extractive:
         self.words = words
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
-        """The quotations, each cited to its strip, best first; a refusal when there are none."""
+        """The quotations, each place cited once, with the words in it that answer; a refusal when there are none."""
         found = self._ranked(question, knowledge)
         if not self.whole:
             found = [one for one in found if one.pointed][:1]
@@ -92,7 +92,7 @@ class Extractive:
             second = next((one for one in others if not repeats(one.strip.text, [first.strip.text])), None)
         quoted = [(first, first.layout(self.words)), *([(second, second.layout(words=0))] if second else [])]
         texts = [_shown(one, shown) for one, shown in quoted]
-        citations = tuple(_citation(one, span) for one, shown in quoted for span in shown.slices)
+        citations = tuple(citation for one, shown in quoted for citation in _citations(one, shown))
         if not rival:
             text = "\n\n".join(texts)
             because = beyond(question, text)
@@ -189,10 +189,9 @@ class Layout:
     before: Span | None = None
 
     @property
-    def slices(self) -> tuple[Span, ...]:
-        """All of them: what answers first, then the block around it."""
-        every = self.unit, self.block, self.lead, self.after, self.before
-        return tuple(dict.fromkeys(span for span in every if span and span[0] < span[1]))
+    def place(self) -> Span:
+        """The block with what is shown around it."""
+        return (self.before or self.block)[0], (self.after or self.block)[1]
 
 
 def layout(strip: Strip, text: str, unit: Span, words: int) -> Layout:
@@ -224,9 +223,12 @@ def _count(text: str, some: Sequence[Part]) -> int:
     return sum(len(text[part.start : part.end].split()) for part in some)
 
 
-def _citation(one: _Reading, span: Span) -> Citation:
-    part = Strip(one.passage.id, *span, one.passage.text[slice(*span)], one.strip.score, kept=True)
-    return Citation(one.marker, part, part.text, quoted=True)
+def _citations(one: _Reading, shown: Layout) -> Iterator[Citation]:
+    """The place that is shown, with the words in it that answer; and the lead that stands apart from it."""
+    answering = shown.unit if shown.unit[0] < shown.unit[1] else shown.block
+    for place, quoted in ((shown.place, answering), *([(shown.lead, shown.lead)] if shown.lead else [])):
+        part = Strip(one.passage.id, *place, one.passage.text[slice(*place)], one.strip.score, kept=True)
+        yield Citation(one.marker, part, one.passage.text[slice(*quoted)], quoted=True)
 
 
 def _shown(one: _Reading, shown: Layout) -> str:

@@ -1,12 +1,14 @@
 // The answer: checked text with its markers, what each of them quotes, and what no source carries.
 
 import { h, isolated } from "./dom.js";
-import { positions, rendered, unsigned } from "./blocks.js";
+import { positions, rendered } from "./blocks.js";
 import { sureness } from "./confidence.js";
-import { percent, snippet, titled } from "./passages.js";
+import { percent, quotedAt, snippet, titled } from "./passages.js";
 import { cut, isNumber, scored } from "./words.js";
 
 const MARKER = /\[(\d{1,4})\]/g;
+const NOT_THERE = "[not in the sources]";
+const UNCITED = "No source carries this statement, neither by its words nor by the verifier.";
 const FIRST = 3;
 const BEFORE = 160;
 
@@ -14,9 +16,20 @@ export function answerOf(trace, actions) {
   const { answer } = trace;
   if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", isolated(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
-  if (answer.hedged && !answer.uncited.length) return hedge(trace, actions);
-  return [text(answer, actions), sources(answer, actions, false), sureness(answer), withheld(answer)];
+  const model = wordedBy(trace);
+  if (answer.hedged && !answer.uncited.length && !model) return hedge(trace, actions);
+  const doubt = answer.hedge ? h("p", { class: "hedge" }, isolated(answer.hedge)) : null;
+  const worded = model ? h("p", { class: "worded dim" }, "Worded by ", h("b", {}, isolated(model)), ", each statement held against its source") : null;
+  return [doubt, text(unhedged(answer), actions), worded, sources(answer, actions, false), sureness(answer), withheld(answer)];
 }
+
+// The language model that worded the answer; null: it is quoted.
+function wordedBy({ answer, steps }) {
+  const wrote = steps.findLast(({ name }) => name === "generate" || name === "quote");
+  return wrote?.calls ? answer.model : null;
+}
+
+const unhedged = (answer) => (answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer);
 
 function refusal(answer) {
   return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), sureness(answer), withheld(answer)];
@@ -31,13 +44,13 @@ function hedge(trace, actions) {
   const graded = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n] })).filter(({ grade }) => isNumber(grade?.score) && grade.label !== "incorrect");
   const best = graded.toSorted((a, b) => b.grade.score - a.grade.score).slice(0, FIRST);
   const one = ({ passage, grade }) =>
-    h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, grade.span, BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
+    h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade.span], BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
   return [
     best.length ? h("p", { class: "kind" }, "These passages may answer") : null,
     answer.because ? h("p", { class: "dim" }, "Not called an answer: ", isolated(answer.because), ".") : null,
     best.length ? h("ol", { class: "first" }, best.map(one)) : null,
     h("p", { class: "kind" }, "Nearest sentences"),
-    h("div", { class: "near" }, text(answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer, actions)),
+    h("div", { class: "near" }, text(unhedged(answer), actions)),
     sources(answer, actions, true),
     sureness(answer),
     withheld(answer),
@@ -52,10 +65,11 @@ function text(answer, actions) {
     const marker = Number(found[1]);
     if (known.has(marker)) ranges.push({ start: found.index, end: found.index + found[0].length, wrap: () => mark(answer, marker, actions) });
   }
-  for (const sentence of answer.uncited) {
-    const start = answer.text.indexOf(sentence);
-    if (start >= 0) ranges.unshift({ start, end: start + sentence.length, wrap: (words) => h("span", { class: "uncited", title: "not supported by any source" }, words) });
-  }
+  const wrapped = (part, wrap) => {
+    for (let start = answer.text.indexOf(part); start >= 0; start = answer.text.indexOf(part, start + 1)) ranges.unshift({ start, end: start + part.length, wrap });
+  };
+  for (const sentence of answer.uncited) wrapped(sentence, (words) => h("span", { class: "uncited", title: UNCITED }, words));
+  wrapped(NOT_THERE, () => h("span", { class: "not-there", title: UNCITED }, "not in the sources"));
   return h("div", { class: "prose answer", dir: "auto", "data-length": at(Infinity) }, rendered(answer.text, ranges));
 }
 
@@ -70,27 +84,28 @@ function mark(answer, marker, actions) {
 function checks(cited) {
   const tag = (kind, words) => h("span", { class: `check ${kind}` }, words);
   const first = cited.find((one) => !one.quoted);
-  const backed = cited.map((one) => one.supported);
+  const backed = cited.map((one) => one.supported).filter((one) => one !== null && one !== undefined);
+  const supported = backed.length ? backed.every(Boolean) : null;
   return [
-    first ? tag("no", ["not quoted", first.reason ? [": ", isolated(first.reason)] : ""]) : tag("yes", "quoted"),
-    backed.includes(false) ? tag("no", "not supported") : backed.every((one) => one === true) ? tag("yes", "supported") : null,
+    first ? (supported ? tag("yes", "in other words") : tag("no", ["not quoted", first.reason ? [": ", isolated(first.reason)] : ""])) : tag("yes", "quoted"),
+    supported === null ? null : supported ? tag("yes", "supported") : tag("no", "not supported"),
   ];
 }
 
 function sources(answer, actions, hedged) {
   const by = Map.groupBy(answer.citations, (one) => one.marker);
-  if (!by.size && !answer.uncited.length) return null;
   const one = ([marker, cited]) => {
     const [{ title, url }] = cited;
-    const quote = cited.map((each) => each.quote).filter(Boolean).join(" … ");
     const name = titled({ title, id: url ?? "a source that does not exist" });
     return h(
       "li",
       { id: `source-${marker}`, tabindex: "-1" },
       h("span", { class: "number", "aria-hidden": "true" }, String(marker)),
-      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), quote ? h("q", { dir: "auto" }, cut(unsigned(quote).replaceAll("\0", "").replace(/\s+/g, " "), 240)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null)),
+      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), cited[0].strip ? h("p", { class: "snippet", dir: "auto" }, snippet(cited[0].strip.text, cited.map(quotedAt), BEFORE)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null)),
     );
   };
-  const bare = answer.uncited.map((sentence) => h("li", {}, h("span", { class: "number none", "aria-hidden": "true" }, "–"), h("div", {}, h("q", { dir: "auto" }, cut(sentence, 240)), h("p", { class: "checks" }, h("span", { class: "check no" }, "not supported by any source")))));
+  const unmarked = answer.text.includes(NOT_THERE) ? [] : answer.uncited;
+  const bare = unmarked.map((sentence) => h("li", {}, h("span", { class: "number none", "aria-hidden": "true" }, "–"), h("div", {}, h("q", { dir: "auto" }, cut(sentence, 240)), h("p", { class: "checks" }, h("span", { class: "check no" }, "not supported by any source")))));
+  if (!by.size && !bare.length) return null;
   return h("ol", { class: "sources", "aria-label": "Sources" }, [...by].toSorted(([a], [b]) => a - b).map(one), bare);
 }

@@ -8,6 +8,7 @@ import { closeSource, isOpen, openSource } from "./source.js";
 import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
 import { evaluationView, evaluationsView, themeFrame } from "./evaluations.js";
+import { quotedAt } from "./passages.js";
 import { scaleOf } from "./scale.js";
 import { counted, cut, decoded, many } from "./words.js";
 
@@ -32,7 +33,7 @@ const found = ({ trace }) => [...trace.passages, ...trace.external];
 
 const actionsOf = (turn) => ({
   cited: (cited, at) => {
-    const marks = cited.filter((one) => one.strip).map(({ strip }) => ({ start: strip.start, end: strip.end }));
+    const marks = cited.filter((one) => one.strip).map((one) => [one.strip, quotedAt(one) ?? [0, one.strip.end - one.strip.start]]).map(([strip, [start, end]]) => ({ start: strip.start + start, end: strip.start + end }));
     const id = cited.find((one) => one.strip)?.strip.passage_id;
     const passage = found(turn).find((one) => one.id === id);
     if (passage) openSource(passage, marks, at);

@@ -1,7 +1,7 @@
 // Passages with their grades, the words that answer, and the strips that were cut from them.
 
 import { address, facts, h, isolated } from "./dom.js";
-import { positions, rendered, unsigned } from "./blocks.js";
+import { positions, rendered, unsigned, writer } from "./blocks.js";
 import { counted, cut, isNumber, many, scored } from "./words.js";
 
 const SHOWN = 6;
@@ -61,7 +61,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
       h("span", { class: `grade ${label}` }, grade ? (isNumber(grade.score) ? scored(grade.score) : "n/a") : "…", h("span", { class: "unseen" }, grade?.label ? ` ${grade.label}` : grade ? " could not be graded" : " not graded yet")),
       h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null),
       strips.length ? bar(passage, strips) : null,
-      h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, grade?.span)),
+      h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade?.span])),
     ),
     inside,
   );
@@ -81,16 +81,25 @@ function bar(passage, strips) {
   return node;
 }
 
-// The words that answer with a little around them, or the beginning.
-export function snippet(words, span, lead = LEAD_IN) {
+// The words that answer with a little around them, or the beginning. `spans` are in characters; those of null are none.
+export function snippet(words, spans, lead = LEAD_IN) {
   const text = unsigned(words.slice(0, WHOLE));
   const at = positions(text);
-  const [start, end] = span ? span.map(at) : [0, 0];
-  const from = start > lead + 20 ? start - lead : 0;
-  const to = Math.min(text.length, Math.max(end, from + SNIPPET));
+  const marks = spans.filter(Boolean).map(([start, end]) => ({ start: at(start), end: at(end), wrap: (inside) => h("mark", {}, inside) }));
+  const first = marks.toSorted((a, b) => a.start - b.start)[0] ?? { start: 0, end: 0 };
+  const cut_ = first.start > lead + 20;
+  const from = cut_ ? text.indexOf(" ", first.start - lead) + 1 || first.start : 0;
+  const to = Math.min(text.length, Math.max(Math.min(first.end, first.start + 2 * SNIPPET), from + SNIPPET));
   const plain = (part) => part.replaceAll("\0", "").replace(/\s+/g, " ");
-  const before = plain(text.slice(from, start));
-  return start < end ? [from ? `… ${before.replace(/^\S*\s/, "")}` : before, h("mark", {}, plain(text.slice(start, Math.min(end, start + 2 * SNIPPET)))), plain(text.slice(end, to)), to < text.length ? "…" : ""] : [plain(text.slice(0, SNIPPET)), text.length > SNIPPET ? "…" : ""];
+  return [cut_ ? "… " : "", writer(text, marks)(Math.min(from, first.start), to, plain), to < text.length ? "…" : ""];
+}
+
+// Where a citation's words stand in its strip, in characters; null: it quotes none, or all of it.
+export function quotedAt({ strip, quote }) {
+  const at = strip && quote && quote !== strip.text ? strip.text.indexOf(quote) : -1;
+  if (at < 0) return null;
+  const start = Array.from(strip.text.slice(0, at)).length;
+  return [start, start + Array.from(quote).length];
 }
 
 // The ranges of a passage that are worth a mark, in the offsets of JavaScript.
