@@ -105,7 +105,7 @@ def _generated(pipeline: Pipeline, run: Recorder, knowledge: list[tuple[Strip, P
         "generate", pipeline.generator.generate, run.standalone, knowledge, fallback=None, instead="no answer"
     )
     if answer:
-        run.set("answer", pipeline.held(answer, knowledge, run))
+        run.set("answer", pipeline.checking(run, knowledge).held(answer))
     return run.finish(error=None if answer else "the generator failed")
 
 

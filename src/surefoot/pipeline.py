@@ -15,7 +15,8 @@ from typing import Any, SupportsIndex
 
 from surefoot.components import OBJECTS
 from surefoot.evidence.answer_policy import AnswerPolicy, remembered
-from surefoot.evidence.citations import grounded, refusal
+from surefoot.evidence.checking import Checking
+from surefoot.evidence.citations import refusal, unfounded
 from surefoot.evidence.differences import conflicts
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.hedge import absent, given_up, hedged, hopeless
@@ -35,19 +36,17 @@ from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import (
     Action,
     Answer,
-    Assertion,
     Decision,
     Event,
     Grade,
     Passage,
     RewrittenQuery,
     Strip,
-    Support,
     Thresholds,
     Trace,
 )
-from surefoot.types.errors import ComponentError, ConfigError, SearchError
-from surefoot.types.metadata import Filter, Find, can_filter, filtered
+from surefoot.types.errors import ComponentError, ConfigError
+from surefoot.types.metadata import Filter, filtered, searched
 from surefoot.types.protocols import (
     Evaluator,
     Generator,
@@ -81,6 +80,8 @@ class Pipeline:
     searcher: Searcher
     generator: Generator
     verifier: Verifier = field(default_factory=LexicalVerifier)
+    quoting: Generator | None = None
+    """Answers by quotation where the generator fails, or what it says stands on nothing; None: then it is refused."""
     k: Count = 30
     """Passages retrieved, and graded, for each question."""
     keep: Count = 6
@@ -310,21 +311,12 @@ class Pipeline:
     def _hits(self, query: str, run: Recorder, seconds: float) -> tuple[tuple[Passage, ...], float]:
         """The passages found outside within so many seconds, and the seconds left."""
         run.set("queries", tuple(dict.fromkeys((*run.trace.queries, query))))
-        find, instead = self._outside(run.filter), "nothing came from outside"
+        find = searched(self.searcher.search, run.filter, self.searcher.name)
         with within(seconds):
-            hits = run.step("search", bounded, find, query, self.external_k, fallback=(), instead=instead)
+            hits = run.step(
+                "search", bounded, find, query, self.external_k, fallback=(), instead="nothing came from outside"
+            )
             return hits, left()
-
-    def _outside(self, filter: Filter) -> Find[tuple[Passage, ...]]:
-        """The search; where it cannot filter, one that fails, so that nothing comes from outside unfiltered."""
-        searcher = self.searcher
-        if not filter or can_filter(searcher.search):
-            return filtered(searcher.search, filter, searcher.name)
-
-        def refused(query: str, k: int) -> tuple[Passage, ...]:
-            raise SearchError(f"{searcher.name} cannot filter, so it was not asked")
-
-        return refused
 
     def _answers(self, hits: tuple[Passage, ...], run: Recorder, graded: list[Grade]) -> bool:
         """Grade the new hits in one batch, and tell whether a passage is CORRECT. `graded` keeps the evaluator's own
@@ -347,35 +339,42 @@ class Pipeline:
         every = run.trace.passages + run.trace.external
         evidence = Evidence.for_question(self.evaluator, run.standalone)
         origin = {passage.id: evidence.masked(passage) for passage in every}
-        knowledge = [(strip, origin[strip.passage_id]) for strip in run.trace.kept_strips]
-        draft: Answer | None = None
+        checking = self.checking(run, [(strip, origin[strip.passage_id]) for strip in run.trace.kept_strips])
+        answer: Answer | None = None
         missing = absent(run.standalone, every)
-        if (knowledge and not missing) or self.answering.fallback == "memory":
-            inputs = run.standalone, knowledge, run.text
-            draft = run.step("generate", self.generator.generate, *inputs, fallback=None, instead="refused to answer")
-        answer = self.held(draft, knowledge, run) if draft else None
-        if answer and not knowledge:
+        if (checking.knowledge and not missing) or self.answering.fallback == "memory":
+            answer = self.drafted(checking)
+        if answer and not checking.knowledge:
             answer = remembered(answer)
         queries = run.trace.queries if sends_queries(self.searcher) else ()
-        graded = len(run.trace.grades)
-        refused = partial(refusal, run.standalone, graded=graded, knowledge=knowledge, queries=queries, missing=missing)
+        looked: dict[str, Any] = {"graded": len(run.trace.grades), "knowledge": checking.knowledge, "queries": queries}
+        refused = partial(refusal, run.standalone, **looked, missing=missing)
         if answer is None or answer.refused:
             answer = refused(draft=answer)
-        worded = draft is not None and not draft.citations
-        answer = hedged(answer, run.trace, self.evaluator, self.answering.risk, worded)
+        answer = hedged(answer, run.trace, self.evaluator, self.answering.risk, checking.worded)
         if hopeless(answer):
             answer = given_up(answer, refused(draft=Answer("", refused=True)).text)
         run.set("answer", answer)
 
-    def held(self, draft: Answer, knowledge: Knowledge, run: Recorder) -> Answer:
-        """The draft, held against its sources as `[answer] check` has it; where there are none, it is only marked."""
-        check = self.answering.check if knowledge else "mark"
-        return grounded(run.standalone, draft, knowledge, lambda assertions: self._verify(assertions, run), check)
+    def checking(self, run: Recorder, knowledge: Knowledge) -> Checking:
+        """The check of drafts against this knowledge, as `[answer] check` has it; without any, they are only marked."""
+        return Checking(run, self.verifier, knowledge, self.answering.check if knowledge else "mark")
 
-    def _verify(self, assertions: Sequence[Assertion], run: Recorder) -> tuple[Support, ...]:
-        unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
-        verify, instead = self.verifier.support, "nothing was checked for support"
-        return run.step("verify", verify, assertions, fallback=unchecked, instead=instead)
+    def drafted(self, checking: Checking) -> Answer | None:
+        """The generator's answer as the check leaves it. Where it fails, or its words stand on nothing, the evidence is
+        quoted instead, if `quoting` can; what stood on nothing is then in `withheld`. None: it failed."""
+        run, inputs = checking.run, (checking.run.standalone, checking.knowledge)
+        quoting = self.quoting if checking.knowledge else None
+        instead = "quoted instead" if quoting else "refused to answer"
+        draft = run.step("generate", self.generator.generate, *inputs, checking.add, fallback=None, instead=instead)
+        answer = checking.held(draft) if draft else None
+        if quoting is None or (answer and not unfounded(answer)):
+            return answer
+        quotation = run.step("quote", quoting.generate, *inputs, fallback=None, instead="refused to answer")
+        quoted = checking.held(quotation) if quotation else None
+        if quoted is None or quoted.refused:
+            return answer
+        return replace(quoted, withheld=answer.withheld if answer else None)
 
     async def arun(self, question: str, on_event: Listener | None = None, **options: Any) -> Trace:
         """`run`, with its other options but `cancel`, in a thread of the loop's default executor, which calls the

@@ -34,23 +34,27 @@ def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any], here: Pa
 
 
 def test_a_refusal_is_no_failure(indexed: Callable[..., Any]) -> None:
-    """Nothing went wrong; what the model said is shown as withheld."""
-    done = indexed("ask", "Who built the Hohrin Hut?")
+    """Nothing went wrong."""
+    done = indexed("ask", "Why do whales sing?")
     assert done.code == 0
     assert "I cannot answer this" in done.out
+
+
+def test_what_a_model_made_up_is_shown_as_withheld(indexed: Callable[..., Any]) -> None:
+    """Beside the quotation that takes its place."""
+    done = indexed("ask", "Who built the Hohrin Hut?")
+    assert done.code == 0
+    assert "built by the miners" in done.out
     assert "withheld: Napoleon did." in done.out
 
 
 def test_a_part_that_failed_shows_and_gives_exit_code_3(indexed: Callable[..., Any]) -> None:
-    """The question still ends, with the fallback in sight; where a model that words the answer fails, with a quotation,
-    which is an answer."""
+    """The question still ends, with the fallback in sight: where a model that words the answer fails, a quotation."""
     done = indexed("ask", QUESTION, "--set", "llm.replies={}")
-    assert done.code == 0
-    assert "quoted instead: no scripted reply fits" in done.out
-    assert "built in 1911 by Tomas Aldwin" in done.out
-    done = indexed("ask", QUESTION, "--set", "llm.replies={}", "--set", "evaluator=llm")
     assert done.code == 3
+    assert "built in 1911 by Tomas Aldwin" in done.out
     assert "no scripted reply fits" in done.out
+    assert "quoted instead" in done.out
     assert "Traceback" not in done.out + done.err
 
 

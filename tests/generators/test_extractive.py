@@ -227,11 +227,3 @@ def test_a_short_passage_is_shown_whole_and_once(texts: list[str], place: int) -
     letters = [n for span in (shown.before, shown.block, shown.after) if span for n in range(*span)]
     assert [n for n in letters if not text[n].isspace()] == [n for n, one in enumerate(text) if not one.isspace()]
     assert text[slice(*shown.place)].split() == text.split()
-
-
-def test_the_answer_is_passed_on() -> None:
-    """For those who stream; a refusal is silent."""
-    pieces: list[str] = []
-    Extractive(Pointing(), whole=False).generate(QUESTION, whole("Aldwin."), pieces.append)
-    Extractive(Pointing()).generate(QUESTION, whole("nothing", chances=[0.0]), pieces.append)
-    assert pieces == ["Aldwin [1]"]

@@ -18,6 +18,7 @@ from surefoot.evaluators.cascade import Cascade
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
+from surefoot.generators.extractive import Extractive
 from surefoot.index.search import Index
 from surefoot.judges._diamond import metric as declared, metrics as diamond
 from surefoot.llms._budgeted import Budgeted
@@ -243,6 +244,8 @@ class Builder:
             if found := dict.fromkeys((*own, *faults(self.config))):
                 raise ConfigError(*found) from error
             raise
+        if not isinstance(made["generator"], Extractive):
+            made["quoting"] = Extractive(self.reader)
         made["conversation"] = Conversation(self.llm if self.config["generator"]["use"] == "llm" else None)
         return Pipeline(**made, origin=Origin(partial(_pipeline, self.config, self.objects), made))
 

@@ -54,6 +54,8 @@ _CLAUSE_END = re.compile(
     r"|(?<!\s)\s+(?:but|while|whereas)\s",
     re.IGNORECASE,
 )
+BEGUN = 2
+"""Words from which a sentence that is being written is one, and no belated citation of the sentence before it."""
 SHORT = 5
 """Most words of a yes or no that the sentence behind it explains."""
 HALF = 0.5
@@ -145,6 +147,15 @@ def _sentences_checked(
     return checked, stands
 
 
+def settled(written: str) -> str:
+    """The sentences of a growing draft that no further word can change, its markers in their places: those before one
+    that has begun in words."""
+    text = _LATE_MARKERS.sub(r"\2\1", normalised(written))
+    ranges = _claims(text)
+    begun = len(ranges) > 1 and len(WORD.findall(MARKER.sub("", text[slice(*ranges[-1])]))) > BEGUN
+    return text[: ranges[-2][1]] if begun else ""
+
+
 def _says_more(question: str, sentence: str) -> bool:
     """True if a sentence says something beyond the question; the lead of a list does not."""
     return not sentence.rstrip("*_ ").endswith(":") and bool(_new_words(question, sentence))
@@ -158,6 +169,11 @@ def _is_verdict(question: str, text: str, cited: bool) -> bool:
 
 def _withheld(draft: Answer, whole: Answer) -> Answer:
     return replace(draft, text="", citations=(), refused=True, withheld=whole.text)
+
+
+def unfounded(answer: Answer) -> bool:
+    """True if the answer is withheld for what it claims, and not because it claims to know none."""
+    return answer.refused and bool(answer.withheld) and not refuses(answer.withheld or "")
 
 
 def _claims(text: str) -> list[tuple[int, int]]:
@@ -385,7 +401,7 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
         return "Nothing that was found is good enough to stand on"
     if draft is None:
         return "Evidence was found, but the model that reads it failed"
-    if draft.withheld and not refuses(draft.withheld):
+    if unfounded(draft):
         return "What the model wrote does not stand in what was found"
     return "What was found does not hold the answer"
 

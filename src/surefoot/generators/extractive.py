@@ -62,10 +62,7 @@ class Extractive:
             found = [one for one in found if one.pointed][:1]
         if not found:
             return Answer("", refused=True, model=self.reader.name)
-        answer = self._answer(question, found)
-        if on_text:
-            on_text(answer.text)
-        return answer
+        return self._answer(question, found)
 
     def _ranked(self, question: str, knowledge: Knowledge) -> list[_Reading]:
         sought = exact(question), frozenset(map(stem, content_words(question)))

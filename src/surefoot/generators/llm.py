@@ -7,12 +7,11 @@ from dataclasses import replace
 
 from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, is_small, template
 from surefoot.generators._reflection import plain
-from surefoot.generators.extractive import Extractive
 from surefoot.run import meter
 from surefoot.text.blocks import led
 from surefoot.text.screen import line, lines
 from surefoot.types import Answer, Message, Passage, Strip, protocols
-from surefoot.types.errors import ComponentError
+from surefoot.types.errors import ComponentError, ModelError
 from surefoot.types.protocols import Knowledge, OnText
 
 _TOO_LONG = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
@@ -28,8 +27,7 @@ class LLMGenerator:
     None: unless its name tells that it is small. The answer has at most `max_tokens` (None: 1,024, and 100 or 300 for
     the papers' tasks). Sources that do not fit into `max_characters` are left out from the end, and the step says so,
     as it does where the answer was cut off. The reflection tokens of a Self-RAG model are taken out of its answer.
-    `reader`: the evaluator by whose grades the passages are quoted where the model fails; None: it raises. Raises
-    ConfigError for a prompt that is neither.
+    Raises ConfigError for a prompt that is neither.
     """
 
     def __init__(
@@ -40,10 +38,8 @@ class LLMGenerator:
         max_characters: int = 4000,
         style: str = "",
         abstain: bool | None = None,
-        reader: protocols.Evaluator | None = None,
     ) -> None:
         self.llm = llm
-        self.reader = reader
         self.prompt = prompt
         self.template = template(prompt or USUAL)
         self.max_tokens = max_tokens
@@ -56,26 +52,19 @@ class LLMGenerator:
         if self.prompt:
             return self
         limits = self.max_tokens, self.max_characters
-        return LLMGenerator(self.llm, task, *limits, self.style, self.abstain, self.reader)
+        return LLMGenerator(self.llm, task, *limits, self.style, self.abstain)
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The model's answer, not yet checked; without knowledge, what the model remembers. Where its context overflows
-        it is asked again with half the sources. Where it fails, or says nothing, the reader quotes, if there is one."""
+        it is asked again with half the sources. Raises ModelError, or EndpointError, where it fails or says nothing."""
         try:
-            answer = self._worded(question, knowledge, on_text)
-            failure = "" if answer.text.strip() else f"{self.llm.name} gave an empty answer"
+            return self._worded(question, knowledge, on_text)
         except ComponentError as error:
-            if len(knowledge) > 1 and _TOO_LONG.search(str(error)):
-                half = knowledge[: len(knowledge) // 2]
-                meter.degrade(f"asked again with {len(half)} of {len(knowledge)} sources: {error}")
-                return self.generate(question, half, on_text)
-            if not (self.reader and knowledge):
+            if len(knowledge) < 2 or not _TOO_LONG.search(str(error)):
                 raise
-            failure = str(error)
-        if failure and self.reader and knowledge:
-            meter.degrade(f"quoted instead: {failure}")
-            return Extractive(self.reader).generate(question, knowledge, on_text)
-        return answer
+            half = knowledge[: len(knowledge) // 2]
+            meter.degrade(f"asked again with {len(half)} of {len(knowledge)} sources: {error}")
+            return self.generate(question, half, on_text)
 
     def _worded(self, question: str, knowledge: Knowledge, on_text: OnText) -> Answer:
         room = self.max_tokens or self.template.max_tokens
@@ -84,6 +73,8 @@ class LLMGenerator:
         words = self.template if not self.template.system else replace(self.template, system=rules)
         messages = prompt(question, knowledge, self.max_characters, words)
         completion = self.llm.complete(messages, max_tokens=room, on_text=on_text)
+        if not completion.text.strip():
+            raise ModelError(f"{self.llm.name} gave an empty answer")
         if completion.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
         return Answer(plain(completion.text), model=completion.model)

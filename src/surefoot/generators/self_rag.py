@@ -88,10 +88,7 @@ class SelfRAG:
         best = replies[next((n for n, draft in enumerate(drafts) if draft.chosen), 0)]
         if best.truncated:
             meter.degrade(f"cut off after {room} tokens; raise generator.max_tokens")
-        answer = Answer(plain(best.text), model=best.model, drafts=drafts)
-        if on_text and answer.text:
-            on_text(answer.text)
-        return answer
+        return Answer(plain(best.text), model=best.model, drafts=drafts)
 
     def _prompt(self, begun: str, part: Knowledge) -> str:
         """The form up to where the model goes on: behind its paragraph, or where it has none, from memory."""

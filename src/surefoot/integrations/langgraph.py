@@ -125,10 +125,8 @@ class CorrectiveNodes:
         sources = [evidence.masked(one) for one in passages(state.get("kept", []))]
         knowledge = [(Strip(one.id, 0, len(one.text), one.text, None, kept=True), one) for one in sources]
         run = Recorder(state["question"], self.pipeline.config)
-        draft = Answer("", refused=True)
-        if knowledge:
-            draft = self.pipeline.generator.generate(run.standalone, knowledge, None)
-        answer = self.pipeline.held(draft, knowledge, run) if not draft.refused else draft
+        drafted = self.pipeline.drafted(self.pipeline.checking(run, knowledge)) if knowledge else None
+        answer = drafted or Answer("", refused=True)
         sound(run.finish())
         return {
             "answer": REFUSAL if answer.refused else answer.text,

@@ -11,7 +11,7 @@ from operator import ge, gt, le, lt
 from typing import Any, Literal, TypeVar
 from unicodedata import category
 
-from surefoot.types.errors import ConfigError, FieldFault
+from surefoot.types.errors import ConfigError, FieldFault, SearchError
 
 Value = str | int | float | bool
 
@@ -202,6 +202,16 @@ def filtered(find: Callable[..., Found], filter: Filter, who: str) -> Find[Found
     if not can_filter(find):
         raise ConfigError(f"{who} cannot filter; use one whose verb takes a filter, or ask without")
     return lambda query, k: find(query, k, filter=filter)
+
+
+def searched(search: Callable[..., Found], filter: Filter, who: str) -> Find[Found]:
+    """`filtered` for a search outside; where that cannot filter, it fails, so that nothing comes from there unfiltered,
+    and the question goes on without it."""
+
+    def refused(query: str, k: int) -> Found:
+        raise SearchError(f"{who} cannot filter, so it was not asked")
+
+    return filtered(search, filter, who) if not filter or can_filter(search) else refused
 
 
 def _conditions(key: Any, wanted: Any) -> Iterator[FieldCondition]:

@@ -385,4 +385,5 @@ class Event:
     value: Any
     """The trace's field of that name. For "begun", the first, a `Trace` of id, question, time and configuration; for
     "ended", the last, the whole trace. For "step_begins" the step's name, for "step" the finished `Step`. For "text"
-    the next piece of the model's draft, which nobody has checked: "answer" brings what was."""
+    the next sentences that a model wrote, as the check leaves them; "answer" brings the whole, which may begin with a
+    hedge, or be another where the model failed."""

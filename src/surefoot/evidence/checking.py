@@ -1,0 +1,59 @@
+"""Holds a draft against the kept evidence: sentence by sentence while a model writes it, and whole at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from surefoot.evidence.citations import Check, grounded, settled
+from surefoot.run.recorder import Recorder
+from surefoot.types import Answer, Assertion, Support
+from surefoot.types.errors import ComponentError
+from surefoot.types.protocols import Knowledge, Verifier
+
+
+@dataclass
+class Checking:
+    """The check of one question's drafts; each assertion is verified once, however often it is met."""
+
+    run: Recorder
+    verifier: Verifier
+    knowledge: Knowledge
+    check: Check
+    worded: bool = False
+    """True: a model worded the draft that was checked last; False: it consists of quotations."""
+    _written: str = ""
+    _passed_on: str = ""
+    _failed: bool = False
+    _verdicts: dict[Assertion, Support] = field(default_factory=dict)
+
+    def add(self, piece: str) -> None:
+        """Take the next piece of a draft, and pass on its whole sentences as the check leaves them, from the first that
+        stands on a source. Where the verifier fails all waits for the end."""
+        self._written += piece
+        whole = "" if self._failed else settled(self._written)
+        if len(whole) <= len(self._passed_on):
+            return
+        try:
+            checked = grounded(self.run.standalone, Answer(whole), self.knowledge, self._judged, self.check).text
+        except ComponentError:
+            self._failed = True
+            return
+        if len(checked) > len(self._passed_on) and checked.startswith(self._passed_on):
+            self.run.text(checked[len(self._passed_on) :])
+            self._passed_on = checked
+
+    def held(self, draft: Answer) -> Answer:
+        """The draft as the check leaves it, or a refusal that withholds it."""
+        self.worded = not draft.citations
+        return grounded(self.run.standalone, draft, self.knowledge, self._verified, self.check)
+
+    def _verified(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
+        instead = "nothing was checked for support"
+        return self.run.step("verify", self._judged, assertions, fallback=unchecked, instead=instead)
+
+    def _judged(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        if new := [one for one in dict.fromkeys(assertions) if one not in self._verdicts]:
+            self._verdicts |= zip(new, self.verifier.support(new), strict=True)
+        return tuple(self._verdicts[one] for one in assertions)
