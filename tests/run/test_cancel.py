@@ -14,7 +14,6 @@ import pytest
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.local import interruptible
 from surefoot.llms.scripted import Scripted
 from surefoot.network import transport
@@ -22,9 +21,9 @@ from surefoot.network.pace import Turns, within
 from surefoot.pipeline import Pipeline
 from surefoot.run import cancel
 from surefoot.run.store import dumps, loads
-from surefoot.types import Event, Grade, Passage
+from surefoot.types import Answer, Event, Grade, Passage
 from surefoot.types.errors import Cancelled, ComponentError
-from surefoot.types.protocols import Pair
+from surefoot.types.protocols import Knowledge, OnText, Pair
 
 QUESTION = "Who built the Ruvel Bridge?"
 CANCELLED = "cancelled: nobody waits for the answer any more"
@@ -78,16 +77,19 @@ def test_what_else_a_listener_raises_passes_through(pipeline: Pipeline) -> None:
 
 def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> None:
     """The step that was under way is on record, as cancelled."""
-    heard: list[str] = []
+    written: list[str] = []
 
-    def listen(event: Event) -> None:
-        if event.name == "text":
-            heard.append(event.value)
-            stop.set()
+    class Writer:
+        def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
+            assert on_text
+            for word in ("Tomas", "Aldwin", "built"):
+                written.append(word)
+                on_text(word)
+                stop.set()
+            return Answer("")
 
-    says = LLMGenerator(Scripted(lambda _: "Tomas Aldwin built it in the year 1911"))
-    trace = pipeline.but(generator=says).run(QUESTION, listen, cancel=stop)
-    assert heard == ["Tomas"]
+    trace = pipeline.but(generator=Writer()).run(QUESTION, cancel=stop)
+    assert written == ["Tomas", "Aldwin"]
     assert (trace.error, trace.steps[-1].name) == (CANCELLED, "generate")
     assert trace.steps[-1].error == "nobody waits for the answer any more"
 

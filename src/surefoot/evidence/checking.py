@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from surefoot.evidence.citations import Check, grounded, settled
+from surefoot.run import cancel
 from surefoot.run.recorder import Recorder
 from surefoot.types import Answer, Assertion, Support
 from surefoot.types.errors import ComponentError
@@ -29,7 +30,8 @@ class Checking:
 
     def add(self, piece: str) -> None:
         """Take the next piece of a draft, and pass on its whole sentences as the check leaves them, from the first that
-        stands on a source. Where the verifier fails all waits for the end."""
+        stands on a source. Where the verifier fails all waits for the end. Raises Cancelled."""
+        cancel.check()
         self._written += piece
         whole = "" if self._failed else settled(self._written)
         if len(whole) <= len(self._passed_on):

@@ -88,8 +88,7 @@ class Recorder:
         return value
 
     def text(self, piece: str) -> None:
-        """Pass on a piece of the model's output as it comes."""
-        cancel.check()
+        """Pass on a piece of the answer as it comes."""
         self._tell("text", piece)
 
     def finish(self, error: str | None = None) -> Trace:
