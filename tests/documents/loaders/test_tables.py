@@ -20,16 +20,50 @@ def test_a_table_of_texts_gives_a_document_a_row(delimiter, name):
 
 
 def test_a_row_without_a_text_column_says_all_of_its_columns():
-    """Under the file's name; empty cells say nothing, a column without a name has its number."""
+    """As a table of one row under the file's name; empty cells say nothing, a column without a name has its number."""
     assert [(found.title, found.text) for found in documents(HOSTS, "hosts.csv")] == [
-        ("hosts", "Host: db1\nIP: 10.0.0.1\ncolumn 3: rack 4\nOS: Debian 12"),
-        ("hosts", "Host: web\nIP: 10.0.0.2"),
+        (
+            "hosts",
+            "| Host | IP | column 3 | OS |\n| --- | --- | --- | --- |\n| db1 | 10.0.0.1 | rack 4 | Debian 12 |",
+        ),
+        ("hosts", "| Host | IP |\n| --- | --- |\n| web | 10.0.0.2 |"),
     ]
 
 
 def test_a_cell_behind_the_last_column_is_read():
     """Rows are longer than their header more often than one thinks."""
-    assert one("a,b\n1,2,3\n", "x.csv").text == "a: 1\nb: 2\ncolumn 3: 3"
+    assert one("a,b\n1,2,3\n", "x.csv").text == "| a | b | column 3 |\n| --- | --- | --- |\n| 1 | 2 | 3 |"
+
+
+def test_a_row_of_long_cells_is_lines():
+    """A table of sentences is hard to read."""
+    assert one(f"a,b\n1,{'x' * 101}\n", "x.csv").text == f"a: 1\nb: {'x' * 101}"
+
+
+@pytest.mark.parametrize("header", ["Herd,Cows,Goats", ",2023,2024"])
+def test_titles_above_the_header_are_kept_apart(header):
+    """They title the rows, and what they say is a document; names of rows without a name of their own are no title."""
+    first, row = documents(f"Farm report\nPrinted;2025\n\n{header}\nNorth,4,7\n".replace(";", ","), "farm.csv")
+    assert (first.title, first.text) == ("farm › Farm report › Printed 2025", "Farm report\n\nPrinted 2025")
+    assert row.text.endswith("| North | 4 | 7 |")
+    assert len(documents(f"{header.strip(',')}\nNorth,4,7\nSouth,1,2\n", "farm.csv")) == 2
+
+
+def test_columns_are_parted_by_what_makes_rows_alike():
+    """Prose in a cell has more commas than its table has columns."""
+    rows = 'Name;Note\nOwl;"Grey, small, shy"\nElk;"Big, brown, loud"\n'
+    assert documents(rows, "x.csv")[0].text == "| Name | Note |\n| --- | --- |\n| Owl | Grey, small, shy |"
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.json"])
+def test_a_question_and_its_answer_are_a_heading_and_its_text(name):
+    """What stands beside them is kept."""
+    row = {"Question": "Who rings?", "Answer": "The warden.", "Area": "Hut"}
+    content = f"{','.join(row)}\n{','.join(row.values())}\n" if name == "x.csv" else json.dumps([row])
+    found = one(content.lower() if name == "x.json" else content, name)
+    assert {block.path for block in found.blocks} == {(found.blocks[0].path[0],)}
+    assert found.blocks[0].path[0].lower() == "who rings?"
+    assert found.text.lower() == "the warden.\n\narea: hut"
 
 
 def test_the_columns_beside_a_text_are_said_below_it():
@@ -59,7 +93,11 @@ def test_a_list_of_objects_is_a_table():
     """Values within values are said under their key path."""
     rows = [{"id": 1, "name": "db1", "ip": {"v4": ["10.0.0.1"]}}, {"title": "T", "text": "Beds.", "x": 1}, {"text": ""}]
     first, second = documents(json.dumps(rows), "hosts.json")
-    assert (first.title, first.id, first.text) == ("hosts", "1", "id: 1\nname: db1\nip.v4.0: 10.0.0.1")
+    assert (first.title, first.id, first.text) == (
+        "hosts",
+        "1",
+        "| id | name | ip.v4.0 |\n| --- | --- | --- |\n| 1 | db1 | 10.0.0.1 |",
+    )
     assert (second.title, second.text) == ("T", "Beds.")
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import blake2b
 from io import TextIOWrapper
+from itertools import chain
 from typing import Any, BinaryIO
 
-from surefoot.documents.loaders import Block, Document, DocumentProblem
+from surefoot.documents.loaders import Document, DocumentProblem
 from surefoot.documents.loaders.text import encoding_of
-from surefoot.text.blocks import blocks, paragraph
+from surefoot.text.blocks import blocks, paragraph, table
 from surefoot.types.metadata import plain, usable
 
 MAX_LINE = 10_000_000
@@ -24,6 +26,12 @@ NAMING = ("id", "_id", "title", "url")
 
 FIELDS = "meta"
 """The column of a row's fields, a table; a column "meta.year" of a CSV is one field."""
+
+FAQ = ("question", "answer")
+"""Columns of which the one is the heading and the other the text, where a row has no text column."""
+
+LONGEST_CELL, MOST_CELLS = 100, 12
+"""Characters of a cell, and cells, of a row that is a table; a longer one is lines."""
 
 Pairs = Iterable[tuple[str, str]]
 """(column, value) of each cell."""
@@ -66,8 +74,12 @@ def items(
     fault = row if isinstance(row, str) else ""
     row = {} if isinstance(row, str) else row
     name, own = text_column(row), row.get("id", row.get("_id"))
-    words = row[name] if name else ""
-    more = lines_of(beside if name else () if any(column in row for column in TEXT) else whole)
+    words, asked = row[name] if name else "", ""
+    pairs = [*(beside if name else () if any(column in row for column in TEXT) else whole)]
+    if not name and all(isinstance(row.get(column), str) for column in FAQ):
+        asked, words = (paragraph(row[column]) for column in FAQ)
+        pairs = [pair for pair in pairs if pair[0].lower() not in FAQ]
+    more = lines_of(pairs) if words else row_of(pairs)
     if not words and not more:
         fault = fault or f"has no text in {' or '.join(TEXT)}"
     elif isinstance(own, bool) or not isinstance(own, str | int | None):
@@ -78,8 +90,10 @@ def items(
     if not fault:
         id = str(own).strip() if own is not None else ""
         own_title, url = _plain(row.get("title")), _plain(row.get("url"))
-        key = id or _fingerprint(own_title, words, url, *filter(None, [more]))
-        body = (*blocks(words), *map(Block, filter(None, [more])))
+        key = id or _fingerprint(*filter(None, [own_title, asked]), words, url, *filter(None, [more]))
+        body = (*blocks(words), *blocks(more))
+        if asked:
+            body = tuple(replace(block, path=(asked,)) for block in body)
         yield Document(key, own_title or title, body, url or None, id or None, meta)
     yield from (DocumentProblem(f"{where}: {each}; it is left out", skipped=False) for each in faults)
 
@@ -94,6 +108,13 @@ def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
 def lines_of(pairs: Pairs) -> str:
     """Lines of "column: value", without those that have no value."""
     return "\n".join(f"{paragraph(name)}: {line}" for name, value in pairs if (line := paragraph(value)))
+
+
+def row_of(pairs: Pairs) -> str:
+    """A table of one row where its cells are short, so that it reads as one of a larger table; else `lines_of`."""
+    cells = [(paragraph(name), line) for name, value in pairs if (line := paragraph(value))]
+    short = len(cells) > 1 and max(map(len, chain(*cells))) <= LONGEST_CELL and len(cells) <= MOST_CELLS
+    return table([[line for _, line in cells]], [name for name, _ in cells]) if short else lines_of(cells)
 
 
 def _plain(value: object) -> str:
