@@ -24,18 +24,32 @@ def mail(plain: str = "", html: str = "") -> bytes:
     return message.as_bytes()
 
 
-HEAD = "From: Eve Übel <eve@a.example>\nTo: bob@a.example\nDate: Fri, 01 Mar 2024 10:00:00 +0000\nSubject: The hütte"
-
-
-def test_a_mail_gives_its_headers_its_plain_text_and_what_is_attached():
-    """The plain text beats the HTML that says the same."""
+def test_a_mail_gives_its_plain_text_and_what_is_attached_and_its_headers_as_fields():
+    """The plain text beats the HTML that says the same; a header is never an answer."""
     read = one(mail("Forty beds.\n\n- one\n- two\n", "<p>Other.</p>"), "x.eml")
     assert (read.title, read.id) == ("The hütte", None)
     assert [(block.kind, block.text) for block in read.blocks] == [
-        ("paragraph", HEAD),
         ("paragraph", "Forty beds."),
         ("list", "- one\n- two"),
         ("list", "- attached: hut.png"),
+    ]
+    eve = "Eve Übel <eve@a.example>"
+    assert read.meta == {"from": eve, "to": "bob@a.example", "date": "2024-03-01", "subject": "The hütte"}
+
+
+def test_an_attached_file_is_read_under_its_name():
+    """One that is damaged is told, and listed."""
+    message = EmailMessage()
+    message["Subject"] = "Huts"
+    message.set_content("See below.")
+    for name, content in (("huts.csv", b"Hut,Beds\nNorth,40\n"), ("plan.pdf", b"%PDF-damaged")):
+        message.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
+    problem, found = read(io.BytesIO(message.as_bytes()), "x.eml")
+    assert problem == DocumentProblem("plan.pdf is a damaged PDF")
+    assert [(block.path, block.text) for block in found.blocks] == [
+        ((), "See below."),
+        (("huts.csv",), "| Hut | Beds |\n| --- | --- |\n| North | 40 |"),
+        ((), "- attached: plan.pdf"),
     ]
 
 

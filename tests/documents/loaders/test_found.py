@@ -40,7 +40,7 @@ FILES = {
         "Ice book › Ice",
         "#OEBPS/ice.xhtml",
     ),
-    "a.eml": (test_eml.mail("Forty beds."), "What did Eve write?", "The hütte", ""),
+    "a.eml": (test_eml.mail("Forty beds."), "What did Eve write?", "The hütte › from Eve Übel", ""),
     "hosts.csv": (HOSTS, "Which host is in rack 4?", "hosts", ""),
     "a.json": ('{"server": {"port": 80}, "client": {"retries": 3}}', "how many retries", "a › client", "#/client"),
     "x.rst": (test_pandoc.sample("x.rst"), "guide beds lit", "Huts", "#L6"),

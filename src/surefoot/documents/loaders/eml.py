@@ -1,21 +1,25 @@
-"""Mails: who wrote to whom about what, the text, and the names of what is attached."""
+"""Mails: the text and what is attached, with who wrote to whom and when as fields."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import EmailPolicy
+from email.utils import parseaddr
 from io import BytesIO
 from pathlib import PurePath
 from typing import BinaryIO, cast
 
-from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
+from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, loader_of, needs_head, read
 from surefoot.documents.loaders.html import HtmlLoader
 from surefoot.text.blocks import blocks, bullets, paragraph
+from surefoot.types.metadata import LONGEST_VALUE, usable
 
-_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_HEADERS = ("From", "To", "Cc", "Subject")
+"""Those that become fields of the document, beside the date."""
 _LONGEST_HEADER = 10_000
 """Characters of a header that are read: Python takes quadratic time, 20 s for one of 150,000."""
 _DAMAGE = (MessageError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -32,15 +36,18 @@ class _ShortHeaders(EmailPolicy):
 
 
 class EmlLoader:
-    """Reads mails: their plain text, or their HTML where they have no other."""
+    """Reads mails: their plain text (else their HTML), and what is attached."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """The mail as one document, titled by its subject. What is attached is listed, and not read."""
+        """The mail as one document, titled by its subject, under its sender; its headers are fields and no text. An
+        attached file of a kind that is read follows under its name; any other is listed."""
         try:
             mail = cast("EmailMessage", BytesParser(policy=_ShortHeaders()).parse(stream))  # by the policy
-            headers = [(key, paragraph(str(mail[key]))) for key in _HEADERS if mail[key]]
-            attached = [part.get_filename() or part.get_content_type() for part in mail.iter_attachments()]
-            body = tuple(_body(mail))
+            headers = {key.lower(): paragraph(str(mail[key]))[:LONGEST_VALUE] for key in _HEADERS if mail[key]}
+            if date := getattr(mail["Date"], "datetime", None):
+                headers["date"] = f"{date:%Y-%m-%d}"
+            body = [*_body(mail)]
+            attached = [item for part in mail.iter_attachments() for item in _attached(part)]
         except _DAMAGE as error:
             raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
         if not headers:
@@ -48,9 +55,30 @@ class EmlLoader:
         if any(len(value) == _LONGEST_HEADER for _, value in mail.raw_items()):
             reason = f"has a header of {_LONGEST_HEADER:,} characters or more; the rest of it was not read"
             yield DocumentProblem(reason, skipped=False)
-        head = Block("\n".join(f"{key}: {value}" for key, value in headers))
-        files = (Block(bullets(f"attached: {paragraph(file)}" for file in attached), "list"),) if attached else ()
-        yield Document("", dict(headers).get("Subject") or PurePath(name).stem, (head, *body, *files))
+        yield from (item for item in attached if isinstance(item, DocumentProblem))
+        title = headers.get("subject") or PurePath(name).stem
+        found = [*body, *(item for item in attached if isinstance(item, Block))] or [Block(title, "caption")]
+        sender = parseaddr(headers.get("from", ""))[0] or headers.get("from", "")
+        path = (f"from {sender}",) if sender else ()
+        written = tuple(replace(block, path=(*path, *block.path)) for block in found)
+        yield Document("", title, written, meta=usable(headers)[0])
+
+
+def _attached(part: EmailMessage) -> Iterator[Block | DocumentProblem]:
+    """The blocks of an attached file, under its name; one that is not read is listed."""
+    name, content = paragraph(part.get_filename() or part.get_content_type()), part.get_payload(decode=True)
+    if isinstance(content, bytes) and not needs_head(name) and loader_of(name) not in (None, "eml"):
+        try:
+            for item in read(BytesIO(content), name):
+                if isinstance(item, DocumentProblem):
+                    yield replace(item, reason=f"{name}: {item.reason}")
+                else:
+                    titles = (name,) if item.title in name else (name, item.title)
+                    yield from (replace(each, path=(*titles, *each.path), place="") for each in item.blocks)
+            return
+        except Unreadable as error:
+            yield DocumentProblem(f"{name} {error.why}")
+    yield Block(bullets([f"attached: {name}"]), "list")
 
 
 def _body(mail: EmailMessage) -> Iterator[Block]:
