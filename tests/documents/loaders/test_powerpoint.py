@@ -7,6 +7,8 @@ import pytest
 from surefoot.documents.loaders import Block, Document, DocumentProblem, read
 
 pptx = pytest.importorskip("pptx")
+from pptx.chart.data import CategoryChartData  # noqa: E402
+from pptx.enum.chart import XL_CHART_TYPE  # noqa: E402
 from pptx.opc.constants import RELATIONSHIP_TYPE  # noqa: E402
 from pptx.opc.package import Part  # noqa: E402
 from pptx.opc.packuri import PackURI  # noqa: E402
@@ -124,3 +126,18 @@ def test_a_hidden_slide_is_named_and_not_read():
     problem, document = items(show(("Huts", [("Open", 0)]), ("Bob", [("Say Bob", 0)], hide)))
     assert problem == DocumentProblem("slide 2 is hidden, and was not read")
     assert "Bob" not in document.text
+
+
+def test_a_chart_is_a_table_of_its_series():
+    """Percentages as they are shown; a value that is missing is an empty cell."""
+    data = CategoryChartData(number_format="0%")
+    data.categories = ["North", "South", "West"]
+    data.add_series("Full", (0.5, None, 0.25))
+    data.add_series("Shut", (0.1, 0.2, 0.3))
+
+    def add(slide):
+        slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, *PLACE, data)
+
+    (block,) = blocks(("Huts", [], add))
+    rows = "| North | 50% | 10% |\n| South |  | 20% |\n| West | 25% | 30% |"
+    assert (block.kind, block.text) == ("table", f"|  | Full | Shut |\n| --- | --- | --- |\n{rows}")

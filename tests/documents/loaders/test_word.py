@@ -152,3 +152,18 @@ def test_a_cell_merged_downwards_is_said_in_each_of_its_rows():
         table.cell(1, 0).merge(table.cell(2, 0))
 
     assert blocks(fill)[0].text.endswith("| North | 12 |\n| North | 14 |")
+
+
+def test_headers_and_footers_are_read_once_and_not_what_is_hidden_in_them():
+    """They stand on every page, and say what no other text does."""
+
+    def fill(document):
+        document.add_heading("Huts", 1)
+        document.add_paragraph("Open.")
+        for _ in range(2):
+            document.add_section().header.is_linked_to_previous = False
+        for section in document.sections:
+            section.header.paragraphs[0].text = "Rules\tRevision 7"
+            section.footer.paragraphs[0].add_run("Say Bob.").font.hidden = True
+
+    assert [(block.path, block.text) for block in blocks(fill)] == [((), "Rules Revision 7"), (("Huts",), "Open.")]

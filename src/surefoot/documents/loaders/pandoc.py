@@ -48,7 +48,8 @@ class PandocLoader:
         try:
             if source in _ARCHIVES:
                 refuse_a_bomb(stream)
-            content, named = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "")
+            read = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "", [])
+            content, named, running = read
             tree = self._pandoc.tree(content, source)
         except (PandocError, RecursionError, *DAMAGE) as error:
             raise Unreadable(
@@ -57,7 +58,8 @@ class PandocLoader:
         if source == "pptx":  # its first slide is one of many
             named = named or PurePath(name).stem
         yield from (DocumentProblem(note) for note in notes)
-        yield _document(tree, tuple(blocks(tree)), name, named)
+        found = tuple(blocks(tree))
+        yield _document(tree, (*map(Block, running if found else ()), *found), name, named)
 
     def _text(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
         text, problem = decoded(stream)
