@@ -108,3 +108,21 @@ def test_an_entity_that_doubles_itself_is_not_unpacked():
     bomb = changed(BOOK, "xl/sharedStrings.xml", f"{strings}<si><t>&e8;</t></si></sst>")
     with suppress(Unreadable):
         assert all(len(item.text) < 1_000 for item in items(bomb) if isinstance(item, Document))
+
+
+def test_a_cell_merged_down_is_said_in_each_row_that_says_anything():
+    """So that a row makes sense alone."""
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["Valley", "Hut"], ["Aare", "Lower"], [None, "Upper"], [None, None], ["Rhone", "Ice"]):
+        made.active.append(row)
+    made.active.merge_cells("A2:A4")
+    (document,) = items(_saved(made, out))
+    assert document.blocks[0].text == "| Valley | Hut |\n| --- | --- |\n| Aare | Lower |\n| Aare | Upper |"
+
+
+def test_a_formula_that_nobody_computed_is_told():
+    """In its cell and in the report: an empty cell would be an answer."""
+    problem, document = items(book(Huts=[["Hut", "Beds"], ["Lower", "=20+20"]]))
+    assert problem.reason == "1 formulas have no value yet, such as Huts!B2; open the file once, and save it"
+    assert not problem.skipped
+    assert "| Lower | (not computed) |" in document.text

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from itertools import groupby
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 from warnings import catch_warnings, simplefilter
 
+from lxml.etree import iterparse
 from openpyxl import load_workbook
+from openpyxl.utils import get_column_letter, range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
+from surefoot.documents.loaders._grid import LONGEST_REPEATED
 from surefoot.text.blocks import paragraph, table
 
+_SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_UNCOMPUTED = "(not computed)"
 _ROWS = 40
 """Rows of a block; each block begins with the header again."""
 
@@ -24,12 +29,11 @@ class XlsxLoader:
     """Reads Excel workbooks, with the names of sheets as paths and places."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """The whole file as one document; a hidden sheet is a problem, and is not read.
-
-        A formula that no program has computed yet has no value.
-        """
+        """The whole file as one document; a hidden sheet is a problem, and is not read. A cell that is merged down is
+        said in each row; a formula that no program has computed yet is called so, and a problem."""
         blocks: list[Block] = []
-        hidden = []
+        hidden: list[str] = []
+        formulas: list[str] = []
         try:
             refuse_a_bomb(stream)
             with catch_warnings():
@@ -38,7 +42,10 @@ class XlsxLoader:
                 for sheet in book.worksheets:
                     if sheet.sheet_state == "visible":
                         sheet.reset_dimensions()  # a file may declare any, and cells outside of them
-                        blocks += _blocks(sheet.title, sheet.iter_rows())
+                        with book._archive.open(sheet._worksheet_path) as source:
+                            merged, uncomputed = _merged_and_uncomputed(source)
+                        blocks += _blocks(sheet.title, _filled(sheet.iter_rows(), merged, uncomputed))
+                        formulas += (f"{sheet.title}!{cell}" for cell in uncomputed)
                     else:
                         hidden.append(sheet.title)
                 title = (book.properties.title or "").strip()
@@ -49,16 +56,52 @@ class XlsxLoader:
             ) from error
         if hidden:
             yield DocumentProblem(f"sheet {', '.join(hidden)[:200]} is hidden, and was not read")
+        if formulas:
+            why = f"{len(formulas)} formulas have no value yet, such as {formulas[0][:200]}"
+            yield DocumentProblem(f"{why}; open the file once, and save it", skipped=False)
         if not blocks:
             raise Unreadable("holds no text; if it has formulas, open it in Excel or LibreOffice once, and save it")
         yield Document("", title or PurePath(name).stem, tuple(blocks))
 
 
-def _blocks(sheet: str, rows: Iterable[Sequence[Any]]) -> Iterator[Block]:
+def _merged_and_uncomputed(source: IO[bytes]) -> tuple[dict[str, int], list[str]]:
+    """By the first cell of each range that is merged down, its last row; and the cells of formulas without a value."""
+    merged, uncomputed = dict[str, int](), list[str]()
+    for _, node in iterparse(source, tag=(f"{_SHEET}row", f"{_SHEET}mergeCell"), resolve_entities=False):
+        if span := node.get("ref"):
+            _, top, _, bottom = range_boundaries(span)
+            merged |= {span.partition(":")[0]: bottom} if bottom > top else {}
+        for cell in node.iterfind(f"{_SHEET}c[{_SHEET}f]"):
+            if not cell.findtext(f"{_SHEET}v") and cell.get("t") != "str":  # an empty text is a value
+                uncomputed.append(cell.get("r"))
+        node.clear()
+    return merged, uncomputed
+
+
+def _filled(
+    rows: Iterable[Sequence[Any]], merged: Mapping[str, int], uncomputed: Collection[str]
+) -> Iterator[list[str]]:
+    """The texts of each row, with those of cells merged down and of formulas without a value where it says anything."""
+    spanning: dict[int, tuple[str, int]] = {}
+    formulas = frozenset(uncomputed)
+    for number, cells in enumerate(rows, start=1):
+        row = [_text(cell) for cell in cells]
+        for n, text in enumerate(row):
+            name = f"{get_column_letter(n + 1)}{number}"
+            if name in merged:
+                spanning[n] = text, merged[name]
+            elif name in formulas and any(row):
+                row[n] = _UNCOMPUTED
+        for n, (text, last) in spanning.items():
+            if number <= last and n < len(row) and not row[n] and any(row) and len(text) <= LONGEST_REPEATED:
+                row[n] = text
+        yield row
+
+
+def _blocks(sheet: str, rows: Iterable[list[str]]) -> Iterator[Block]:
     """The tables of a sheet, which empty rows part. The first row of a table is its header; lone cells above are
     text."""
-    written = ([_text(cell) for cell in row] for row in rows)
-    for filled, together in groupby(written, any):
+    for filled, together in groupby(rows, any):
         header: list[str] | None = None
         held: list[list[str]] = []
         for row in together if filled else ():
