@@ -24,7 +24,7 @@ _NEVER = frozenset(
 """Elements whose text a browser with scripts does not show, or shows only as a choice."""
 _KEPT = frozenset(
     "name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime"
-    " data-component".split()
+    " data-component aria-controls aria-labelledby".split()
 )
 """Attributes by which blocks, places and the main text are found; others may hold text that trafilatura would read."""
 _CONSIDERED = frozenset(
@@ -70,8 +70,9 @@ class _Style(NamedTuple):
 def prune(page: HtmlElement) -> None:
     """Remove from a page, in place, the text that a person who opens it on a wide screen does not see.
 
-    Not known are linked style sheets, scripts, nested rules, variables, animations, transforms, boxes that overlap, and
-    colours other than light letters where no background is declared. Text on a picture counts as seen.
+    A panel that a tab opens counts as seen. Not known are linked style sheets, scripts, nested rules, variables,
+    animations, transforms, boxes that overlap, and colours other than light letters where no background is declared.
+    Text on a picture counts as seen.
     """
     try:
         matched = _matched(page)
@@ -79,6 +80,7 @@ def prune(page: HtmlElement) -> None:
         raise Unreadable("has style sheets nested too deeply to decide; save it again, or as .txt") from error
     scripted = page.find(".//script") is not None
     linked = any("stylesheet" in link.get("rel", "").lower() for link in page.iter("link"))
+    panels = set(tab_labels(page))
     waiting = [(page, _styled(page, matched.get(page, ()), _Style(painted=linked), scripted))]
     while waiting:
         element, style = waiting.pop()
@@ -89,6 +91,8 @@ def prune(page: HtmlElement) -> None:
             if (tail := _seen(child.tail, readable)) != child.tail:
                 child.tail = tail
             below = _styled(child, matched.get(child, ()), style, scripted) if isinstance(child.tag, str) else None
+            if below and child.get("id") in panels and child.get("role") == "tabpanel":
+                below = style
             if below is None or style.gone or below.gone or in_head != (child.tag == "title"):
                 _drop(child)
             else:
@@ -98,6 +102,17 @@ def prune(page: HtmlElement) -> None:
                 del element.attrib[name]
             elif not value.isprintable():
                 element.set(name, value.translate(_NOT_XML))
+
+
+def tab_labels(page: HtmlElement) -> dict[str, str]:
+    """By the id of each panel that a tab opens, the tab's words."""
+    found, named = dict[str, str](), dict[str, str]()
+    for tab in page.xpath("//*[@role='tab']"):
+        words = " ".join(tab.text_content().split())
+        found[tab.get("aria-controls", "")] = named[tab.get("id", "")] = words
+    for panel in page.xpath("//*[@role='tabpanel'][@id][@aria-labelledby]"):
+        found.setdefault(panel.get("id"), named.get(panel.get("aria-labelledby"), ""))
+    return {id: words for id, words in found.items() if id and words}
 
 
 def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:

@@ -375,3 +375,16 @@ def test_what_is_nested_deep_is_read_in_linear_time(markup: str) -> None:
     page = f"<html><body>{markup}"
     assert effort(lambda: read(page), 5) < 5
     assert "deep" in read(page).text
+
+
+@pytest.mark.parametrize("hide", ["hidden", "style='display: none'"])
+def test_a_panel_that_a_tab_opens_is_read_under_the_tab(hide):
+    """Its reader sees it with a click; what no tab opens stays hidden, and so does what is hidden inside."""
+    page = f"""<h1>Huts</h1><div role=tablist><button role=tab aria-controls=n>North</button><a role=tab id=t>South</a>
+    </div><div role=tabpanel id=n><p>Open.</div><div role=tabpanel id=s aria-labelledby=t {hide}><p>Shut.
+    <p hidden>Say Bob.</div><div role=tabpanel id=x {hide}>Say Eve.</div><p>All burn larch."""
+    assert [(block.path, block.text) for block in blocks(page, "Huts")] == [
+        (("North",), "Open."),
+        (("South",), "Shut."),
+        ((), "All burn larch."),
+    ]

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
+from surefoot.documents.hidden_html import tab_labels
 from surefoot.documents.loaders import Block, _markup_parts as parts
 from surefoot.documents.loaders._grid import Cell, rows
 from surefoot.documents.loaders._manual import is_manual, manual
@@ -55,6 +56,8 @@ class _Walk:
         self._count = parts.LinkCount()
         self._links: list[HtmlElement] = []
         self._depth = 0
+        self._tabs: dict[str, str] = {}
+        """By the id of each panel that a tab opens, the tab's words."""
         self._boxes = 0
         """How many boxes and menus are around; headings in them are no headings of the page."""
         self._tags: dict[str, Callable[[HtmlElement], None]] = {
@@ -71,6 +74,7 @@ class _Walk:
         }
 
     def blocks(self, page: HtmlElement) -> list[Block]:
+        self._tabs = tab_labels(page)
         found = self._inside(page)
         return [*found, self._lonely[1]] if self._lonely else found
 
@@ -189,6 +193,10 @@ class _Walk:
             return self._tags[element.tag]
         words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
+        if role == "tablist" and self._tabs:
+            return lambda _: None  # the panels are titled by the tabs
+        if role == "tabpanel" and element.get("id") in self._tabs:
+            return self._panel
         if element.tag not in ("body", "html", "main") and not parts.BOXES.isdisjoint(words):
             return self._box
         if role in parts.FEET or id in parts.FEET or not parts.FEET.isdisjoint(words):
@@ -216,6 +224,11 @@ class _Walk:
         is_title = name.casefold() in self._titles
         self._path.append((level, "" if is_title else name))
         self._lonely = None if is_title else (level, caption)
+
+    def _panel(self, element: HtmlElement) -> None:
+        names = self._names()
+        label = (*names, self._tabs[element.get("id", "")])
+        self._put(*(replace(block, path=(*label, *block.path[len(names) :])) for block in self._boxed(element)))
 
     def _caption(self, element: HtmlElement) -> None:
         if words := self.words(element):
