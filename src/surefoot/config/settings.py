@@ -91,10 +91,28 @@ def read(
 def _settled(config: Config) -> Config:
     """The configuration with the generator that `AUTO` stands for."""
     configured = config["llm"] != DEFAULTS["llm"]
-    pulled = not configured and registry.has(registry.RECOMMENDED) and find_spec("xllamacpp") is not None
+    pulled = not configured and registry.RECOMMENDED in _pulled()
     use = {"use": "llm" if configured or pulled else "extractive"}
     model = {"llm": {"use": "local", "model": registry.RECOMMENDED}} if pulled else {}
     return config | {"generator": config["generator"] | use} | model
+
+
+def _pulled() -> list[str]:
+    """The language models that somebody pulled by their name, and that can run here."""
+    known = [name for name, model in registry.REGISTRY.items() if model.named and model.file.endswith(".gguf")]
+    return [name for name in known if registry.has(name)] if find_spec("xllamacpp") else []
+
+
+def models(config: Config) -> dict[str, dict[str, dict[str, Any]]]:
+    """Each model that may word the answers of this configuration, by name, with the override that has it do so: the
+    usual one first, the configured one, those that were pulled, and "none", the quoting reader."""
+    llm, use = config["llm"], config["generator"]["use"]
+    name = str(llm.get("model", llm["use"]))
+    name = Path(name).stem if name.endswith(".gguf") else name
+    usual = {"extractive": "none", "llm": name}.get(use, use)
+    configured: dict[str, Any] = {} if llm == DEFAULTS["llm"] else {name: {"generator": {"use": "llm"}}}
+    others = {model: worded_by(model) for model in (*_pulled(), "none")}
+    return {usual: {}} | {model: override for model, override in (others | configured).items() if model != usual}
 
 
 def worded_by(model: str) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,7 @@
 """`/v1/chat/completions` and `/v1/models`: Surefoot as a model of any chat client; `/v1/responses` shares its parts.
 
-A model is a collection: "surefoot-NAME", or "surefoot-NAME+sources" with the sources as Markdown behind the answer.
+A model is a collection: "surefoot-NAME", or "surefoot-NAME+sources" with the sources as Markdown behind the answer;
+"surefoot-NAME+MODEL", where another model than the usual one words it.
 Only checked text is streamed: nothing that is shown is ever taken back.
 """
 
@@ -85,12 +86,13 @@ def last_question(messages: Iterable[ChatMessage]) -> tuple[str, tuple[Turn, ...
     return last.text, tuple(turns[:-1][-MOST_TURNS:])
 
 
-def model_collection(caller: Caller, name: str) -> str:
-    """The collection that a model's name means. Raises Problem for one that is not there, or is somebody else's."""
-    collection = name.removeprefix(PREFIX).removesuffix(SOURCES)
+def addressed(caller: Caller, name: str) -> tuple[str, str]:
+    """The collection that a model's name means, and the model that words the answer. Raises Problem for one that is not
+    there, or is somebody else's."""
+    collection, _, model = name.removeprefix(PREFIX).removesuffix(SOURCES).partition("+")
     with suppress(Problem):
         if name.startswith(PREFIX) and collection:
-            return caller.collection(collection)
+            return caller.collection(collection), caller.model(model)
     raise Problem(404, "model_not_found", "there is no such model, or not for this key; GET /v1/models lists them")
 
 
@@ -174,9 +176,9 @@ class ChatBody(CompatibleBody):
 @router.post("/chat/completions", responses=EVENTS)
 async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the last user message of a conversation."""
-    collection = model_collection(caller, body.model)
+    collection, model = addressed(caller, body.model)
     question, history = last_question(body.messages)
-    ticket = ask(caller.service, QuestionRequest(collection, checked(question), history))
+    ticket = ask(caller.service, QuestionRequest(collection, checked(question), history, model=model))
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
     completed = partial(completion, model=body.model, collection=collection, request=request)
     if body.stream:
@@ -226,15 +228,18 @@ def _usage(found: ChatReply) -> Fields:
 
 @router.get("/models")
 def get_models(caller: RequestCaller) -> Fields:
-    """List the models: each collection that this key sees, with and without the list of sources."""
-    names = [f"{PREFIX}{collection}{end}" for collection in caller.visible() for end in ("", SOURCES)]
+    """List the models: each collection that this key sees, by whoever may word its answers, with and without the list
+    of sources."""
+    models = ("", *(f"+{model}" for model in caller.service.collections.models()[1:]))
+    ends = [f"{model}{sources}" for model in models for sources in ("", SOURCES)]
+    names = [f"{PREFIX}{collection}{end}" for collection in caller.visible() for end in ends]
     return {"object": "list", "data": [_described(name) for name in names]}
 
 
-@router.get("/models/{name}")
+@router.get("/models/{name:path}")
 def get_model(name: str, caller: RequestCaller) -> Fields:
     """Describe one model."""
-    model_collection(caller, name)
+    addressed(caller, name)
     return _described(name)
 
 

@@ -1,17 +1,18 @@
 """The collections of a server: in one index, each with a folder of uploaded files and a pipeline of its own.
 
-All of them share one evaluator, one language model and one embedder, which are loaded once.
+All of them share one evaluator and one embedder, and each language model; all are loaded once.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 from threading import RLock
+from typing import Any
 
 from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.options import OBJECT
-from surefoot.config.settings import Config
+from surefoot.config.settings import Config, models, read
 from surefoot.index.build import IndexProgress, build
 from surefoot.index.search import Index
 from surefoot.index.storage import others
@@ -28,7 +29,8 @@ UPLOADS = "uploads"
 """The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""
 PATIENCE = 30.0
 """Seconds that uploaded files wait for another process that writes the index."""
-_SHARED = ("network", "embedder", "llm", "evaluator", "generator")
+_SHARED = ("network", "embedder", "evaluator")
+_OF_MODEL = ("llm", "generator")
 
 
 class Collections:
@@ -51,6 +53,8 @@ class Collections:
         self._first = Builder({**self._config, "retriever": alone}, {"retriever": nothing})
         self._grader: Pipeline | None = None
         self._pipelines: dict[str, Pipeline] = {}
+        self._of_models: dict[str, dict[str, Any]] = {}
+        """The parts that word answers, by model."""
         self._indexes: dict[str, Index] = {}
         self._lock = RLock()
 
@@ -92,15 +96,21 @@ class Collections:
         with self._lock:
             return self._first.embedder
 
-    def pipeline(self, name: str) -> Pipeline:
-        """The pipeline over the collection. Raises Problem where the collection is empty; else as `Builder` does."""
+    def models(self) -> tuple[str, ...]:
+        """The models that may word an answer, the usual one first; "none": it is quoted."""
+        return tuple(models(self._config))
+
+    def pipeline(self, name: str, model: str = "") -> Pipeline:
+        """The pipeline over the collection, in which one of `models` words the answers; "": the usual one. Raises
+        Problem where the collection is empty; else as `Builder` does."""
+        key = f"{name}+{model}" if model else name
         with self._lock:
-            if name not in self._pipelines:
+            if key not in self._pipelines:
                 if self.index(name) is None:
                     message = f"the collection '{name}' holds no documents yet; upload some with POST /documents"
                     raise Problem(409, "empty", message)
-                self._pipelines[name] = self._build(name)
-            return self._pipelines[name]
+                self._pipelines[key] = self._build(name, model)
+            return self._pipelines[key]
 
     def grader(self) -> Pipeline:
         """A pipeline without an index, which grades the texts that a client brings along."""
@@ -109,12 +119,15 @@ class Collections:
                 self._grader = self._first.pipeline()
             return self._grader
 
-    def _build(self, name: str) -> Pipeline:
-        builder = Builder({**self._config, "index": {**self._config["index"], "collection": name}})
+    def _build(self, name: str, model: str) -> Pipeline:
+        config = read(self._config, models(self._config)[model]) if model else self._config
+        builder = Builder({**config, "index": {**config["index"], "collection": name}})
         self.grader()
-        made = vars(self._first) | {"embedder": self.embedder}
-        vars(builder).update({part: made[part] for part in _SHARED if part in made}, index=self.index(name))
-        return builder.pipeline()
+        made = _made(self._first, _SHARED if model else (*_SHARED, *_OF_MODEL)) | self._of_models.get(model, {})
+        vars(builder).update(made, embedder=self.embedder, index=self.index(name))
+        pipeline = builder.pipeline()
+        self._of_models[model] = _made(builder, _OF_MODEL)
+        return pipeline
 
     def update(self, name: str, progress: Progress) -> tuple[Unread, ...]:
         """Bring the collection up to date with its uploaded files; the files that were not read."""
@@ -148,3 +161,8 @@ class Collections:
         """Remove what a kill left of uploads that were not complete."""
         for name in self.uploaded():
             sweep(self.uploads(name))
+
+
+def _made(builder: Builder, parts: tuple[str, ...]) -> dict[str, Any]:
+    """Those of these parts that it has built."""
+    return {part: vars(builder)[part] for part in parts if part in vars(builder)}

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
-from pydantic import Field
+from pydantic import BaseModel, Field
 from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
@@ -46,6 +46,8 @@ class QuestionRequest:
     filter: Mapping[str, Any] = field(default_factory=dict)
     conversation: str = ""
     """Empty: it is part of none."""
+    model: str = ""
+    """The model that words the answer; empty: the usual one."""
     trusted_client: bool = False
     """The client needs no key here, and may know where a part failed."""
     passages: int = 0
@@ -58,7 +60,7 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
     """Take a place for a question. Raises Problem where none is free."""
 
     def work(stop: Flag) -> Trace:
-        whole = service.collections.pipeline(request.collection)
+        whole = service.collections.pipeline(request.collection, request.model)
         pipeline = searching(whole, request.passages) if request.passages else whole
         listener = _public_events(request, pipeline.policy.thresholds, listen)
         history = [(turn.question, turn.answer) for turn in request.history]
@@ -129,9 +131,23 @@ class AskBody(Body):
     filter: dict[str, Any] = Field(default_factory=dict)
     """Only documents whose fields are so."""
     history: tuple[Turn, ...] = ()
+    model: str | None = None
+    """The model of `GET /models` that words the answer; "none": it is quoted. Null: the usual one."""
     conversation: Annotated[str, Field(pattern=f"^{ID}$")] | None = None
     """An id that the client makes up, 8 to 64 letters, digits, - or _ at random: the conversation is stored, and its
     earlier questions are the history."""
+
+
+class ModelList(BaseModel):
+    """The models that may word an answer, the usual one first; "none": it is quoted."""
+
+    models: tuple[str, ...]
+
+
+@router.get("/models")
+def get_models(caller: RequestCaller) -> ModelList:
+    """List the models that a question may name: the configured one, those that were pulled, and "none"."""
+    return ModelList(models=caller.service.collections.models())
 
 
 @router.post("/ask", response_model=Trace, responses=EVENTS)
@@ -159,7 +175,8 @@ def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionReque
     if body.conversation is not None:
         history = caller.service.conversations.turns(collection, body.conversation) or history
     trusted, recent = caller.trusted_client, history[-MOST_TURNS:]
-    return QuestionRequest(collection, checked(body.question), recent, body.filter, conversation, trusted)
+    question, model = checked(body.question), caller.model(body.model)
+    return QuestionRequest(collection, question, recent, body.filter, conversation, model, trusted)
 
 
 async def _events(ticket: Ticket[Trace], queue: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[ServerSentEvent]:

@@ -8,7 +8,7 @@ from uuid import uuid4
 from fastapi import APIRouter, Request
 from pydantic import Field
 
-from surefoot.server.chat_completions import model_collection
+from surefoot.server.chat_completions import addressed
 from surefoot.server.http import CompatibleBody, JsonRoute, awaited
 from surefoot.server.problems import Problem
 from surefoot.server.questions import grade
@@ -40,7 +40,7 @@ class RerankBody(CompatibleBody):
 async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller) -> dict[str, Any]:
     """Order documents by the probability that they answer the query, the likeliest first."""
     if body.model is not None:
-        model_collection(caller, body.model)
+        addressed(caller, body.model)
     texts = [one if isinstance(one, str) else one.text for one in body.documents]
     grades = await awaited(request, grade(caller.service, body.query, texts, "documents"))
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]

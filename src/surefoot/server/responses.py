@@ -18,9 +18,9 @@ from surefoot.server.chat_completions import (
     ChatReply,
     Fields,
     SourceLocation,
+    addressed,
     completion,
     last_question,
-    model_collection,
     pieces,
 )
 from surefoot.server.history import Turn
@@ -53,13 +53,14 @@ class ResponsesBody(CompatibleBody):
 @router.post("", responses=EVENTS)
 async def post_response(body: ResponsesBody, request: Request, caller: RequestCaller) -> Response:
     """Answer the input's last user message."""
-    collection = model_collection(caller, body.model)
+    collection, model = addressed(caller, body.model)
     items = (ChatMessage(role="user", content=body.input),) if isinstance(body.input, str) else body.input
     question, history = last_question(items)
     if body.previous_response_id is not None:
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
         history = (Turn(trace.standalone_question, trace.answer.body if trace.answer else "", trace.id), *history)
-    question_request = QuestionRequest(collection, checked(question), history, store=body.store is not False)
+    stored = body.store is not False
+    question_request = QuestionRequest(collection, checked(question), history, model=model, store=stored)
     replied = partial(_response, body=body, collection=collection, request=request)
     ticket = ask(caller.service, question_request)
     if not body.stream:

@@ -101,6 +101,13 @@ class Caller:
             raise missing("collection")
         return name
 
+    def model(self, name: str | None) -> str:
+        """The model of this name that may word its answers; "": the usual one. Raises Problem, 404, for any other, such
+        as an address: a request names nothing that the server would have to fetch."""
+        if name and name not in self.service.collections.models():
+            raise missing("model")
+        return name or ""
+
     def visible(self) -> tuple[str, ...]:
         """Every collection that it may see, the usual one first; where it names one, that alone."""
         if self.named is not None:

@@ -1,0 +1,86 @@
+"""Which model words an answer: the operator offers some, and a question may name one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from endpoint import Endpoint, listening
+from server.conftest import BRIDGE, PARTS, upload
+from surefoot.config.settings import models, read
+from surefoot.models import registry
+from surefoot.server.app import create_app
+from surefoot.server.service import ServerSettings, assembled
+
+WHO = {"question": "Who built the Ruvel Bridge?"}
+SAYS = "Tomas Aldwin built the Ruvel Bridge [1]."
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    reply = {"choices": [{"message": {"role": "assistant", "content": SAYS}, "finish_reason": "stop"}]}
+    with listening(Endpoint(lambda asked: {"model": asked["model"], **reply})) as found:
+        yield found
+
+
+@pytest.fixture
+def worded(tmp_path: Path, settings: ServerSettings, endpoint: Endpoint) -> Iterator[TestClient]:
+    """A server that quotes, unless a question names the model that is configured beside that."""
+    llm = {"use": "openai", "base_url": endpoint.url, "model": "org/tiny"}
+    index, network = {"path": str(tmp_path / "index.db")}, {"cache": ""}
+    config = read({"index": index, "network": network, **PARTS, "llm": llm, "verifier": "lexical"})
+    with TestClient(create_app(assembled(settings, config)), base_url="http://localhost:8710") as client:
+        upload(client, {"bridge.md": BRIDGE})
+        yield client
+
+
+def test_a_question_names_the_model_that_words_its_answer(worded: TestClient, endpoint: Endpoint) -> None:
+    """Only for that question; the usual one quotes, and asks nobody."""
+    assert worded.get("/models").json() == {"models": ["none", "org/tiny"]}
+    answers = [
+        worded.post("/ask", json={**WHO, "model": model}).json()["answer"] for model in (None, "org/tiny", "none")
+    ]
+    assert [answer["text"] == "Tomas Aldwin built the Ruvel Bridge. [1]" for answer in answers] == [False, True, False]
+    assert answers[0] == answers[2]
+    assert [asked["model"] for asked in endpoint.asked] == ["org/tiny"]
+
+
+@pytest.mark.parametrize("model", ["http://127.0.0.1:1/v1", "gpt-4.1", "/etc/passwd.gguf", "local"])
+def test_a_question_names_nothing_that_was_not_offered(worded: TestClient, endpoint: Endpoint, model: str) -> None:
+    """No address, no file, and no model that would have to be fetched."""
+    reply = worded.post("/ask", json={**WHO, "model": model})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (404, "not_found")
+    chat = {"model": f"surefoot-default+{model}", "messages": [{"role": "user", "content": WHO["question"]}]}
+    assert worded.post("/v1/chat/completions", json=chat).json()["error"]["code"] == "model_not_found"
+    assert endpoint.asked == []
+
+
+@pytest.mark.parametrize("address", ["/v1/chat/completions", "/v1/responses"])
+def test_a_chat_client_finds_each_model_behind_its_collection(
+    worded: TestClient, endpoint: Endpoint, address: str
+) -> None:
+    """In the list of models, under a name that can be asked for."""
+    names = [one["id"] for one in worded.get("/v1/models").json()["data"]]
+    ends = ["", "+sources", "+org/tiny", "+org/tiny+sources"]
+    assert names == [f"surefoot-default{end}" for end in ends]
+    assert [worded.get(f"/v1/models/{name}").json()["id"] for name in names] == names
+    messages = [{"role": "user", "content": WHO["question"]}]
+    reply = worded.post(address, json={"model": names[2], "messages": messages, "input": WHO["question"]})
+    assert reply.json()["model"] == names[2]
+    assert len(endpoint.asked) == 1
+
+
+def test_the_usual_model_is_the_one_that_is_configured_or_was_pulled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pulled ones and the quoting reader follow; a file goes by its name, without the path."""
+    pulled: set[str] = set()
+    monkeypatch.setattr(registry, "has", lambda name: name in pulled)
+    monkeypatch.setattr("surefoot.config.settings.find_spec", lambda name: name)
+    assert [*models(read({}))] == ["none"]
+    pulled.add(registry.RECOMMENDED)
+    assert [*models(read({}))] == [registry.RECOMMENDED, "none"]
+    own = read({"llm": {"use": "local", "model": "/home/ann/own.gguf"}})
+    assert [*models(own)] == ["own", registry.RECOMMENDED, "none"]
+    assert [*models(read(own, {"generator": "extractive"}))] == ["none", registry.RECOMMENDED, "own"]
