@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from endpoint import Endpoint, listening
-from server.conftest import BRIDGE, PARTS, upload
+from endpoint import Endpoint, WebAnswer, WebRequest, serving
+from server.conftest import BRIDGE, PARTS, events, upload
 from surefoot.config.settings import models, read
 from surefoot.models import registry
 from surefoot.server.app import create_app
+from surefoot.server.chat_completions import WITHDRAWN, _continued
 from surefoot.server.service import ServerSettings, assembled
+from surefoot.types import NOT_THERE, Answer, Trace
 
 WHO = {"question": "Who built the Ruvel Bridge?"}
-SAYS = "Tomas Aldwin built the Ruvel Bridge [1]."
+SAYS = "Tomas Aldwin built the Ruvel Bridge [1]. It was painted green in 1950 [1]. It was built in 1911 [1]."
+CHECKED = "Tomas Aldwin built the Ruvel Bridge. [1]"
 
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    reply = {"choices": [{"message": {"role": "assistant", "content": SAYS}, "finish_reason": "stop"}]}
-    with listening(Endpoint(lambda asked: {"model": asked["model"], **reply})) as found:
+    """An endpoint of a language model that streams `SAYS`, and remembers what it was asked."""
+    found = Endpoint(
+        lambda asked: [*(_chunk({"content": word}) for word in re.findall(r"\S+\s*", SAYS)), _chunk({}, "stop")]
+    )
+
+    def answer(request: WebRequest) -> WebAnswer:
+        found.asked.append(json.loads(request.body))
+        lines = (f"data: {json.dumps(chunk)}\n\n" for chunk in found.say(found.asked[-1]))
+        return 200, {"Content-Type": "text/event-stream"}, "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+    with serving(answer) as url:
+        found.url = f"{url}/v1"
         yield found
+
+
+def _chunk(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
+    return {"model": "org/tiny", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
 @pytest.fixture
@@ -43,7 +63,7 @@ def test_a_question_names_the_model_that_words_its_answer(worded: TestClient, en
     answers = [
         worded.post("/ask", json={**WHO, "model": model}).json()["answer"] for model in (None, "org/tiny", "none")
     ]
-    assert [answer["text"] == "Tomas Aldwin built the Ruvel Bridge. [1]" for answer in answers] == [False, True, False]
+    assert [answer["text"].count(CHECKED) for answer in answers] == [0, 1, 0]
     assert answers[0] == answers[2]
     assert [asked["model"] for asked in endpoint.asked] == ["org/tiny"]
 
@@ -84,3 +104,41 @@ def test_the_usual_model_is_the_one_that_is_configured_or_was_pulled(monkeypatch
     own = read({"llm": {"use": "local", "model": "/home/ann/own.gguf"}})
     assert [*models(own)] == ["own", registry.RECOMMENDED, "none"]
     assert [*models(read(own, {"generator": "extractive"}))] == ["none", registry.RECOMMENDED, "own"]
+
+
+def test_sentences_come_as_they_are_checked(worded: TestClient) -> None:
+    """The page is sent what the final answer replaces; a chat client, which cannot replace it, the hedge at the end."""
+    named = {**WHO, "model": "org/tiny"}
+    found = events(worded.post("/ask", json=named, headers={"Accept": "text/event-stream"}).text)
+    text = "".join(data["value"] for name, data in found if name == "text")
+    (answer,) = (data["value"] for name, data in found if name == "answer")
+    hedge = answer["hedge"]
+    assert text.startswith(CHECKED)
+    assert NOT_THERE in text
+    assert answer["text"].startswith(f"{hedge}\n\n{text}")
+    messages = [{"role": "user", "content": WHO["question"]}]
+    body = {"model": "surefoot-default+org/tiny", "messages": messages, "stream": True}
+    deltas = [
+        data["choices"][0]["delta"] for _, data in events(worded.post("/v1/chat/completions", json=body).text)[:-1]
+    ]
+    sent = "".join(delta.get("content", "") for delta in deltas)
+    assert sent == answer["text"].removeprefix(hedge).lstrip() + f"\n\n{hedge}"
+    cited = next(delta["annotations"] for delta in deltas if "annotations" in delta)[0]["url_citation"]
+    assert sent[cited["start_index"] : cited["end_index"]] == "[1]"
+
+
+@pytest.mark.parametrize(
+    ("sent", "text", "whole"),
+    [
+        ("", "So.", "So."),
+        ("So.", "So. And so.", "So. And so."),
+        ("So.", "Unsure.\n\nSo. And so.", "So. And so.\n\nUnsure."),
+        ("So.", "No.", f"So.\n\n{WITHDRAWN}\n\nNo."),
+    ],
+)
+def test_a_text_that_was_sent_goes_on_to_the_answer(sent: str, text: str, whole: str) -> None:
+    """Where a model fails in the middle another answer follows, and says so."""
+    hedge = "Unsure." if text.startswith("Unsure.") else ""
+    answer = _continued(Trace("1", "Who?", answer=Answer(text, hedge=hedge)), sent).answer
+    assert answer
+    assert answer.text == whole

@@ -2,7 +2,7 @@
 
 A model is a collection: "surefoot-NAME", or "surefoot-NAME+sources" with the sources as Markdown behind the answer;
 "surefoot-NAME+MODEL", where another model than the usual one words it.
-Only checked text is streamed: nothing that is shown is ever taken back.
+Only checked text is streamed, as the model writes it, so that hardly anything that is shown is taken back.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from time import time
 from typing import Any
@@ -24,9 +24,8 @@ from starlette.responses import JSONResponse, Response
 from surefoot.server.history import Turn
 from surefoot.server.http import EVENTS, CompatibleBody, JsonRoute, awaited, stream
 from surefoot.server.problems import Problem, invalid, problem_of
-from surefoot.server.questions import MOST_TURNS, QuestionRequest, ask
+from surefoot.server.questions import MOST_TURNS, Happening, QuestionRequest, ask, watch
 from surefoot.server.service import Caller, RequestCaller
-from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.types import Citation, Trace
 
@@ -34,6 +33,7 @@ router = APIRouter(route_class=JsonRoute, prefix="/v1")
 Fields = dict[str, Any]
 PREFIX = "surefoot-"
 SOURCES = "+sources"
+WITHDRAWN = "The text above is withdrawn; the answer is:"
 _MARKER = re.compile(r"\[(\d{1,4})\]")
 _ESCAPED = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>#|"})
 
@@ -178,13 +178,14 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     """Answer the last user message of a conversation."""
     collection, model = addressed(caller, body.model)
     question, history = last_question(body.messages)
-    ticket = ask(caller.service, QuestionRequest(collection, checked(question), history, model=model))
+    asked = QuestionRequest(collection, checked(question), history, model=model)
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
     completed = partial(completion, model=body.model, collection=collection, request=request)
     if body.stream:
         usage = bool(body.stream_options and body.stream_options.include_usage)
-        return stream(_streamed(ticket, completed, {**head, "object": "chat.completion.chunk"}, usage))
-    found = completed(await awaited(request, ticket))
+        watched = watch(caller.service, asked)
+        return stream(_streamed(watched, completed, {**head, "object": "chat.completion.chunk"}, usage))
+    found = completed(await awaited(request, ask(caller.service, asked)))
     message = {"role": "assistant", "content": found.text, "refusal": None, "annotations": _annotations(found)}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(found)})
@@ -195,23 +196,30 @@ def _annotations(found: ChatReply) -> list[Fields]:
 
 
 async def _streamed(
-    ticket: Ticket[Trace], completed: Callable[[Trace], ChatReply], head: Fields, usage: bool
+    watched: Happening,
+    completed: Callable[[Trace], ChatReply],
+    head: Fields,
+    usage: bool,
 ) -> AsyncIterator[str]:
-    """The role at once, so that the client sees that it is heard; the text when it is checked."""
+    """The role at once, so that the client sees that it is heard; the text as it is checked."""
 
     def chunk(delta: Fields, finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         return json.dumps({**head, "choices": [choice]})
 
+    sent = ""
     try:
-        yield chunk({"role": "assistant", "content": ""})
-        found = completed(await ticket.result())
+        async with aclosing(watched):
+            yield chunk({"role": "assistant", "content": ""})
+            async for _, name, value in watched:
+                if name == "text":
+                    sent += value
+                    yield chunk({"content": value})
+        found = completed(_continued(value, sent))
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
-    finally:
-        ticket.cancel()
-    for piece in pieces(found.text):
+    for piece in pieces(found.text[len(sent) :]):
         yield chunk({"content": piece})
     if found.sources:
         yield chunk({"annotations": _annotations(found)})
@@ -219,6 +227,17 @@ async def _streamed(
     if usage:
         yield json.dumps({**head, "choices": [], "usage": _usage(found)})
     yield "[DONE]"
+
+
+def _continued(trace: Trace, sent: str) -> Trace:
+    """The trace with its answer as the text that was sent goes on: the hedge stands at the end, and where another
+    answer took its place, that is said."""
+    if trace.answer is None or trace.answer.text.startswith(sent):
+        return trace
+    hedge = trace.answer.hedge
+    whole = trace.answer.text.removeprefix(hedge).lstrip("\n")
+    text = f"{whole}\n\n{hedge}" if whole.startswith(sent) else f"{sent}\n\n{WITHDRAWN}\n\n{trace.answer.text}"
+    return replace(trace, answer=replace(trace.answer, text=text))
 
 
 def _usage(found: ChatReply) -> Fields:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
 from time import monotonic
@@ -31,8 +32,10 @@ router = APIRouter(route_class=JsonRoute)
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
 """An address, or a path of the machine."""
 
-Listener = Callable[[str, str, Any], None]
+Listener = Callable[[str, str, Any], object]
 """Called, in the thread that answers, with the trace's id, the name of what happened, and its value."""
+Happening = AsyncGenerator[tuple[str, str, Any], None]
+"""The same, as it happens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,26 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
     return service.workers.start(work)
 
 
+def watch(service: Service, request: QuestionRequest) -> Happening:
+    """Take a place for a question, and yield what happens as `Listener` has it, at last "ended" with the trace. Raises
+    Problem, where no place is free at once. Closing it cancels the question."""
+    heard: asyncio.Queue[tuple[str, str, Any]] = asyncio.Queue()
+    put = asyncio.get_running_loop().call_soon_threadsafe
+    return _watched(ask(service, request, lambda *event: put(heard.put_nowait, event)), heard)
+
+
+async def _watched(ticket: Ticket[Trace], heard: asyncio.Queue[tuple[str, str, Any]]) -> Happening:
+    result = asyncio.ensure_future(ticket.result())
+    result.add_done_callback(lambda _: heard.put_nowait(("", "ended", None)))
+    try:
+        while (event := await heard.get())[1] != "ended":
+            yield event
+        trace = await result
+        yield trace.id, "ended", trace
+    finally:
+        result.cancel()
+
+
 def grade(service: Service, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
     """Take a place for grading the texts of this field of a body. Raises Problem for an empty one, or no place."""
     if blank := [number for number, text in enumerate(texts) if not text.strip()]:
@@ -87,7 +110,7 @@ def grade(service: Service, question: str, texts: Sequence[str], field: str) -> 
 
 
 def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Listener) -> Callable[[Event], None]:
-    """Pass on those events of a pipeline that a client may see: a draft is not checked yet, and is left out."""
+    """Pass on those events of a pipeline that a client may see."""
     id = ""
 
     def pass_on(event: Event) -> None:
@@ -100,7 +123,7 @@ def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Lis
             listen(id, "begin", begin)
         elif name == "step_begins":
             listen(id, "started", {"step": value})
-        elif name not in ("text", "ended"):
+        elif name != "ended":
             redacted = isinstance(value, Step) and not request.trusted_client
             listen(id, name, to_json(redacted_step(value) if redacted else value))
 
@@ -160,14 +183,7 @@ async def post_ask(body: AskBody, request: Request, caller: RequestCaller) -> Re
     if not events:
         trace = await awaited(request, ask(caller.service, question))
         return await asyncio.to_thread(reply, public_trace(trace, caller.trusted_client))
-    queue: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
-    loop, begun = asyncio.get_running_loop(), monotonic()
-
-    def listen(id: str, name: str, value: Any) -> None:
-        data = json.dumps({"trace": id, "at": round(monotonic() - begun, 4), "value": value})
-        loop.call_soon_threadsafe(queue.put_nowait, {"event": name, "data": data})
-
-    return stream(_events(ask(caller.service, question, listen), queue))
+    return stream(_events(watch(caller.service, question)))
 
 
 def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionRequest:
@@ -179,18 +195,16 @@ def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionReque
     return QuestionRequest(collection, question, recent, body.filter, conversation, model, trusted)
 
 
-async def _events(ticket: Ticket[Trace], queue: asyncio.Queue[dict[str, Any] | None]) -> AsyncIterator[ServerSentEvent]:
+async def _events(watched: Happening) -> AsyncIterator[ServerSentEvent]:
     """The events of the question, and then "end" or "error"."""
-    task = asyncio.ensure_future(ticket.result())
-    task.add_done_callback(lambda _: queue.put_nowait(None))
+    begun = monotonic()
     try:
-        while (event := await queue.get()) is not None:
-            yield ServerSentEvent(**event)
-        if isinstance(error := task.exception(), Exception):
-            problem = problem_of(error)
-            value = {"status": problem.status_code, "code": problem.code, "message": problem.detail}
-            yield ServerSentEvent(json.dumps({"value": value}), event="error")
-        else:
-            yield ServerSentEvent(json.dumps({"trace": task.result().id, "value": None}), event="end")
-    finally:
-        task.cancel()
+        async with aclosing(watched):
+            async for id, name, value in watched:
+                about = {"trace": id, "at": round(monotonic() - begun, 4)}
+                event = ("end", None) if name == "ended" else (name, value)
+                yield ServerSentEvent(json.dumps({**about, "value": event[1]}), event=event[0])
+    except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
+        problem = problem_of(error)
+        value = {"status": problem.status_code, "code": problem.code, "message": problem.detail}
+        yield ServerSentEvent(json.dumps({"value": value}), event="error")
