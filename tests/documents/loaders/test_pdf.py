@@ -257,3 +257,52 @@ def test_a_damaged_page_is_named_and_the_others_are_read():
     *told, document = read(io.BytesIO(content.replace(b"/Kids [7 0 R", b"/Kids [99 0 R", 1)), "x.pdf")
     assert [(problem.skipped, "page 1" in problem.reason) for problem in told] == [(True, True)]
     assert document.text == "Two."
+
+
+def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other():
+    """No sentence is woven of both; a heading across them is above them."""
+    left = [
+        "The wheel of the mill turns eleven",
+        "times a minute, and it was rebuilt",
+        "by brothers after the great flood.",
+    ]
+    right = [
+        "The oven is heated with birch for",
+        "three hours before the first batch,",
+        "and the baker sells sixty loaves.",
+    ]
+    page = [(50, 740, "Mill and bakery", "B", 20), *typed(*left, *left), *typed(*right, *right, x=320)]
+    page[1:] = sorted(page[1:], key=lambda line: -line[1])
+    assert [block.text for block in blocks(page)] == [" ".join(left * 2), " ".join(right * 2)]
+
+
+def test_rows_of_cells_under_each_other_are_a_table():
+    """Under a header that alone has no number; an empty cell stays empty, and a cell goes on below itself."""
+    rows = [("Part", "Bore", "Price"), ("Valve", "10", "5.00"), ("Flange", "", "12.75"), ("Hinge, of", "7", "3.20")]
+    places = [(x, 700 - 18 * n) for n in range(len(rows)) for x in (50, 200, 300)]
+    page = [(x, y, text) for (x, y), text in zip(places, sum(rows, ()), strict=True) if text]
+    page += [(200, 634, "mm"), *typed("Prices are without tax.", y=600)]
+    table, below = (block.text for block in blocks(page))
+    assert below == "Prices are without tax."
+    assert table.split("\n") == [
+        "| Part | Bore | Price |",
+        "| --- | --- | --- |",
+        "| Valve | 10 | 5.00 |",
+        "| Flange |  | 12.75 |",
+        "| Hinge, of | 7 mm | 3.20 |",
+    ]
+
+
+def test_items_behind_marks_are_no_table():
+    """Nor are lines of code behind their numbers."""
+    bullets = [item for n in range(4) for item in ((50, 700 - 12 * n, "-"), (80, 700 - 12 * n, f"bed {n} is free"))]
+    numbered = [item for n in range(4) for item in ((50, 700 - 12 * n, str(n)), (80, 700 - 12 * n, "open()", "C"))]
+    assert "table" not in {block.kind for page in (bullets, numbered) for block in blocks(page)}
+
+
+def test_a_file_of_two_pages_has_running_heads_too():
+    """And a title that a program gave by itself is none."""
+    texts = enumerate(("Open.", "Shut."), start=1)
+    pages = [[(50, 780, "Price list"), *typed(text), (280, 20, f"Page {n} of 2")] for n, text in texts]
+    found = one(pdf(*pages, title="untitled"))
+    assert (found.title, [block.text for block in found.blocks]) == ("ice", ["Open.", "Shut."])

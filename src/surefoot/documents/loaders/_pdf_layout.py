@@ -10,7 +10,8 @@ from itertools import groupby, pairwise
 
 from surefoot.documents.loaders import Block
 from surefoot.documents.loaders._headings import OpenHeadings
-from surefoot.documents.loaders._pdf_lines import Line
+from surefoot.documents.loaders._pdf_columns import LEADERS, arranged, joined
+from surefoot.documents.loaders._pdf_lines import WIDE_GAP, Line
 from surefoot.documents.loaders._pdf_running import without_running
 from surefoot.text.blocks import code, definition, table
 from surefoot.text.words import sentences
@@ -18,7 +19,6 @@ from surefoot.types import BlockKind
 
 _BULLET = re.compile(r"[•◦▪‣·∙●○■□*–—-]\s+(?=\S)")
 _NUMBER = re.compile(r"\(?(?:\d{1,3}|[a-z])[.)]\s+(?=\S)")
-_LEADERS = re.compile(r"(?:\s?[.·…]){4,}\s*")
 _NUMBERED = re.compile(
     r"(?:(?:chapter|appendix|part|section|kapitel|chapitre|teil)\s+\S+|[\dA-Z]+(?:\.\d+)*[.:]?|[IVXL]+[.:]?)\s+(?=\S)",
     re.IGNORECASE,
@@ -69,7 +69,7 @@ def laid_out(pages: Sequence[Sequence[Line]], outline: Sequence[Heading]) -> Ite
 
     The headings are those of the outline; without one they are the lines in larger letters.
     """
-    pages = [[*_joined(page)] for page in without_running(pages)]
+    pages = [[*arranged([*_joined(page)])] for page in without_running(pages)]
     text = Text(pages)
     yield from _mended(_headed(pages, text, outline), text)
 
@@ -116,9 +116,10 @@ def _joined(page: Sequence[Line]) -> Iterator[Line]:
     held: Line | None = None
     for line in page:
         if held and abs(held.y - line.y) < 0.4 * min(held.size, line.size) and line.left >= held.right - 1:
-            text = f"{held.text} {line.text}"
-            mono = held.mono and line.mono
-            held = Line(text, held.left, line.right, line.y, max(held.size, line.size), held.font, mono, line.hyphen)
+            pieces = (*(held.pieces or (held,)), *(line.pieces or (line,)))
+            wide = line.left - held.right > WIDE_GAP * line.size
+            both = joined((held, line))
+            held = replace(both, y=line.y, mono=held.mono and line.mono, pieces=pieces if wide else ())
         else:
             if held:
                 yield held
@@ -156,7 +157,9 @@ def _outlined(page: Sequence[Line], headings: Iterable[Heading]) -> list[tuple[i
 
 def _kind(line: Line, contents: bool) -> BlockKind:
     """Of the block that a line begins; `contents`: there is a table of contents on its page."""
-    if _LEADERS.search(line.text) or (contents and line.text.rpartition(" ")[2].isdecimal()):
+    if line.cells:
+        return "table"
+    if LEADERS.search(line.text) or (contents and line.text.rpartition(" ")[2].isdecimal()):
         return "contents"
     if _BULLET.match(line.text) or _NUMBER.match(line.text):
         return "list"
@@ -193,13 +196,17 @@ class Text:
         """First line, line behind the last, level and title of each heading, told by the size of its letters."""
         found = []
         at = 0
-        for level, same in groupby(page, lambda line: self._levels.get(_rounded(line.size), -1)):
+        for level, same in groupby(page, self._level):
             run = list(same)
             title = " ".join(line.text for line in run)
             if level >= 0 and len(title) <= _LONGEST_HEADING and any(map(str.isalpha, title)):
                 found.append((at, at + len(run), level, title))
             at += len(run)
         return found
+
+    def _level(self, line: Line) -> int:
+        """The level of the heading that it may be; -1: it is none."""
+        return -1 if line.cells else self._levels.get(_rounded(line.size), -1)
 
     def blocks(self, page: Sequence[Line], path: OpenHeadings, place: str) -> Iterator[Block]:
         """The blocks of lines without a heading among them."""
@@ -211,7 +218,7 @@ class Text:
 
     def _groups(self, page: Sequence[Line]) -> list[_Group]:
         groups: list[_Group] = []
-        contents = sum(1 for line in page if _LEADERS.search(line.text)) >= _CONTENTS
+        contents = sum(1 for line in page if LEADERS.search(line.text)) >= _CONTENTS
         for line, end in zip(page, self._right_ends(page), strict=True):
             group = groups[-1] if groups else None
             if group and self._goes_on(group, line, end):
@@ -244,13 +251,15 @@ class Text:
     def _goes_on(self, group: _Group, line: Line, end: float) -> bool:
         """True if a line belongs to the group before it."""
         last, em = group.lines[-1], line.size
+        if line.cells or last.cells:
+            return len(line.cells) == len(last.cells)
         if group.kind == "code":
             return line.mono and 0 < last.y - line.y < 3.2 * self._usual(line.size)
         if not self._close(last, line) or not 0.85 < line.size / last.size < 1.18 or _BULLET.match(line.text):
             return False
         if group.kind == "contents":
             return not last.text[-1].isdigit() and line.left > last.left
-        if _LEADERS.search(line.text) or _ended_early(last, line, end):
+        if LEADERS.search(line.text) or _ended_early(last, line, end):
             return False
         if len(group.lines) > 1:
             return abs(line.left - group.left) < 0.5 * em
@@ -270,6 +279,10 @@ class Text:
                 n = behind
                 continue
             group = groups[n]
+            if group.kind == "table":
+                yield "table", _tabular(group.lines)
+                n += 1
+                continue
             run = 1
             while n + run < len(groups) and self._follows(groups[n + run - 1], groups[n + run]):
                 run += 1
@@ -336,7 +349,7 @@ class Text:
             number = _NUMBER.match(text)
             mark = number[0].strip(" (") if number and text[number.start()].isdigit() else "-"
             text = text[number.end() :] if mark != "-" and number else _BULLET.sub("", text, count=1)
-            written.append(f"{'  ' * min(len(lefts) - 1, 9)}{mark} {_LEADERS.sub(' ', text).strip()}")
+            written.append(f"{'  ' * min(len(lefts) - 1, 9)}{mark} {LEADERS.sub(' ', text).strip()}")
         return "\n".join(written)
 
     def _text(self, lines: Sequence[Line]) -> str:
@@ -374,6 +387,13 @@ class Text:
             typed += [""] * (before.y - line.y > 1.6 * usual)
             typed.append(" " * min(round((line.left - left) / width), 80) + line.text + "-" * line.hyphen)
         return "\n".join(typed)
+
+
+def _tabular(rows: Sequence[Line]) -> str:
+    """Rows as a table, under the first one if that is in another font, or alone has no number."""
+    numbers = [any(cell[:1].isdigit() for cell in row.cells) for row in rows]
+    headed = len(rows) > 1 and (rows[0].font != rows[1].font or (not numbers[0] and all(numbers[1:])))
+    return table([row.cells for row in rows[headed:]], rows[0].cells if headed else ())
 
 
 def _ended_early(line: Line, following: Line, end: float) -> bool:

@@ -6,7 +6,7 @@ import ctypes
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 
 import pypdfium2.raw as pdfium
@@ -28,6 +28,8 @@ _LETTERS: dict[int, str | None] = {
 }
 _LETTERS |= dict.fromkeys((0xAD, 0x200B, 0x200C, 0x2060, 0xFEFF))
 _NAME_BYTES = 96
+WIDE_GAP = 0.9
+"""Heights of a line's letters from which a gap in it is wider than a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,10 @@ class Line:
     """Whether all of it is in a monospaced font."""
     hyphen: bool = False
     """Whether a hyphen behind its text parts a word, or two."""
+    pieces: tuple[Line, ...] = ()
+    """Its parts, where gaps wider than a space part it, as those between columns do."""
+    cells: tuple[str, ...] = ()
+    """Of a row of a table, the text in each column."""
 
 
 def lines(page: PdfPage) -> list[Line]:
@@ -65,9 +71,31 @@ def _lines(page: PdfTextPage) -> Iterator[Line]:
     for match in _LINE.finditer(text):
         units += _units(text[seen : match.start()])
         seen = match.start()
-        clean = _SPACES.sub(" ", match[0].translate(_LETTERS)).strip()
+        clean = _cleaned(match[0])
         if clean:
-            yield _placed(page, clean, match[0], units, text.startswith("\ufffe", match.end()))
+            hyphen = text.startswith("\ufffe", match.end())
+            line = _placed(page, clean, match[0], units, hyphen)
+            yield line if line.mono else replace(line, pieces=_pieces(page, line, match[0], units))
+
+
+def _pieces(page: PdfTextPage, line: Line, raw: str, start: int) -> tuple[Line, ...]:
+    """The parts of a line between wide gaps; none where there is no such gap."""
+    begin, found = len(raw) - len(raw.lstrip()), []
+    for gap in _SPACES.finditer(raw, begin, len(raw.rstrip())):
+        ends = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + at) for at in (gap.start() - 1, gap.end()))
+        before, after = (_box(page, end) for end in ends)
+        if after.left - before.right > WIDE_GAP * line.size:
+            found.append((begin, gap.start()))
+            begin = gap.end()
+    spans = [*found, (begin, len(raw.rstrip()))] if found else []
+    cleaned = [(_cleaned(raw[a:b]), a, b) for a, b in spans]
+    return tuple(
+        _placed(page, text, raw[a:b], start + a, line.hyphen and (a, b) == spans[-1]) for text, a, b in cleaned if text
+    )
+
+
+def _cleaned(raw: str) -> str:
+    return _SPACES.sub(" ", raw.translate(_LETTERS)).strip()
 
 
 def _units(text: str) -> int:

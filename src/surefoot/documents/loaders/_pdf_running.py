@@ -10,7 +10,7 @@ from surefoot.documents.loaders._pdf_lines import Line
 EDGE = 2
 """Lines at each end of a page among which running headers and page numbers are looked for."""
 REPEATED = 3
-"""Pages on which a line at an edge must stand to be a running one."""
+"""Pages on which a line at an edge must stand to be a running one, of a file that has so many."""
 
 
 def without_running(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
@@ -23,13 +23,14 @@ def without_running(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
         for shift in {s for _, line, *_ in page for s in _shifts(line, number)}
     )
     shift, votes = next(iter(shifts.most_common(1)), (0, 0))
+    enough = max(2, min(REPEATED, len(pages)))
     numbered = votes >= max(REPEATED, len(pages) // 3)
     running: dict[int, list[Line]] = defaultdict(list)
     bands: Counter[tuple[bool, int]] = Counter()
     for number, candidates in enumerate(edges):
         ended: set[bool] = set()
         for side, line, outermost, apart in candidates:
-            often = repeated[_mark(line, side)] >= (REPEATED if outermost else max(REPEATED, len(pages) // 2))
+            often = repeated[_mark(line, side)] >= (enough if outermost else max(enough, len(pages) // 2))
             if side not in ended and apart and (often or (numbered and outermost and shift in _shifts(line, number))):
                 running[number].append(line)
                 bands[side, round(line.y / 3)] += outermost

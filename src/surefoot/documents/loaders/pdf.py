@@ -16,6 +16,8 @@ from surefoot.documents.loaders._pdf_lines import Line, lines
 
 _HEADINGS = 20_000
 """Entries of an outline that are read, at most."""
+_NAMELESS = ("(anonymous)", "untitled", "unknown")
+"""Titles that programs give by themselves."""
 _Y_OF = {pdfium.PDFDEST_VIEW_XYZ: 1, pdfium.PDFDEST_VIEW_FITH: 0, pdfium.PDFDEST_VIEW_FITBH: 0}
 """By the kind of a link's target, which of its numbers is the height."""
 
@@ -46,9 +48,10 @@ class PdfLoader:
                 if size > MAX_BYTES:
                     raise Unreadable("unpacks to more than is safe to hold; split it")
             outline = list(_outline(pdf))
-            title = pdf.get_metadata_value("Title").strip()
+            title = pdf.get_metadata_value("Title").strip().removeprefix("Microsoft Word - ")
         if not size:
             raise Unreadable("has no text layer, it is scanned; run OCR over it first, for example ocrmypdf")
+        title = "" if title.lower() in _NAMELESS else title
         yield Document("", title or PurePath(name).stem, tuple(laid_out(pages, outline)))
 
 
