@@ -261,16 +261,16 @@ def test_a_damaged_page_is_named_and_the_others_are_read():
 
 def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other():
     """No sentence is woven of both; a heading across them is above them."""
-    left = [
+    left = (
         "The wheel of the mill turns eleven",
         "times a minute, and it was rebuilt",
-        "by brothers after the great flood.",
-    ]
-    right = [
+        "by brothers after a great flood.",
+    )
+    right = (
         "The oven is heated with birch for",
         "three hours before the first batch,",
         "and the baker sells sixty loaves.",
-    ]
+    )
     page = [(50, 740, "Mill and bakery", "B", 20), *typed(*left, *left), *typed(*right, *right, x=320)]
     page[1:] = sorted(page[1:], key=lambda line: -line[1])
     assert [block.text for block in blocks(page)] == [" ".join(left * 2), " ".join(right * 2)]

@@ -26,12 +26,11 @@ def arranged(page: Sequence[Line]) -> Iterator[Line]:
     while at < len(page):
         rows = _columns(page[at:])
         if rows:
-            middle = _gutter(rows)[0]
-            for beside in (
-                (tuple(p for p in row if p.left < middle) for row in rows),
-                (tuple(p for p in row if p.left >= middle) for row in rows),
-            ):
-                yield from arranged([joined(row) for row in beside if row])
+            middle, height = _gutter(rows)[0], rows[0][0].y - rows[-1][0].y + 3 * rows[0][0].size
+            left = [joined(part) for row in rows if (part := tuple(p for p in row if p.left < middle))]
+            right = [joined(part) for row in rows if (part := tuple(p for p in row if p.left >= middle))]
+            yield from arranged(left)
+            yield from (replace(line, y=line.y - height) for line in arranged(right))  # below, and not beside
         else:
             rows = _table(page[at:])
             yield from _with_cells(rows) if rows else [page[at]]
