@@ -14,6 +14,7 @@ import pytest
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms.scripted import Scripted
 from surefoot.run import meter
+from surefoot.text.replies import object_form
 from surefoot.types import Message
 from surefoot.types.errors import EndpointError
 
@@ -99,3 +100,11 @@ def test_a_damaged_completion_is_asked_for_again(tmp_path: Path, damage: str) ->
     assert "damaged" in spent.degraded[0]
     assert CachedLLM(inner, file).complete(ASK) == first
     assert inner.asked == 2
+
+
+def test_a_reply_without_the_form_that_was_asked_for_is_asked_for_again(tmp_path: Path) -> None:
+    """By the next run, whose server may be mended; one that was cached before counts for nothing."""
+    form = object_form({"rating": {"type": "string"}})
+    for replies, kept in ((["I would say four."], False), (['{"rating": "4"}'], True), (["never asked"], True)):
+        reply = CachedLLM(Scripted(replies), tmp_path / "kept.db").complete(ASK, form)
+        assert (reply.text == '{"rating": "4"}') is kept

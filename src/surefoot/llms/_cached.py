@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.network.cache import Cache
@@ -13,6 +14,7 @@ from surefoot.network.values import Reply
 from surefoot.run import meter
 from surefoot.run.store import from_json, to_json
 from surefoot.text.json_values import parsed
+from surefoot.text.replies import objects
 from surefoot.types import Completion
 from surefoot.types.errors import TraceFault
 from surefoot.types.protocols import LLM
@@ -23,7 +25,8 @@ class CachedLLM(WrappedLLM):
 
     `file` is SQLite, readable by its owner alone; it holds the replies, which may quote the request, under hashes of
     the model's name, `where` (such as the endpoint) and the whole request. A cached reply costs no call and counts as
-    `cached`. A file that cannot be used caches nothing, and the step's meter says so. Failures are not cached.
+    `cached`. A file that cannot be used caches nothing, and the step's meter says so. Failures are not cached,
+    nor replies without the object that the schema asks for.
     """
 
     def __init__(self, llm: LLM, file: Path, where: str = "") -> None:
@@ -37,10 +40,12 @@ class CachedLLM(WrappedLLM):
         request = ["1", self.name, self._where, messages, call.schema, call.max_tokens, list(call.stop)]
         key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
         with self._cache.turn(key, self.name):
-            if (cached := self._recalled(key)) is None:
+            cached = self._recalled(key)
+            if cached is None or not _has_form(cached, call.schema):
                 completion = self.ask(call)
-                body = json.dumps(to_json(completion)).encode()
-                self._cache.put(key, Reply(completion.model, 200, {}, body))
+                if _has_form(completion, call.schema):
+                    body = json.dumps(to_json(completion)).encode()
+                    self._cache.put(key, Reply(completion.model, 200, {}, body))
                 return completion
         if call.on_text and cached.text:
             call.on_text(cached.text)
@@ -58,3 +63,8 @@ class CachedLLM(WrappedLLM):
             meter.degrade("a cached completion is damaged; asked the model again")  # below 0 gives a budget back
             return None
         return cached
+
+
+def _has_form(completion: Completion, schema: dict[str, Any] | None) -> bool:
+    required = frozenset((schema or {}).get("required", ()))
+    return not required or any(required <= found.keys() for found in objects(completion.text))
