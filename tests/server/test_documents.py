@@ -55,6 +55,14 @@ def test_a_file_of_the_same_name_takes_the_place_of_the_former(client: TestClien
     assert "Aldwin" not in words
 
 
+def test_two_files_of_one_name_in_one_upload_are_two(client: TestClient) -> None:
+    """The second takes its folder's name too; without one it is named as not read."""
+    form = [("file", (name, text.encode())) for name, text in (("a/x.md", BRIDGE), ("b/x.md", HUT), ("b-x.md", HUT))]
+    job = finished(client, client.post("/documents", files=form).json()["job"])
+    assert [line["file"] for line in client.get("/documents").json()["documents"]] == ["uploads/b-x.md", "uploads/x.md"]
+    assert job["unread"] == [{"file": "b-x.md", "reason": "has the name of another file of the upload; rename it"}]
+
+
 def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
     """A file that is no PDF, one of an unknown kind, one without a name; the others are read."""
     files = {"fake.pdf": b"this is no PDF", "virus.exe": b"MZ\x00\x01", "../..": b"x", "hut.md": HUT}

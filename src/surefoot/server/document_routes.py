@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -117,7 +118,10 @@ def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
     stored, unread = [], []
     for sent, file in files:
         name = safe_name(sent)
-        if reason := _unfit(name, file):
+        if name in stored:  # of another folder
+            name = safe_name(re.sub(r"[/\\]+", "-", sent))
+        reason = "has the name of another file of the upload; rename it" if name in stored else _unfit(name, file)
+        if reason:
             unread.append(Unread(name or sent[:100], reason))
         else:
             write_upload(file, folder, name)
