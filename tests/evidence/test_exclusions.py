@@ -106,6 +106,12 @@ def test_the_questions_own_language_counts() -> None:
     assert reasons(PLAIN, asked) == []
 
 
+def test_a_rare_word_of_the_questions_own_language_is_no_other_language() -> None:
+    """Where the question has the small words that would tell it."""
+    evidence = Evidence("Wie lange ist die Frist für Möbellager?", ("en",))
+    assert evidence.excluded(Passage("p", "Die Frist für Möbellager beträgt längstens sechs Wochen.", "")) == ()
+
+
 def test_a_trusted_source_may_repeat_the_question() -> None:
     """An FAQ of one's own."""
     passage = Passage("p", "Who built the Ruvel Bridge? Aldwin.", trust="trusted")

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from surefoot.text.languages import language
+from surefoot.text.languages import OTHER, language
 from surefoot.text.screen import Span, orders, unmasked
 from surefoot.text.words import content_words, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
@@ -161,6 +161,8 @@ def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tupl
     if languages is None or not own:
         return ()
     known, names = {"", own, *languages}, frozenset(content_words(question))
+    if own not in languages:  # its small words are those of the question, and a rare one tells no other language
+        known, names = {*known, OTHER}, frozenset()
     return tuple(span for span in sentences(text) if language(text[slice(*span)], names) not in known)
 
 
