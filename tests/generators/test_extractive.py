@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from surefoot.evidence.beyond import COMPARE, beyond
+from surefoot.evidence.beyond import CHOOSE, COMPARE, COUNT, JOIN, JUDGE, beyond
 from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import DIFFERS, GAP, Extractive, layout
 from surefoot.refiners.strips import CUTS, StripSizes
@@ -104,14 +104,34 @@ def test_another_document_that_answers_otherwise_follows_the_newer_one() -> None
     assert not answer.hedged
 
 
-def test_a_comparison_is_hedged_unless_the_text_compares() -> None:
-    """Quoting finds its parts at best."""
-    asks = "What is the difference between json and jsonb?"
-    assert beyond(asks, "json keeps the text.") == COMPARE == beyond("Which is the largest?", "A has 3, B has 5.")
-    assert not beyond(asks, "Unlike json, it is binary.")
-    assert not beyond(asks, "json keeps the text. jsonb is binary.")
-    assert not beyond("Which is the largest hut?", "The largest hut is B.")
-    assert not beyond("Who built it?", "Aldwin.")
+@pytest.mark.parametrize(
+    ("question", "quoted", "because"),
+    [
+        ("What is the difference between json and jsonb?", "json keeps the text.", COMPARE),
+        ("What is the difference between json and jsonb?", "Unlike json, it is binary.", ""),
+        ("What is the difference between json and jsonb?", "json keeps the text. jsonb is binary.", ""),
+        ("Is json faster, or jsonb?", "json keeps the text.", COMPARE),
+        ("Which is the largest?", "A has 3, B has 5.", COMPARE),
+        ("Which is the largest hut?", "The largest hut is B.", ""),
+        ("How many huts are there?", "Two of them: the Hohrin Hut, and the Larrow Hut.", ""),
+        ("How many huts of 2026 are there?", "In 2026, the Hohrin Hut, and the Larrow Hut.", COUNT),
+        ("Who is the manager of the owner of the Hohrin Hut?", "| Ilse Kamber | manager: Tom Reding |", JOIN),
+        ("Who is the manager of the owner of the Hohrin Hut?", "Hohrin Hut: owned by Kamber, whose manager …", ""),
+        ("Which metal rusts?\nA: iron\nB: gold", "Iron rusts.", CHOOSE),
+        ("True or false: iron rusts.", "Iron rusts.", JUDGE),
+        ("Who built it?", "Aldwin.", ""),
+    ],
+)
+def test_what_quoting_cannot_do_is_said(question: str, quoted: str, because: str) -> None:
+    """Unless the text does it."""
+    assert beyond(question, quoted) == because
+
+
+@pytest.mark.parametrize(("task", "because"), [("qa", ""), ("choice", CHOOSE), ("claim", JUDGE)])
+def test_a_task_that_quoting_cannot_do_is_hedged(task: str, because: str) -> None:
+    """A claim looks like any statement, and choices may be told elsewhere."""
+    answer = Extractive(Pointing()).with_task(task).generate(QUESTION, whole("Aldwin built it."))
+    assert (answer.because, answer.hedged) == (because, bool(because))
 
 
 def test_a_strip_that_is_part_of_a_block_is_shown_behind_its_lead() -> None:

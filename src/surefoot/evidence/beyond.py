@@ -3,38 +3,70 @@ together there."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 
-from surefoot.text.words import content_words, stem, words
+from surefoot.evidence.exact import number
+from surefoot.text.words import content_words, names, stem, words
 
-_SUPERLATIVE = re.compile(
-    r"\b(?:which|what|who|whose|where|when)\b.{0,80}?\b(?P<most>most|least|largest|smallest|biggest|highest|lowest"
-    r"|longest|shortest|oldest|newest|youngest|fewest|greatest|best|worst|cheapest|fastest|slowest|heaviest|lightest"
-    r"|latest|earliest|strongest|nearest)\b",
-    re.IGNORECASE,
+_ASKING = frozenset("which what who whose where when".split())
+_SUPERLATIVES = frozenset(
+    "most least largest smallest biggest highest lowest longest shortest oldest newest youngest fewest greatest best "
+    "worst cheapest fastest slowest heaviest lightest latest earliest strongest nearest".split()
 )
-_COMPARISON = re.compile(
-    r"\bdifferences?\s+between\b|\bdiffer(?:s|ent)?\b|\bcompare[ds]?\b|\bvs\.?(?=\s)|\bversus\b|\b(?:better|worse|more|less|"
-    r"faster|slower|larger|smaller|higher|lower|older|newer|cheaper)\b.{0,60}\bor\b",
-    re.IGNORECASE,
+_COMPARATIVES = frozenset(
+    "better worse more less faster slower larger smaller higher lower older newer cheaper".split()
 )
-_COMPARES = frozenset(
-    "differ differs difference differences different unlike whereas while compared comparison versus vs instead both "
-    "contrast but than".split()
+_DIFFERENCE = frozenset("differ differs different compare compared compares vs versus".split())
+_COMPARES = _DIFFERENCE | frozenset(
+    "difference differences unlike whereas while comparison instead both contrast but than".split()
 )
 _LIMITS = frozenset("maximum minimum max min limit limits".split())
 """Words of a text that states which one is the largest, or smallest, in its own way."""
-COMPARE = "it asks for a comparison, and I only quote; these places may hold the parts"
+
+COMPARE, COUNT, JOIN, CHOOSE, JUDGE = (
+    f"it asks {what}, and I only quote; these places may hold the parts"
+    for what in (
+        "for a comparison",
+        "to count",
+        "what one place says of what another one names",
+        "to choose among options",
+        "whether a claim is true",
+    )
+)
 
 
-def beyond(question: str, quoted: str) -> str:
+def beyond(question: str, quoted: str, task: str = "qa") -> str:
     """Why the quoted text can only hold parts of the answer; empty: it may hold it. A text that compares by itself
-    ("the largest", "unlike") may, and so may one that speaks of both things."""
-    there = set(words(quoted))
-    superlative = _SUPERLATIVE.search(question)
-    if superlative and there.isdisjoint({superlative["most"].lower(), *_LIMITS}):
-        return COMPARE
-    if not _COMPARISON.search(question) or not _COMPARES.isdisjoint(there):
-        return ""
-    compared = {stem(word) for word in content_words(question) if word not in _COMPARES}
-    return "" if compared <= {stem(word) for word in there} else COMPARE
+    ("the largest", "unlike") may, and so may one that speaks of both things, or gives a number of its own.
+
+    Of questions of SQuAD 2.0 and NQ 0.5 and 0.2 % seem to join two facts over the passage that answers them, of those
+    of HotpotQA, 2Wiki and MuSiQue 17, 16 and 31 % over one of theirs.
+    """
+    asked, there = words(question), frozenset(words(quoted))
+    if task == "choice" or _offers(question):
+        return CHOOSE
+    if task == "claim" or "true or false" in " ".join(asked):
+        return JUDGE
+    behind = next((asked[n:] for n, word in enumerate(asked) if word in _ASKING), [])
+    if most := _SUPERLATIVES.intersection(behind):
+        return COMPARE if there.isdisjoint(most | _LIMITS) else ""
+    if _compares(asked):
+        stems = set(map(stem, there))
+        spoken_of = all(stem(word) in stems for word in content_words(question) if word not in _COMPARES)
+        return "" if spoken_of or not there.isdisjoint(_COMPARES) else COMPARE
+    if "how many" in " ".join(asked) and not any(number(word)[0].isdigit() for word in there.difference(asked)):
+        return COUNT
+    links = asked.count("of") + asked.count("for") + question.count("'s ") + question.count("’s ")
+    return JOIN if links > 1 and any(there.isdisjoint(words(name)) for name in names(question)) else ""
+
+
+def _offers(question: str) -> bool:
+    """True if lines of it begin with the letters of choices."""
+    begun = {line.lstrip(" (")[:1] for line in question.splitlines() if line.lstrip(" (")[1:2] in tuple(":.)")}
+    return {"A", "B"} <= begun
+
+
+def _compares(asked: Sequence[str]) -> bool:
+    paired = any(word in _COMPARATIVES and "or" in asked[n:] for n, word in enumerate(asked))
+    between = any(word.startswith("difference") and "between" in asked[n : n + 2] for n, word in enumerate(asked))
+    return paired or between or not _DIFFERENCE.isdisjoint(asked)

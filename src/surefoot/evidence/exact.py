@@ -65,8 +65,8 @@ def made_up(sentence: str, there: str) -> tuple[str, ...]:
     sentence is no name, and the number of a source or a step none of its numbers. A number counts with its unit or
     currency, where the other text puts that beside numbers: CHF 180 does not stand in "CHF 210, GBP 180"."""
     text = _LABELS.sub(" ", sentence)
-    known = {value for word in words(there) for value in (word, _value(word))}
-    numbers = [w for w in WORD.findall(text) if any(map(str.isdigit, w)) and known.isdisjoint(map(_value, words(w)))]
+    known = {value for word in words(there) for value in (word, number(word))}
+    numbers = [w for w in WORD.findall(text) if any(map(str.isdigit, w)) and known.isdisjoint(map(number, words(w)))]
     mine, its = _measures(text), _measures(there)
     units = {unit for unit, _ in its}
     mismatched = [f"{unit} {number}" for unit, number in mine - its if unit in units and number in known]
@@ -95,8 +95,8 @@ def _is_code(token: str) -> bool:
     return "." in token and len(re.findall(r"\d+", token)) > 2
 
 
-def _value(word: str) -> str:
-    """The number that a word gives: "five" and "5th" are 5."""
+def number(word: str) -> str:
+    """The number that a word gives, or the word itself: "five" and "5th" are 5."""
     return _VALUES.get(word) or _ORDINAL.sub("", word)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 
 from surefoot.evidence.beyond import beyond
@@ -40,10 +41,9 @@ class Extractive:
     the newer one first (`evidence.differences`); where no date tells, the answer is hedged. Where none does, and the
     reader is less sure of the first than `sure`, the block that it points at in the next one follows. Of a passage of
     more than `words` words, the blocks around that block are shown as far as they fit. `whole` False: only the words
-    that it points at. A question that asks to compare is answered with a hedge, unless the text compares. It refuses
-    where the reader gives no strip a probability of `least` (a reader without probabilities: where it points at
-    nothing). Cost: one
-    graded pair a strip, most of them known from refinement; no language-model call.
+    that it points at. What quoting cannot do is said in a hedge (`evidence.beyond`): compare, count, join, choose,
+    judge. It refuses where the reader gives no strip a probability of `least` (a reader without probabilities: where it
+    points at nothing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
     """
 
     def __init__(
@@ -54,6 +54,13 @@ class Extractive:
         self.whole = whole
         self.sure = sure
         self.words = words
+        self._task = "qa"
+
+    def with_task(self, task: str) -> Extractive:
+        """The same, which says that it cannot choose, or judge a claim, where that is the task."""
+        posed = copy(self)
+        posed._task = task
+        return posed
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The quotations, each place cited once, with the words in it that answer; a refusal when there are none."""
@@ -92,7 +99,7 @@ class Extractive:
         citations = tuple(citation for one, shown in quoted for citation in _citations(one, shown))
         if not rival:
             text = "\n\n".join(texts)
-            because = beyond(question, text)
+            because = beyond(question, "\n".join([*(one.passage.title for one, _ in quoted), text]), self._task)
             return Answer(text, citations, model=self.reader.name, hedged=bool(because), because=because)
         text = f"{texts[0]}\n\n{DIFFERS.format(title=rival.passage.title)}\n\n{texts[1]}"
         dated = newer(first.passage, rival.passage)
