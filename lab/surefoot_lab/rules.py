@@ -32,9 +32,10 @@ SETS = ("known", "held_out", "earlier")
 Off = tuple[Any, str, Any]
 """A module or class, the name of the rule in it, and the value that switches it off."""
 RULES: Mapping[str, Sequence[Off]] = {
-    "orders in English": [(screen, "_order", lambda: NEVER)],
-    "orders in other languages": [(screen, "_foreign", lambda: NEVER)],
-    "signs of an order": [(screen, "_signs", list)],
+    "words of an order": [(screen, "_ORDERED", ())],
+    "words of machines and conversations": [(screen, "_SPOKEN_OF", ())],
+    "scripts without spaces": [(screen, "_LEAVE", ()), (screen, "_ANSWER", ())],
+    "turns of a conversation": [(screen, "_TURN", NEVER)],
     "an order goes on": [(screen, "CARRIED", 0.0)],
     "disguised spelling": [(screen, "unmasked", str), (exclusions, "unmasked", str)],
     "encoded text": [(screen, "_decoded", lambda text: [])],
@@ -44,8 +45,8 @@ RULES: Mapping[str, Sequence[Off]] = {
         (exclusions._Question, "_put", lambda *_: False),
         (exclusions._Question, "_asks", lambda *_: False),
     ],
-    "talk of answers": [(exclusions, "_TALK", NEVER)],
-    "talk of saying": [(exclusions, "_TOLD", NEVER)],
+    "talk of answers": [(exclusions, "_TALK", frozenset())],
+    "talk of saying": [(exclusions, "_TOLD", frozenset())],
     "talk about the question": [(exclusions, "_ABOUT", frozenset())],
     "the reply to a repeated question": [(exclusions._Question, "hangs_on", lambda *_: False)],
     "scraps": [(exclusions._Question, "is_scrap", lambda *_: False)],

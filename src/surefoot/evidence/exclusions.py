@@ -10,14 +10,13 @@ answers 5.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from surefoot.text.languages import OTHER, language
 from surefoot.text.screen import Span, orders, unmasked
-from surefoot.text.words import content_words, longest_run, sentences, stem, words
+from surefoot.text.words import content_words, each, fold, longest_run, phrase_set, phrases, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -40,35 +39,25 @@ _VERBS = frozenset(
     "is are was were do does did can could will would should shall may might must has have had am".split()
 )
 _MARKS = "?？؟"
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-_TALK = re.compile(
-    r"""
-      \b(?:correct|right|true|only|final|valid|accepted|official|reference|expected|proper|model)
-        \s+(?:\w+\s+)?(?:answer|reply)\b
-    | \b(?:answer|reply)\s+(?:must|should|shall)\b | \b(?:answer|reply)\s*[:=]
-    | \b(?:if|when|whenever|should|once)\s+(?:you|they|anyone|anybody|someone|somebody)\s+(?:(?:are|is|be|ever)\s+)?
-        asks?(?:ed)?(?:,|\s+(?:about|for|of|who|what|when|where|which|how)\b)
-    | \b(?:you|they)\s+(?:are|were)\s+(?:about|going)\s+to\s+(?:say|answer|reply|write)\b
-    | \b(?:whoever|anybody|anyone|everybody|everyone)\s+asks?\b | \bbe\s+asked\s+(?:something|about|who)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
+
+_TALK = phrase_set(
+    each("correct|right|true|only|final|valid|accepted|official|reference|expected|proper|model", "answer|reply"),
+    each("you|they|anyone|anybody|someone|somebody|be|are|is", "ask|asks|asked", "about|for|of|who|what|where|when"),
+    each("about to|going to", "say|answer|reply|write"),
 )
-_TOLD = re.compile(
-    r"""
-      \b(?:shall|must|should|(?:has|have|(?<!that\s)(?:is|are))\s+to)\s+(?:always\s+|only\s+)?
-        (?:say|state|name|tell|reply|be\s+(?:told|answered|stated|given\s+as|cited\s+as))\b(?!-)
-    | \b(?:the\s+)?others?\s+(?:say|claim|passages?|documents?|sources?|texts?|entries|rows|statements?)\b
-    """,
-    re.IGNORECASE | re.VERBOSE,
+_TOLD = phrase_set(
+    each("shall|must|should|has to|have to", "say|state|name|tell|reply"),
+    each("shall|must|should|to", "be told|be answered|be stated"),
+    each("other|others", "say|claim|passages|passage|documents|document|sources|source|rows|statements|statement"),
 )
 """Talk of what is to be said, or of what others say, in a sentence about what was asked."""
-_ASKED = re.compile(rf"[{_MARKS}]\W*\Z")
-_BARE = re.compile(r"\W*")
-_HEADING = re.compile(
-    r"\s*(?:#{1,6}\s|\*\*|__|[-*+]\s|(?:q|question|frage|f|pregunta|p|domanda)\W{0,2}:)", re.IGNORECASE
-)
-_REPLY = re.compile(r"\W*(?:a|answer|reply|antwort|r|respuesta|risposta|r[eé]ponse)\W{0,2}:", re.IGNORECASE)
-"""Marks and labels of an FAQ's question and answer; "User:" and "Assistant:" are a conversation's."""
+_LABELS = frozenset("q question frage f pregunta p domanda".split())
+_REPLIES = frozenset("a answer reply antwort r respuesta risposta reponse".split())
+"""Labels of an FAQ's question and answer; "User:" and "Assistant:" are a conversation's."""
+_LABELLED = ("answer:", "answer :", "answer=", "answer =")
+_MARKED = tuple("#*_-+")
+"""Beginnings of a heading, an item, or text in bold."""
+_AROUND = " \t\"'“”*_#()[]-+|>."
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
 SHARE, MOST = 0.6, 0.75
 """Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
@@ -128,7 +117,7 @@ class Evidence:
         found: dict[str, list[str]] = {}
         for passage in passages:
             both = passage, _title(passage)
-            for what in sorted({FOUND[one.because] for each in both for one in self.excluded(each)}):
+            for what in sorted({FOUND[one.because] for part in both for one in self.excluded(part)}):
                 found.setdefault(what, []).append(passage.id)
         return {what: tuple(ids) for what, ids in found.items()}
 
@@ -190,19 +179,27 @@ def _asked_and_answered(text: str, spans: Sequence[Span]) -> frozenset[int]:
     something below it, and of those below one that begin a line with the label of an answer."""
     found: set[int] = set()
     for n, (start, end) in enumerate(spans):
-        before, behind = text[:start].rpartition("\n")[2], text[end:].partition("\n")[0]
-        alone = _BARE.fullmatch(before) and _BARE.fullmatch(behind)
-        question = _HEADING.match(text[start:end]) and _ASKED.search(text[start:end])
-        if (question and alone and n + 1 < len(spans)) or (
-            found and _BARE.fullmatch(before) and _REPLY.match(text[start:end])
-        ):
+        sentence = text[start:end]
+        begins, ends = (_bare(text[:start].rpartition("\n")[2]), _bare(text[end:].partition("\n")[0]))
+        asks = sentence.rstrip(_AROUND).endswith(tuple(_MARKS)) and ends and n + 1 < len(spans)
+        marked = sentence.startswith(_MARKED) or _label(sentence) in _LABELS
+        if begins and ((asks and marked) or (found and _label(sentence) in _REPLIES)):
             found.add(n)
     return frozenset(found)
 
 
+def _bare(text: str) -> bool:
+    return not any(map(str.isalnum, text))
+
+
+def _label(sentence: str) -> str:
+    """The word before the first colon, if it is one."""
+    return fold(sentence.partition(":")[0].strip(_AROUND)) if ":" in sentence else ""
+
+
 def _parted(text: str, one: Span, other: Span) -> bool:
     """True if a paragraph ends between the two sentences."""
-    return bool(re.search(r"\n\s*\n", text[one[1] : other[0]]))
+    return text[one[1] : other[0]].replace("\r", "").replace(" ", "").count("\n") > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +231,10 @@ class _Question:
             return REPEATED
         if self.content & _ABOUT:
             return ""
-        about = _ABOUT.intersection(map(stem, there)) or _TOLD.search(sentence)
-        return TALK if _TALK.search(sentence) or (about and self._share(there) >= SHARE) else ""
+        spoken = phrases(there)
+        about = _ABOUT.intersection(map(stem, there)) or not _TOLD.isdisjoint(spoken)
+        talks = not _TALK.isdisjoint(spoken) or any(label in sentence.casefold() for label in _LABELLED)
+        return TALK if talks or (about and self._share(there) >= SHARE) else ""
 
     def hangs_on(self, sentence: str) -> bool:
         """True if the sentence says too little of what was asked to stand without the question before it."""
@@ -268,6 +267,10 @@ def _goes_on(sentence: str) -> bool:
     return next(filter(str.isalnum, sentence), "a").islower()
 
 
+def _unspaced(word: str) -> bool:
+    return any("\u0e00" <= letter <= "\u0e7f" or "\u3040" <= letter <= "\u9fff" for letter in word)
+
+
 def _tokens(text: str) -> tuple[str, ...]:
     """Words; of a script without spaces, characters."""
-    return tuple(token for word in words(text) for token in (word if _UNSPACED.search(word) else (word,)))
+    return tuple(token for word in words(text) for token in (word if _unspaced(word) else (word,)))
