@@ -82,3 +82,14 @@ def test_of_a_long_header_only_the_beginning_is_read(header):
     reason = "has a header of 10,000 characters or more; the rest of it was not read"
     assert problem == DocumentProblem(reason, skipped=False)
     assert document.text.endswith("Open.")
+
+
+def test_the_headers_of_a_quoted_mail_are_no_text():
+    """What it says stands under its sender."""
+    quoted = "-- Forwarded --\nFrom: Bob <bob@a.example>\nDate: Monday\nSubject: Huts\n\nForty beds.\n"
+    found = one(mail(f"See below.\n\n{quoted}"), "x.eml")
+    assert [(block.path[1:], block.text) for block in found.blocks] == [
+        ((), "See below."),
+        (("from Bob",), "Forty beds."),
+        ((), "- attached: hut.png"),
+    ]

@@ -388,3 +388,10 @@ def test_a_panel_that_a_tab_opens_is_read_under_the_tab(hide):
         (("South",), "Shut."),
         ((), "All burn larch."),
     ]
+
+
+def test_a_list_in_a_cell_is_told_on_one_line():
+    """Its items parted, and not by marks that read as minus."""
+    row = "<tr><td>Mon</td><td><ul><li>7:00 - 9:30</li><li>14:00 - 20:15</li></ul></td></tr>"
+    body = f"<table><tr><th>Day</th><th>Open</th></tr>{row}</table>"
+    assert said(body) == [("table", "| Day | Open |\n| --- | --- |\n| Mon | 7:00 - 9:30; 14:00 - 20:15 |")]

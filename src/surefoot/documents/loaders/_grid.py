@@ -23,6 +23,13 @@ class Cell:
     """How many of each it spans."""
 
 
+def in_cell(text: str) -> str:
+    """The text of a cell on one line, items of a list parted by semicolons."""
+    lines = [line.strip() for line in text.split("\n")]
+    between = "; " if all(line.startswith("- ") for line in lines) else " "
+    return between.join(line.removeprefix("- ") for line in lines)
+
+
 def rows(table: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """The text of each cell in its column; a cell that spans rows is said in each, so that a row makes sense alone.
 

@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 
 from surefoot.documents.hidden_html import tab_labels
 from surefoot.documents.loaders import Block, _markup_parts as parts
-from surefoot.documents.loaders._grid import Cell, rows
+from surefoot.documents.loaders._grid import Cell, in_cell, rows
 from surefoot.documents.loaders._manual import is_manual, manual
 from surefoot.text.blocks import code, paragraph, table
 from surefoot.types import BlockKind
@@ -402,7 +402,7 @@ class _Walk:
         cells: list[Cell] = []
         for cell in row:
             blocks = self._inside(cell, whole=cell.tag not in ("td", "th")) + self._loose(cell.tail)
-            text = paragraph(" ".join(map(parts.bare, blocks)))
+            text = paragraph(" ".join(in_cell(parts.bare(block)) for block in blocks))
             columns, rows = (max(1, parts.number(cell, name)) for name in ("colspan", "rowspan"))
             cells.append(Cell(text, blocks, cell.tag == "th", columns, rows))
         return cells

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from surefoot.documents.loaders import Block
-from surefoot.documents.loaders._grid import Cell, rows
+from surefoot.documents.loaders._grid import Cell, in_cell, rows
 from surefoot.documents.loaders._headings import OpenHeadings
 from surefoot.text.blocks import bullets, code, definition, paragraph, table
 from surefoot.types import BlockKind
@@ -165,7 +165,7 @@ class _Writer:
 
     def _paragraph(self, inlines: Sequence[Node]) -> Found:
         if len(inlines) == 1 and inlines[0]["t"] == "Math":
-            return (), "code", code(inlines[0]["c"][1], "latex")
+            return (), "code", code(_spaced(inlines[0]["c"][1]), "latex")
         return (), "paragraph", paragraph(self.line(inlines))
 
     def _inline(self, node: Node) -> str:
@@ -182,7 +182,7 @@ class _Writer:
                 shown = text.rpartition("<")[0] if role and text.rstrip().endswith(">") else text
                 return shown.rstrip().lstrip("~!") if role else text
             case "Math":
-                return str(content[1]).replace("\\ ", " ")
+                return _spaced(content[1])
             case "Note":
                 self.notes.append(paragraph(self.text(content)))
                 return ""
@@ -242,9 +242,13 @@ class _Writer:
 
     def _row(self, row: Any) -> list[Cell]:
         return [
-            Cell(self.text(cell), (), columns=min(columns, 63), rows=min(spanned, 1000))
+            Cell(in_cell(self.text(cell)), (), columns=min(columns, 63), rows=min(spanned, 1000))
             for _, _, spanned, columns, cell in row[1]
         ]
+
+
+def _spaced(formula: str) -> str:
+    return re.sub(r"(?:\\ |[^\S\n])+", " ", formula)
 
 
 def _of_tex(source: str, text: str) -> str:

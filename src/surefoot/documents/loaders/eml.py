@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
@@ -20,6 +20,9 @@ from surefoot.types.metadata import LONGEST_VALUE, usable
 
 _HEADERS = ("From", "To", "Cc", "Subject")
 """Those that become fields of the document, beside the date."""
+_SENDERS = ("from", "von", "de", "da")
+_RECEIVERS = ("to", "an", "à", "para", "a", "subject", "betreff", "objet", "asunto", "oggetto")
+"""Names of headers of mails that are quoted, in the languages of mail programs."""
 _LONGEST_HEADER = 10_000
 """Characters of a header that are read: Python takes quadratic time, 20 s for one of 150,000."""
 _DAMAGE = (MessageError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -46,7 +49,7 @@ class EmlLoader:
             headers = {key.lower(): paragraph(str(mail[key]))[:LONGEST_VALUE] for key in _HEADERS if mail[key]}
             if date := getattr(mail["Date"], "datetime", None):
                 headers["date"] = f"{date:%Y-%m-%d}"
-            body = [*_body(mail)]
+            body = [*_under_senders(_body(mail))]
             attached = [item for part in mail.iter_attachments() for item in _attached(part)]
         except _DAMAGE as error:
             raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
@@ -58,8 +61,7 @@ class EmlLoader:
         yield from (item for item in attached if isinstance(item, DocumentProblem))
         title = headers.get("subject") or PurePath(name).stem
         found = [*body, *(item for item in attached if isinstance(item, Block))] or [Block(title, "caption")]
-        sender = parseaddr(headers.get("from", ""))[0] or headers.get("from", "")
-        path = (f"from {sender}",) if sender else ()
+        path = (_from(headers["from"]),) if "from" in headers else ()
         written = tuple(replace(block, path=(*path, *block.path)) for block in found)
         yield Document("", title, written, meta=usable(headers)[0])
 
@@ -79,6 +81,23 @@ def _attached(part: EmailMessage) -> Iterator[Block | DocumentProblem]:
         except Unreadable as error:
             yield DocumentProblem(f"{name} {error.why}")
     yield Block(bullets([f"attached: {name}"]), "list")
+
+
+def _under_senders(found: Iterable[Block]) -> Iterator[Block]:
+    """The blocks; the headers of a mail that is quoted are no text: what follows stands under its sender."""
+    path: tuple[str, ...] = ()
+    for block in found:
+        lines = (line.partition(":") for line in block.text.split("\n"))
+        fields = {name.strip("> *").lower(): value for name, _, value in lines}
+        sender = next((fields[name] for name in _SENDERS if name in fields), "")
+        if sender and not fields.keys().isdisjoint(_RECEIVERS):
+            path = (_from(sender),)
+        else:
+            yield replace(block, path=path)
+
+
+def _from(sender: str) -> str:
+    return f"from {parseaddr(sender)[0] or sender.strip()}"
 
 
 def _body(mail: EmailMessage) -> Iterator[Block]:
