@@ -92,6 +92,9 @@ def test_the_row_of_the_identifier_is_the_one_that_answers() -> None:
     marked = ROWS.replace("| TX-103 | 4.5 |", "| **TX-103** | **4.5** |")
     assert answered(ROWS, "TX-146", "What is the pressure of the TX-103?") == f"{marked}\n[1]"
     assert answered(ROWS, "TX-146", "What is the highest pressure?") == f"{ROWS}\n[1]"
+    words = f"{ROWS}\n| Oil pump | 3 |"
+    marked = words.replace("| Oil pump | 3 |", "| **Oil pump** | **3** |")
+    assert answered(words, "TX-146", "How high is the pressure of oil?") == f"{marked}\n[1]"
 
 
 def test_another_document_that_answers_otherwise_follows_the_newer_one() -> None:

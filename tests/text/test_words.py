@@ -142,6 +142,7 @@ def test_forms_of_a_word_have_one_stem() -> None:
         ("Am I right?", []),
         ("Where was Łukasz Fabiański born?", ["Łukasz Fabiański"]),
         ("Was it 3.5 km in 1911?", ["3.5", "1911"]),
+        ("What is new in v1.5.0?", []),
         ("I like Emma. Who wrote it?", ["Emma"]),
         ("Does iOS run?", []),
         ("How high is the hut?", []),

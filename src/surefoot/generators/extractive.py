@@ -144,8 +144,8 @@ class _Reading:
     @property
     def unit(self) -> Span:
         """The sentence, row or item that answers: the one that it points at, or that it was graded by, unless another
-        one holds more of the exact things; a row, only where no other shares as many words with the question. Without
-        one, nothing, at the place that it points at."""
+        one holds more of the exact things; of a table, the one row that shares as many words with the question, and
+        nothing where there are more. Without one, nothing, at the place that it points at."""
         place = (self.grade.span or self.grade.window or (self.strip.start, 0))[0]
         begin, end = self.strip.start, self.strip.end
         units = [(p, u) for p in parts(self.passage.text) for u in p.units if u[0] < end and begin < u[1]]
@@ -154,9 +154,11 @@ class _Reading:
         at = next((n for n, (_, unit) in enumerate(units) if place < unit[1]), len(units) - 1)
         missing = [self._missing(*one) for one in units] if self.things else [0] * len(units)
         part, unit = units[at if missing[at] == min(missing) else missing.index(min(missing))]
+        if part.kind != "table":
+            return unit
         shared = {row: self._shared(row) for row in part.units}
-        tells = part.kind != "table" or sum(many >= max(1, shared[unit]) for many in shared.values()) == 1
-        return unit if tells else (unit[0], unit[0])
+        telling = [row for row, many in shared.items() if many >= max(1, shared[unit])]
+        return telling[0] if len(telling) == 1 else (unit[0], unit[0])
 
     def _missing(self, part: Part, unit: Span) -> int:
         lead, own = (self.passage.text[slice(*span)] for span in (part.lead or (0, 0), unit))

@@ -24,7 +24,9 @@ WORD = re.compile(rf"{_NUMBER}|{_LETTERS}(?:['’]{_LETTERS})*")
 _POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
 _UPPER = "".join(filter(str.isupper, map(chr, range(0x530))))  # Latin, Greek and Cyrillic capitals
 _NAME = rf"(?:[{_UPPER}][\w.'’-]*|\d[\w.,/-]*\w|\d)"
-_NAME_RUN = re.compile(rf"(?<!\w){_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*")
+_NAME_RUN = re.compile(
+    rf"(?<!\w)(?<!\w\.){_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*"
+)
 _ABBREVIATION = re.compile(
     r"""
       (?: \b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Rev|Hon|Vol|vs|cf|ca|c|b|d|fl|e\.g|i\.e|approx|Inc|Ltd|Co|Corp
