@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -70,6 +71,24 @@ class Endpoint:
     say: Say
     url: str = ""
     asked: list[dict[str, Any]] = field(default_factory=list)
+
+
+@contextmanager
+def writing(says: str) -> Iterator[Endpoint]:
+    """A language model that writes this, word by word."""
+    pieces = [*({"content": word} for word in re.findall(r"\S+\s*", says)), {}]
+    found = Endpoint(lambda asked: [{"choices": [{"index": 0, "delta": piece}]} for piece in pieces])
+
+    def answer(request: WebRequest) -> WebAnswer:
+        found.asked.append(json.loads(request.body))
+        chunks = found.say(found.asked[-1])
+        chunks[-1]["choices"][0]["finish_reason"] = "stop"
+        lines = (f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+        return 200, {"Content-Type": "text/event-stream"}, "".join([*lines, "data: [DONE]\n\n"]).encode()
+
+    with serving(answer) as url:
+        found.url = f"{url}/v1"
+        yield found
 
 
 E = TypeVar("E", bound=Endpoint)

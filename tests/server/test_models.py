@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
-from endpoint import Endpoint, WebAnswer, WebRequest, serving
+from endpoint import Endpoint, writing
 from server.conftest import BRIDGE, PARTS, events, upload
 from surefoot.config.settings import models, read
 from surefoot.models import registry
@@ -27,23 +24,8 @@ CHECKED = "Tomas Aldwin built the Ruvel Bridge. [1]"
 
 @pytest.fixture
 def endpoint() -> Iterator[Endpoint]:
-    """An endpoint of a language model that streams `SAYS`, and remembers what it was asked."""
-    found = Endpoint(
-        lambda asked: [*(_chunk({"content": word}) for word in re.findall(r"\S+\s*", SAYS)), _chunk({}, "stop")]
-    )
-
-    def answer(request: WebRequest) -> WebAnswer:
-        found.asked.append(json.loads(request.body))
-        lines = (f"data: {json.dumps(chunk)}\n\n" for chunk in found.say(found.asked[-1]))
-        return 200, {"Content-Type": "text/event-stream"}, "".join([*lines, "data: [DONE]\n\n"]).encode()
-
-    with serving(answer) as url:
-        found.url = f"{url}/v1"
+    with writing(SAYS) as found:
         yield found
-
-
-def _chunk(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
-    return {"model": "org/tiny", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
 @pytest.fixture

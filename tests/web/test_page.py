@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import sample_run
+from endpoint import writing
 from server.conftest import events, listening
 from surefoot.cli.demo import _indexed
 from surefoot.config.settings import Config
@@ -147,6 +148,44 @@ def test_it_is_seen_while_it_happens(open_page: Open, site: Site) -> None:
     site.gates["answer"].set()
     tab.click(".failed button")
     tab.wait_for_selector(FINISHED.format(2))
+
+
+def test_a_reader_chooses_who_words_the_answer(open_page: Open, config: Config, tmp_path: Path) -> None:
+    """Checked sentences are read while it is still written; then the hedge stands before them, once, and the model is
+    named. The choice stays."""
+    says = "Anna Tresk was born in Torvath [1]. She liked cheese [1]. She was a guide [1]."
+    with writing(says) as endpoint:
+        llm = {"use": "openai", "base_url": endpoint.url, "model": "tiny"}
+        service = assembled(settings(tmp_path), {**config, "llm": llm, "verifier": {"use": "lexical"}})
+        own = Site(service, gates={"answer": threading.Event()})
+        gated = Gated(service.collections.pipeline("default", "tiny"), own)
+        service.collections._pipelines["default+tiny"] = gated  # type: ignore[assignment]
+        with listening(service) as url:
+            tab = open_page(url=url)
+            assert tab.locator("#model option").all_inner_texts() == ["Quote", "tiny"]
+            tab.select_option("#model", "tiny")
+            tab.fill("#question", BORN)
+            tab.press("#question", "Enter")
+            tab.wait_for_selector(".answer[aria-busy] .not-there")
+            assert "She liked cheese." in tab.inner_text(".answer")
+            assert tab.locator(".hedge").count() == 0
+            own.gates["answer"].set()
+            tab.wait_for_selector(FINISHED.format(1))
+            assert tab.locator(".answer[aria-busy]").count() == 0
+            assert tab.inner_text(".turn").count(tab.inner_text(".hedge")) == 1
+            assert tab.inner_text(".answer .uncited") == "She liked cheese."
+            assert tab.get_attribute(".not-there", "title")
+            assert "Worded by tiny" in tab.inner_text(".worded")
+            tab.reload()
+            tab.wait_for_selector(".turn")
+            assert tab.input_value("#model") == "tiny"
+
+
+def test_a_source_stands_once_with_the_sentence_that_answers_marked(open_page: Open) -> None:
+    turn = ask(open_page(), BORN)
+    markers = turn.locator(".sources .number").all_inner_texts()
+    assert len(markers) == len(set(markers)) > 0
+    assert "Torvath" in turn.locator(".sources .snippet").first.inner_text()
 
 
 def test_a_citation_opens_its_source_marked_at_the_place(open_page: Open) -> None:

@@ -104,9 +104,10 @@ class Caller:
     def model(self, name: str | None) -> str:
         """The model of this name that may word its answers; "": the usual one. Raises Problem, 404, for any other, such
         as an address: a request names nothing that the server would have to fetch."""
-        if name and name not in self.service.collections.models():
+        usual, *others = self.service.collections.models()
+        if name and name not in (usual, *others):
             raise missing("model")
-        return name or ""
+        return name if name in others else ""
 
     def visible(self) -> tuple[str, ...]:
         """Every collection that it may see, the usual one first; where it names one, that alone."""

@@ -31,6 +31,9 @@ function wordedBy({ answer, steps }) {
 
 const unhedged = (answer) => (answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer);
 
+// Sentences that are checked already, while the model still writes; their sources come with the answer.
+export const draftOf = (words) => h("div", { class: "prose answer", dir: "auto", "aria-busy": "true" }, rendered(words, signs(words, [])));
+
 function refusal(answer) {
   return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), sureness(answer), withheld(answer)];
 }
@@ -60,17 +63,23 @@ function hedge(trace, actions) {
 function text(answer, actions) {
   const at = positions(answer.text);
   const known = new Set(answer.citations.map((one) => one.marker));
-  const ranges = [];
+  const ranges = signs(answer.text, answer.uncited);
   for (const found of answer.text.matchAll(MARKER)) {
     const marker = Number(found[1]);
     if (known.has(marker)) ranges.push({ start: found.index, end: found.index + found[0].length, wrap: () => mark(answer, marker, actions) });
   }
-  const wrapped = (part, wrap) => {
-    for (let start = answer.text.indexOf(part); start >= 0; start = answer.text.indexOf(part, start + 1)) ranges.unshift({ start, end: start + part.length, wrap });
-  };
-  for (const sentence of answer.uncited) wrapped(sentence, (words) => h("span", { class: "uncited", title: UNCITED }, words));
-  wrapped(NOT_THERE, () => h("span", { class: "not-there", title: UNCITED }, "not in the sources"));
   return h("div", { class: "prose answer", dir: "auto", "data-length": at(Infinity) }, rendered(answer.text, ranges));
+}
+
+// What of a text no source carries: such sentences, and the signs that stand behind them.
+function signs(words, uncited) {
+  const wrapped = (part, wrap) => {
+    const found = [];
+    for (let start = words.indexOf(part); start >= 0; start = words.indexOf(part, start + 1)) found.push({ start, end: start + part.length, wrap });
+    return found;
+  };
+  const sentences = uncited.flatMap((one) => wrapped(one, (inside) => h("span", { class: "uncited", title: UNCITED }, inside)));
+  return [...sentences, ...wrapped(NOT_THERE, () => h("span", { class: "not-there", title: UNCITED }, "not in the sources"))];
 }
 
 function mark(answer, marker, actions) {

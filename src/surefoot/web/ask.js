@@ -13,7 +13,7 @@ import { scaleOf } from "./scale.js";
 import { counted, cut, decoded, many } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const [main, question, announcer, send, picked] = ["main", "question", "told", "send", "collection"].map($);
+const [main, question, announcer, send, picked, model] = ["main", "question", "told", "send", "collection", "model"].map($);
 const THEMES = ["system", "light", "dark"];
 const RECOVERIES = [1000, 2000, 4000];
 
@@ -127,7 +127,7 @@ async function ask(words) {
   const stop = new AbortController();
   busy({ stop, turn });
   try {
-    const value = { question: words, collection: chosen()?.name, conversation: state.conversation ?? undefined };
+    const value = { question: words, collection: chosen()?.name, model: model.value || undefined, conversation: state.conversation ?? undefined };
     for await (const [name, data] of askEvents(value, stop.signal)) {
       if (name === "begin" && here === state.shown) begun(data.value);
       if (name === "error") throw new Problem(data.value?.message ?? "The question failed.", { status: data.value?.status ?? 0 });
@@ -418,6 +418,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   question.focus();
 });
 addEventListener("hashchange", () => route());
+model.addEventListener("change", () => localStorage.setItem("model", model.value));
 picked.addEventListener("change", () => {
   localStorage.setItem("collection", picked.value);
   if (!/^#\/[ct]\//.test(location.hash)) route(true);
@@ -425,13 +426,20 @@ picked.addEventListener("change", () => {
 
 // ---- start
 
+// The choices of a list, of which the last one taken stays; a list of one is no choice.
+function offer(list, choices) {
+  const before = list.value || localStorage.getItem(list.id);
+  list.replaceChildren(...choices.map(([name, words]) => h("option", { value: name, selected: name === before }, words)));
+  list.parentNode.hidden = choices.length < 2;
+}
+
 async function collections() {
   const { collections: known } = await get("/collections");
-  const before = picked.value || localStorage.getItem("collection");
   state.collections = known;
-  picked.replaceChildren(...known.map(({ name }) => h("option", { value: name, selected: name === before }, name)));
-  $("pick").hidden = known.length < 2;
+  offer(picked, known.map(({ name }) => [name, name]));
 }
+
+const models = async () => offer(model, (await get("/models")).models.map((name) => [name, name === "none" ? "Quote" : name]));
 
 // A citation that a chat client shows leads to `/?collection=C&passage=ID#/t/TRACE`.
 async function citedInAddress() {
@@ -444,7 +452,7 @@ async function citedInAddress() {
 
 async function start() {
   try {
-    await Promise.all([collections(), listConversations(null)]);
+    await Promise.all([collections(), models(), listConversations(null)]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));

@@ -1,7 +1,7 @@
 // One question and its answer, drawn while it happens and afterwards.
 
 import { h, isolated } from "./dom.js";
-import { answerOf } from "./answer.js";
+import { answerOf, draftOf } from "./answer.js";
 import { passagesOf } from "./passages.js";
 import { scaleOf } from "./scale.js";
 import { counted, isNumber, many, seconds, upper } from "./words.js";
@@ -35,6 +35,7 @@ export class Turn {
     this.actions = able(this);
     this.tell = tell;
     this.thresholds = null;
+    this.draft = "";
     this.heading = h(`h${level}`, { class: "asked", tabindex: "-1", dir: "auto" }, question);
     this.readAs = h("p", { class: "read-as dim", hidden: true });
     this.verdict = h("div", { class: "verdict" });
@@ -69,6 +70,7 @@ export class Turn {
       this.drawScale();
     } else if (name === "started") this.say(value.step ?? value);
     else if (name === "step") this.trace.steps = [...this.trace.steps, value];
+    else if (name === "text") this.draft += value;
     else if (FIELDS.includes(name)) this.trace[name] = value;
     if (NEXT[name]) this.say(NEXT[name]);
     this.draw(name);
@@ -76,6 +78,7 @@ export class Turn {
 
   draw(name) {
     const { trace } = this;
+    if (name === "text") this.reply.replaceChildren(draftOf(this.draft));
     if (name === "read_as") this.drawReadAs();
     if (["passages", "grades", "decision", "external"].includes(name)) this.drawScale();
     if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
