@@ -277,8 +277,8 @@ def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other():
 
 
 def test_rows_of_cells_under_each_other_are_a_table():
-    """Under a header that alone has no number; an empty cell stays empty, and a cell goes on below itself."""
-    rows = [("Part", "Bore", "Price"), ("Valve", "10", "5.00"), ("Flange", "", "12.75"), ("Hinge, of", "7", "3.20")]
+    """Under a header that has the fewest digits; an empty cell stays empty, and a cell goes on below itself."""
+    rows = [("Part", "Bore", "Price"), ("Valve", "NW 10", "5.00"), ("Flange", "", "12.75"), ("Hinge, of", "7", "3.20")]
     places = [(x, 700 - 18 * n) for n in range(len(rows)) for x in (50, 200, 300)]
     page = [(x, y, text) for (x, y), text in zip(places, sum(rows, ()), strict=True) if text]
     page += [(200, 634, "mm"), *typed("Prices are without tax.", y=600)]
@@ -287,7 +287,7 @@ def test_rows_of_cells_under_each_other_are_a_table():
     assert table.split("\n") == [
         "| Part | Bore | Price |",
         "| --- | --- | --- |",
-        "| Valve | 10 | 5.00 |",
+        "| Valve | NW 10 | 5.00 |",
         "| Flange |  | 12.75 |",
         "| Hinge, of | 7 mm | 3.20 |",
     ]

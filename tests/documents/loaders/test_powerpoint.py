@@ -44,10 +44,10 @@ def blocks(*slides) -> list[Block]:
 
 
 def test_a_slide_stands_under_its_title():
-    """With the slide's number."""
+    """With the slide's number; the lines of its body are a list, whose marks stand in its layout."""
     assert blocks(("Huts", [("Open", 0), ("In summer", 1)]), ("Ice", [("Long", 0)])) == [
-        Block("Open", path=("Huts",), place="slide=1"),
-        Block("In summer", path=("Huts",), place="slide=1"),
+        Block("- Open", "list", ("Huts",), "slide=1"),
+        Block("- In summer", "list", ("Huts",), "slide=1"),
         Block("Long", path=("Ice",), place="slide=2"),
     ]
 

@@ -82,8 +82,6 @@ class _Walk:
         """All that an element says, on one line."""
         return paragraph(" ".join(map(parts.bare, self._inside(element))))
 
-    # Lines
-
     def _inside(self, element: HtmlElement, whole: bool = False) -> list[Block]:
         """The blocks of an element's content, or of the `whole` element."""
         self._mark(element)
@@ -180,8 +178,6 @@ class _Walk:
     def _names(self) -> tuple[str, ...]:
         return tuple(name for _, name in self._path if name)
 
-    # What is more than a line
-
     def _handler(self, element: HtmlElement) -> Callable[[HtmlElement], None] | None:
         if (
             element.tag in ("ul", "ol")
@@ -193,10 +189,10 @@ class _Walk:
             return self._tags[element.tag]
         words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
-        if role == "tablist" and self._tabs:
-            return lambda _: None  # the panels are titled by the tabs
         if role == "tabpanel" and element.get("id") in self._tabs:
             return self._panel
+        if role == "tablist" and self._tabs:
+            return lambda _: None  # they title the panels
         if element.tag not in ("body", "html", "main") and not parts.BOXES.isdisjoint(words):
             return self._box
         if role in parts.FEET or id in parts.FEET or not parts.FEET.isdisjoint(words):
@@ -305,8 +301,6 @@ class _Walk:
                 self._count.add(words, bool(self._links))
                 yield words
 
-    # Lists
-
     def _list(self, element: HtmlElement) -> None:
         before = replace(self._count)
         items: list[list[Block]] = [self._loose(element.text)]
@@ -359,8 +353,6 @@ class _Walk:
             return
         for group in groups:
             self._put(*group.blocks(self._names()))
-
-    # Tables
 
     def _table(self, element: HtmlElement) -> None:
         before, headings, is_first = replace(self._count), self._headings, not self._out

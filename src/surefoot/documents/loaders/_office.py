@@ -107,6 +107,11 @@ def _slide(archive: ZipFile, name: str, content: bytes, notes: list[str]) -> byt
         return bytes(etree.tostring(root))
     for group in root.xpath(".//p:grpSp", **_IN):  # pandoc reads no groups
         shapes.extend(group.xpath("p:sp | p:graphicFrame", **_IN))
+    for line in root.xpath(".//p:sp[p:nvSpPr/p:nvPr/p:ph[not(@type) or @type='body']]/p:txBody/a:p[../a:p[2]]", **_IN):
+        if not line.xpath("a:pPr/a:buNone", **_IN):  # its bullet stands in the layout, which pandoc does not look at
+            if line.find(_A.pPr().tag) is None:
+                line.insert(0, _A.pPr())
+            line[0].append(_A.buChar(char="•"))
     related = _related(archive, name)
     for frame in root.xpath(".//p:graphicFrame[not(.//a:tbl)]", **_IN):  # pandoc says that it reads no drawing
         charts = [related[id] for id in frame.xpath(".//c:chart/@r:id", **_IN) if id in related]

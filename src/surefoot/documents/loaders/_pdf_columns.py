@@ -8,6 +8,7 @@ from dataclasses import replace
 from statistics import median
 
 from surefoot.documents.loaders._pdf_lines import Line
+from surefoot.text.blocks import table
 
 PROSE = 20
 """Letters of the median line from which a column holds prose, and not the cells of a table."""
@@ -136,3 +137,10 @@ def _with_cells(rows: Sequence[Row]) -> Iterator[Line]:
         held = replace(joined(row), cells=tuple(texts.get(n, "") for n in range(len(spans))))
     if held:
         yield held
+
+
+def tabular(rows: Sequence[Line]) -> str:
+    """Rows as a table, under the first one if that is in another font, or has fewer digits than any other."""
+    digits = [sum(map(str.isdigit, "".join(row.cells))) for row in rows]
+    headed = len(rows) > 1 and (rows[0].font != rows[1].font or digits[0] < min(digits[1:]))
+    return table([row.cells for row in rows[headed:]], rows[0].cells if headed else ())

@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 
 from surefoot.documents.loaders import Block
 from surefoot.documents.loaders._headings import OpenHeadings
-from surefoot.documents.loaders._pdf_columns import LEADERS, arranged, joined
+from surefoot.documents.loaders._pdf_columns import LEADERS, arranged, joined, tabular
 from surefoot.documents.loaders._pdf_lines import WIDE_GAP, Line
 from surefoot.documents.loaders._pdf_running import without_running
 from surefoot.text.blocks import code, definition, table
@@ -280,7 +280,7 @@ class Text:
                 continue
             group = groups[n]
             if group.kind == "table":
-                yield "table", _tabular(group.lines)
+                yield "table", tabular(group.lines)
                 n += 1
                 continue
             run = 1
@@ -387,13 +387,6 @@ class Text:
             typed += [""] * (before.y - line.y > 1.6 * usual)
             typed.append(" " * min(round((line.left - left) / width), 80) + line.text + "-" * line.hyphen)
         return "\n".join(typed)
-
-
-def _tabular(rows: Sequence[Line]) -> str:
-    """Rows as a table, under the first one if that is in another font, or alone has no number."""
-    numbers = [any(cell[:1].isdigit() for cell in row.cells) for row in rows]
-    headed = len(rows) > 1 and (rows[0].font != rows[1].font or (not numbers[0] and all(numbers[1:])))
-    return table([row.cells for row in rows[headed:]], rows[0].cells if headed else ())
 
 
 def _ended_early(line: Line, following: Line, end: float) -> bool:
