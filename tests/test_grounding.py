@@ -218,6 +218,13 @@ def refuse(question: str, draft: Answer | None, knowledge: bool = True, queries:
     return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], queries)
 
 
+def test_a_refusal_calls_no_word_missing_that_stands_there_in_another_form() -> None:
+    there = [(Strip("p", 0, 9, "It floods in March.", 1.0, kept=True), Passage("p", "It floods in March."))]
+    text = refusal("When is the flood of the Oslava?", Answer("", refused=True), 1, there, ()).text
+    assert "“Oslava”" in text
+    assert "flood" not in text
+
+
 def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     """Names whole, then other words; what stands in the evidence is not missing."""
     withheld = Answer("", refused=True, model="m", withheld="Not found.")

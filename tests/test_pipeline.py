@@ -171,6 +171,14 @@ def test_count_routing_rewrites_twice_and_then_searches(
     assert {*trace.rewritten} == {WORDED}
 
 
+def test_a_rewriter_is_not_asked_twice_about_the_same_passages() -> None:
+    """Nor the retriever for the same query: a rewriter that knows no other leaves it to the search."""
+    shelf, rewriter = Shelf(HALF, replace(HALF, id="too")), Queries(QUESTION)
+    parts = {"retriever": shelf, "searcher": Shelf(), "policy": Count(Known.thresholds)}
+    pipeline(rewriter=rewriter, **parts).run(QUESTION)
+    assert (shelf.asked, rewriter.asked) == ([QUESTION], [QUESTION])
+
+
 def test_count_routing_stops_rewriting_once_there_is_enough() -> None:
     """What a rewritten query finds joins what was there before."""
 

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from itertools import count
 from typing import Any, SupportsIndex
 
 from surefoot.components import OBJECTS
@@ -228,19 +227,18 @@ class Pipeline:
             run.set("read_as", whole)
 
     def _retrieve(self, run: Recorder) -> Decision:
-        """Retrieve, grade and decide; again with another query for as long as the policy asks for it."""
+        """Retrieve, grade and decide; again with another query while the policy asks for it and there is one."""
         query = run.standalone
         find = filtered(self.retriever.retrieve, run.filter, "the configured retriever")
-        for rewrites in count():
+        while True:
             new = run.step("retrieve", bounded, find, query, self.k, fallback=(), instead="nothing retrieved")
-            decision = self._weigh(new, rewrites, run)
-            if not decision.again:
-                break
+            decision = self._weigh(new, len(run.trace.earlier), run)
+            others = [one.question or one.query for one in self._rewrite(run)] if decision.again else []
+            query = next((one for one in others if one not in (run.standalone, *run.trace.queries)), "")
+            if not query:
+                return decision
             run.note(earlier=(*run.trace.earlier, decision))
-            queries = (one.question or one.query for one in self._rewrite(run))
-            query = next((q for q in queries if q not in run.trace.queries), run.standalone)
-            run.set("queries", tuple(dict.fromkeys((*run.trace.queries, query))))
-        return decision
+            run.set("queries", (*run.trace.queries, query))
 
     def _weigh(self, new: tuple[Passage, ...], rewrites: int, run: Recorder) -> Decision:
         """Grade all passages so far, and decide."""
@@ -279,12 +277,15 @@ class Pipeline:
         return run.step(step, self.refiner.refine, run.standalone, passages, fallback=(), instead="no strips")
 
     def _rewrite(self, run: Recorder) -> tuple[RewrittenQuery, ...]:
+        """Queries for what was found so far; a rewriter that has seen it is not asked twice."""
         seen, question = run.trace.passages + run.trace.external, run.standalone
+        if seen in run.rewrites:
+            return run.rewrites[seen]
         rewrite, instead = self.rewriter.rewrite, "asked as it is"
-        rewritten = run.step("rewrite", rewrite, question, seen, fallback=(question,), instead=instead)
-        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in rewritten)
+        made = run.step("rewrite", rewrite, question, seen, fallback=(question,), instead=instead)
+        queries = tuple(RewrittenQuery(one) if isinstance(one, str) else one for one in made)
         run.note(rewritten=run.trace.rewritten + tuple(one for one in queries if one.question or one.missing))
-        return queries
+        return run.rewrites.setdefault(seen, queries)
 
     def _search(self, run: Recorder) -> None:
         """Ask outside, query by query, until a passage is graded CORRECT.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, strategies as st
 
 from surefoot.evidence.ranking import RETRIEVAL_WEIGHT, best, order
-from surefoot.types import Grade, Passage
+from surefoot.types import Action, Grade, Passage
 
 SCORES = st.floats(-3, 3).map(lambda value: round(value, 1))
 FOUND = st.lists(st.tuples(SCORES, SCORES | st.none()), max_size=8)
@@ -52,6 +54,16 @@ def test_without_scores_or_without_logits_the_grades_alone_decide(values: list[f
     assert order(passages(*scores), [Grade(str(n), value) for n, value in enumerate(values)]) == alone
     if len(values) > 1:
         assert order(passages(None, *scores[1:]), graded(*values)) == alone
+
+
+def test_scores_of_the_corpus_and_of_a_search_are_not_compared() -> None:
+    """Each source's best is worth the same; and a reader sees what is cited first, what is INCORRECT last."""
+    near = passages(0.03, 0.02)
+    far = [Passage("far", "sold here", score=1.0, source="external")]
+    grades = [*graded(2.0, 1.0), Grade("far", -2.0, 0.1, label=Action.INCORRECT)]
+    assert order([*near, *far], grades) == [0, 1, 2]
+    texts = [replace(one, text=text) for one, text in zip(near, ("one", "two"), strict=True)]
+    assert [one.id for one, _ in best([*far, *texts], [grades[2], *grades[:2]], cited={"1"})] == ["1", "0", "far"]
 
 
 def test_the_best_retrieval_score_is_worth_its_weight_in_logits() -> None:

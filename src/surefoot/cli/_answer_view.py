@@ -204,7 +204,8 @@ def passages(
     """
     every = *trace.passages, *trace.external
     grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
-    found = best(every, grades, SHORT if shown is None else shown)
+    cited = {one.strip.passage_id for one in trace.answer.citations if one.strip} if trace.answer else set()
+    found = best(every, grades, SHORT if shown is None else shown, cited)
     if not found:
         return []
     labels = _labels(trace.answer, [passage.id for passage, _ in found])

@@ -129,9 +129,11 @@ class Builder:
 
     @cached_property
     def reader(self) -> Evaluator:
-        """The evaluator that points at the words that answer: the configured one if it can, else the shipped one."""
-        if returns_spans(self.evaluator):
-            return self.evaluator
+        """The evaluator that points at the words that answer: the configured one if it can, of a cascade the last that
+        can, else the shipped one."""
+        stages = self.evaluators if isinstance(self.evaluator, Cascade) else (self.evaluator,)
+        if pointing := next(filter(returns_spans, reversed(stages)), None):
+            return pointing
         shipped: Evaluator = self.built("evaluator", DEFAULTS["evaluator"])
         return shipped
 

@@ -12,7 +12,7 @@ from surefoot.evidence.markers import MARKER, normalised, numbers
 from surefoot.text.languages import FUNCTION_WORDS, language
 from surefoot.text.places import located
 from surefoot.text.refusals import refuses
-from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, words
+from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, stem, words
 from surefoot.types import NOT_THERE, Answer, Assertion, Citation, Passage, Support
 from surefoot.types.protocols import Knowledge
 
@@ -407,8 +407,9 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
 
 
 def _missing(question: str, text: str) -> list[str]:
-    there = set(words(text)) | STOP_WORDS | set(FUNCTION_WORDS.get(language(question), "").split())
-    whole = [name for name in names(question) if not there.issuperset(words(name))]
-    in_names = {word for name in names(question) for word in words(name)}
-    rest = [word for word in WORD.findall(question) if (in_names | there).isdisjoint(words(word))]
+    there = {stem(word) for word in words(text)} | set(map(stem, STOP_WORDS))
+    there.update(map(stem, FUNCTION_WORDS.get(language(question), "").split()))
+    whole = [name for name in names(question) if not there.issuperset(map(stem, words(name)))]
+    in_names = {stem(word) for name in names(question) for word in words(name)}
+    rest = [word for word in WORD.findall(question) if (in_names | there).isdisjoint(map(stem, words(word)))]
     return [f"“{item}”" for item in dict.fromkeys([*whole, *rest])]

@@ -6,7 +6,7 @@ passage and question share. Together they are right more often than either (`sur
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Literal
 
 from surefoot.text.words import words
@@ -25,18 +25,20 @@ nothing was learned: by retrieval 51 %, by grade 49 %, by both 58 %."""
 
 def order(passages: Sequence[Passage], grades: Sequence[Grade]) -> list[int]:
     """The places of the passages, the best first, by the grade's logit plus `RETRIEVAL_WEIGHT` times the share that the
-    retrieval score has of the best one's.
+    retrieval score has of the best one's, in the corpus and outside each.
 
     By the grade alone where it is no logit, which is one that comes without a probability, or where a passage was not
     found by a score. An ungraded passage comes last; of equals, the first stays first.
     """
-    scores = [passage.score for passage in passages]
-    best = max((score for score in scores if score is not None), default=0.0)
+    best = {one.source: 0.0 for one in passages}
+    for one in passages:
+        best[one.source] = max(best[one.source], one.score or 0.0)
     logits = all(grade.probability is not None for grade in grades if grade.score is not None)
-    both = logits and best > 0 and None not in scores
+    both = logits and all(best.values()) and all(one.score is not None for one in passages)
 
     def worth(n: int) -> float:
-        return (grades[n].score or 0.0) + (RETRIEVAL_WEIGHT * (scores[n] or 0.0) / best if both else 0.0)
+        share = (passages[n].score or 0.0) / best[passages[n].source] if both else 0.0
+        return (grades[n].score or 0.0) + RETRIEVAL_WEIGHT * share
 
     return sorted(range(len(passages)), key=lambda n: (1, 0.0) if grades[n].score is None else (0, -worth(n)))
 
@@ -50,10 +52,14 @@ def useful(
     return tuple(passages[n] for n in ranked if grades[n].label not in aside)
 
 
-def best(passages: Sequence[Passage], grades: Sequence[Grade], count: int = 3) -> tuple[tuple[Passage, Grade], ...]:
-    """The passages that a reader should see first, each with its grade, and none that repeats a better one."""
+def best(
+    passages: Sequence[Passage], grades: Sequence[Grade], count: int = 3, cited: Collection[str] = ()
+) -> tuple[tuple[Passage, Grade], ...]:
+    """The passages that a reader should see first, each with its grade, and none that repeats a better one: those of
+    the `cited` ids, then the others, what is graded INCORRECT last."""
     chosen: list[int] = []
-    for n in order(passages, grades):
+    ranked = sorted(order(passages, grades), key=lambda n: grades[n].label is Action.INCORRECT)
+    for n in sorted(ranked, key=lambda n: passages[n].id not in cited):
         if len(chosen) < count and not repeats(passages[n].text, (passages[m].text for m in chosen)):
             chosen.append(n)
     return tuple((passages[n], grades[n]) for n in chosen)

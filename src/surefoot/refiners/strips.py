@@ -130,8 +130,8 @@ class Strips:
 
 
 def by_sentences(text: str, sizes: StripSizes) -> list[Span]:
-    """Groups of `size` sentences of one or several paragraphs, a last single one with the group before it; each item of
-    a list, row of a table and block of code alone. A heading is no strip."""
+    """Groups of `size` sentences of one or several paragraphs; each item of a list, row of a table and block of code
+    alone. A heading is no strip."""
     spans: list[Span] = []
     for is_prose, same in groupby(parts(text), lambda part: part.kind in ("paragraph", "caption")):
         if is_prose:
@@ -147,8 +147,6 @@ def by_sentences(text: str, sizes: StripSizes) -> list[Span]:
 
 def _grouped(units: Sequence[Span], size: int) -> list[Span]:
     groups = [units[i : i + size] for i in range(0, len(units), size)]
-    if len(groups) > 1 and len(groups[-1]) == 1 < size:
-        groups[-2:] = [(*groups[-2], *groups[-1])]
     return [(group[0][0], group[-1][1]) for group in groups]
 
 

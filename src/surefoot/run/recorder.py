@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from surefoot.run import cancel, meter
 from surefoot.run.cost import NO_BUDGET, Budget, budgeted
-from surefoot.types import Event, Step, Trace
+from surefoot.types import Event, Passage, RewrittenQuery, Step, Trace
 from surefoot.types.errors import Cancelled, ComponentError
 from surefoot.types.metadata import NO_FILTER, Filter
 
@@ -33,6 +33,8 @@ class Recorder:
         self.trace = Trace(uuid.uuid4().hex[:12], question, config=config, created=created, filter=filter.as_json())
         """The trace so far."""
         self.filter = filter
+        self.rewrites: dict[tuple[Passage, ...], tuple[RewrittenQuery, ...]] = {}
+        """The queries that the rewriter gave, by the passages that it had seen."""
         self._listener = listener
 
     @property
