@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from surefoot.evidence.exact import number
-from surefoot.text.words import content_words, names, stem, words
+from surefoot.evidence.exact import DAYS, number
+from surefoot.text.words import content_words, fold, names, stem, words
 
 _ASKING = frozenset("which what who whose where when".split())
 _SUPERLATIVES = frozenset(
@@ -22,6 +22,14 @@ _COMPARES = _DIFFERENCE | frozenset(
 )
 _LIMITS = frozenset("maximum minimum max min limit limits".split())
 """Words of a text that states which one is the largest, or smallest, in its own way."""
+_TIMES = frozenset(
+    "after before until till during while once when whenever if as since upon then every daily weekly monthly yearly "
+    "annually always never now today tomorrow yesterday morning evening night noon midnight spring summer autumn fall "
+    "winter year years month months week weeks day days hour hours minute minutes century era decade may date time "
+    "soon immediately later ago early late first".split()
+)
+"""Words that tell when, beside numbers and the names of days and months."""
+WHEN = "it asks when, and what was found tells no time"
 
 COMPARE, COUNT, JOIN, CHOOSE, JUDGE = (
     f"it asks {what}, and I only quote; these places may hold the parts"
@@ -47,6 +55,8 @@ def beyond(question: str, quoted: str, task: str = "qa") -> str:
         return CHOOSE
     if task == "claim" or "true or false" in " ".join(asked):
         return JUDGE
+    if asked[:1] == ["when"] and not any(map(_tells_when, there.difference(asked))):
+        return WHEN
     behind = next((asked[n:] for n, word in enumerate(asked) if word in _ASKING), [])
     if most := _SUPERLATIVES.intersection(behind):
         return COMPARE if there.isdisjoint(most | _LIMITS) else ""
@@ -58,6 +68,11 @@ def beyond(question: str, quoted: str, task: str = "qa") -> str:
         return COUNT
     links = asked.count("of") + asked.count("for") + question.count("'s ") + question.count("’s ")
     return JOIN if links > 1 and any(there.isdisjoint(words(name)) for name in names(question)) else ""
+
+
+def _tells_when(word: str) -> bool:
+    """Of 600 sentences of SQuAD 2.0 and NQ that answer such a question, 9 have no such word; of others, a third."""
+    return word in _TIMES or number(word)[:1].isdigit() or fold(word) in DAYS
 
 
 def _offers(question: str) -> bool:

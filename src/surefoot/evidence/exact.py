@@ -16,7 +16,7 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|[./]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _LONG_NUMBER = 3
 """Digits from which a bare number is a year, a port or a code, and not a count."""
-_DAYS = frozenset(
+DAYS = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june july august september "
     "october november december montag dienstag mittwoch donnerstag freitag samstag sonntag lundi mardi mercredi jeudi "
     "vendredi samedi dimanche lunes martes miercoles jueves viernes sabado domingo".split()
@@ -44,7 +44,7 @@ def codes(text: str) -> tuple[str, ...]:
 
 def exact(text: str) -> tuple[str, ...]:
     """`codes`, and long numbers and the names of days and months: "TX-103", "2026", "Wednesday"."""
-    days = [match[0] for match in re.finditer(r"\w+", text) if fold(match[0]) in _DAYS]
+    days = [match[0] for match in re.finditer(r"\w+", text) if fold(match[0]) in DAYS]
     numbers = [token for token in _tokens(text) if _is_code(token) or re.search(rf"\d{{{_LONG_NUMBER}}}", token)]
     return tuple(dict.fromkeys(numbers + days))
 
