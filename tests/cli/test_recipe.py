@@ -224,7 +224,7 @@ def test_the_recipe_of_a_paper_runs(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", AGENTS)
 def test_the_recipe_of_an_agent_runs(name: str, here: Path, surefoot: Surefoot, prepared: Prepared) -> None:
-    """One irrelevant passage leads to the web, or only the want of a good one; a single page there that the model grades
+    """One irrelevant passage leads to the web, or only the want of a good one; a single page there that is graded
     CORRECT is enough to answer from."""
     asked = prepared(name, {})
     (here / "docs" / "dumplings.md").write_text("# Dumplings\n\nThe guide says: boil the dumplings under the bridge.\n")
@@ -238,6 +238,7 @@ def test_the_recipe_of_an_agent_runs(name: str, here: Path, surefoot: Surefoot, 
     assert {one.missing for one in trace.rewritten} == {"the builder"}
     assert [passage.url for passage in trace.external] == [WEB["url"]]
     assert trace.answer
-    assert not (trace.answer.refused or trace.answer.hedged)
+    assert not trace.answer.refused
+    assert not trace.answer.hedged
     assert trace.answer.citations[0].url
     assert "Tomas Aldwin" in trace.answer.text
