@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from command_line import drawn
 from surefoot.cli._answer_view import place
-from surefoot.cli._trace_view import retrieved, steps, whole
-from surefoot.types import Action, Answer, Citation, Conflict, Critique, Draft, Grade, Passage, Step, Strip, Trace
+from surefoot.cli._trace_view import Screen, retrieved, steps, whole
+from surefoot.types import (
+    Action,
+    Answer,
+    Citation,
+    Conflict,
+    Critique,
+    Draft,
+    Event,
+    Grade,
+    Passage,
+    Step,
+    Strip,
+    Trace,
+)
 
 
 def _of(passages: list[Passage], grades: list[Grade]) -> Trace:
@@ -25,6 +40,20 @@ def test_a_fallback_that_was_taken_shows_where_it_was_taken() -> None:
     step = Step("generate", 0.1, degraded="refused to answer", error="no model")
     text = drawn(whole(Trace("1", "Who?", answer=Answer("No.", refused=True), steps=(step, step))))
     assert (text.count("! no model"), text.count("! refused to answer")) == (1, 1)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_what_a_model_writes_is_shown_until_the_answer_takes_its_place(terminal: bool) -> None:
+    """In a terminal alone: a file gets the answer and nothing besides."""
+    console = Console(file=StringIO(), width=60, force_terminal=terminal)
+    screen = Screen(console)
+    for piece in ("It is of iron. [1]", " It is red. [1]"):
+        screen(Event("text", piece))
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    assert ("It is of iron. [1] It is red. [1]" in written) is terminal
+    screen.finish(Trace("1", "Who?", answer=Answer("So it is.")))
+    shown = console.file.getvalue().rpartition("\x1b[2K")[2]  # type: ignore[attr-defined]
+    assert ("So it is." in shown, "It is red." in shown) == (True, False)
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
     unsupported = (f"not supported by any source: “{cut(plain(sentence), QUOTED)}”" for sentence in unmarked)
     uncited = [note for content in unsupported for note in _note(content, "red")]
     after = passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown)
-    return Group(line("Answer", _text(answer)), *because, *worded, *ending, *withheld, *citations, *uncited, *after)
+    return Group(line("Answer", marked(answer)), *because, *worded, *ending, *withheld, *citations, *uncited, *after)
 
 
 def worded_by(trace: Trace) -> str:
@@ -109,7 +109,8 @@ def _note(content: str, style: str) -> list[RenderableType]:
     return [_indented(Text(plain(content), style=style))] if content else []
 
 
-def _text(answer: Answer) -> RenderableType:
+def marked(answer: Answer) -> RenderableType:
+    """Its text, in red what no source carries."""
     if answer.refused:
         return Text(plain(answer.text), style="yellow")
     wanting = "|".join(map(re.escape, (*answer.uncited, NOT_THERE)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -127,10 +127,13 @@ def counting(name: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def pulling() -> Iterator[None]:
     """Show each model file that is fetched inside: its name, a bar, and a line when it is there."""
-    with bar(DownloadColumn()) as progress:
+    with ExitStack() as shown:
+        progress: Progress | None = None  # drawn only from the first file: it would wipe out what others draw
         tasks: dict[str, int] = {}
 
         def report(name: str, done: int, total: int) -> None:
+            nonlocal progress
+            progress = progress or shown.enter_context(bar(DownloadColumn()))
             if name not in tasks:
                 err.print(f"Fetching {name} ({total / 1e6:.0f} MB), once; after that nothing goes out.")
                 tasks[name] = progress.add_task(name, total=total)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 from platformdirs import user_state_path
 from rich.console import Console, Group, RenderableType
+from rich.live import Live
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -22,6 +23,7 @@ from surefoot.cli._answer_view import (
     chance,
     factors,
     line,
+    marked,
     number,
     place,
     troubles,
@@ -41,7 +43,8 @@ _STYLE = {"corpus": "", "external": "italic"}
 
 @dataclass
 class Screen:
-    """A listener that draws each section of a running question as soon as it is complete."""
+    """A listener that draws each section of a running question as soon as it is complete, and while a model writes, its
+    checked sentences, which go again before the answer comes."""
 
     console: Console
     shown: int = 3
@@ -49,6 +52,8 @@ class Screen:
     passages: int | None = None
     """So many are shown whole; None: three in short."""
     _trace: Trace = field(default_factory=lambda: Trace("", ""), init=False)
+    _text: str = field(default="", init=False)
+    _writing: Live | None = field(default=None, init=False)
 
     def __call__(self, event: Event) -> None:
         """Take in one event of the run."""
@@ -56,13 +61,29 @@ class Screen:
             self._trace = event.value
         elif event.name == "step":
             self._trace = replace(self._trace, steps=(*self._trace.steps, event.value))
-        elif event.name not in ("step_begins", "text", "ended"):  # a draft is not checked yet
+        elif event.name == "text":
+            self._write(event.value)
+        elif event.name not in ("step_begins", "ended"):
             self._trace = replace(self._trace, **{event.name: event.value})
             for part in self._complete(event.name):
                 self.console.print(part)
 
+    def _write(self, piece: str) -> None:
+        self._text += piece
+        if self._writing is None:
+            self._writing = Live(console=self.console, transient=True, auto_refresh=False)
+            self._writing.start()
+        self._writing.update(line("Answer", marked(Answer(self._text))), refresh=True)
+
+    def close(self) -> None:
+        """Take away what a model has written so far."""
+        if self._writing:
+            self._writing.stop()
+        self._writing, self._text = None, ""
+
     def finish(self, trace: Trace) -> None:
         """Draw the answer and what it cost."""
+        self.close()
         self.console.print(answered(trace, self.opens, self.passages))
         if self._lacks_searcher() and _first_hint("searcher"):
             self.console.print(Text(plain(NEEDED), style="dim"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -55,7 +56,7 @@ def ask(
     # Of a longer text no more is read than shows that it is too long.
     text = sys.stdin.read(LONGEST_QUESTION * 2) if question[0] == "-" else question[0]
     screen = Screen(out, opens=opening(builder.opened), passages=passages)
-    with pulling():
+    with pulling(), closing(screen):
         done = pipeline.run(text, None if json or quiet else screen, filter=chosen)
         if not (json or quiet):
             screen.finish(done)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib import import_module
 from io import TextIOWrapper
 
 from rich.text import Text
 
 from surefoot.cli._answer_view import opening
-from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
+from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, ModelName, Settings, configured
 from surefoot.cli._console import err, out, plain, pulling
 from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
@@ -31,6 +31,7 @@ def chat(
     collection: CollectionName = None,
     config: ConfigFile = None,
     settings: Settings = None,
+    model: ModelName = None,
     passages: Whole = None,
 ) -> None:
     """Ask one question after the other; one that goes on from the last is completed.
@@ -38,7 +39,7 @@ def chat(
     Of standard input each line is a question. Lines that begin with / are commands: /help lists them. Ctrl-C stops an
     answer.
     """
-    builder = Builder(configured(config, settings, index, collection))
+    builder = Builder(configured(config, settings, index, collection, model))
     with pulling():
         pipeline = builder.pipeline()
     last: Trace | None = None
@@ -56,7 +57,7 @@ def chat(
                 err.say("surefoot: ask something, then name a file, as in: /trace answer.json")
             elif typed.strip():
                 screen = Screen(out, opens=opening(builder.opened), passages=passages)
-                with pulling():
+                with pulling(), closing(screen):
                     last = _answered(pipeline, screen, typed.strip(), last)
         except QuestionError as error:
             err.say(f"surefoot: {error}")
