@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Literal
 
 from surefoot.evidence.exact import made_up
@@ -27,9 +28,8 @@ CARRIED = 0.4
 people call faithful 96 % then stand, and of 310 that people marked 68 % do not."""
 
 _LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{MARKER.pattern})+)")
-_OPENING = re.compile(r"[\"“«]|(?<!\w)['‘]")
-_DOUBLE, _SINGLE = re.compile(r"([^\"”»]{3,}?)[\"”»]"), re.compile(r"(.{3,}?)['’](?!\w)")
-"""The rest of a quotation: the first is closed by any double mark, the second by a single one on the same line."""
+_QUOTATION = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]|(?<!\w)['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){3,})['’](?!\w)")
+"""Text between double marks of any kind, or between single ones on a line; no mark within it is read twice."""
 
 _LINK = re.compile(
     r"""
@@ -61,11 +61,11 @@ SHORT = 5
 HALF = 0.5
 """The share of a clause's new words that its source must hold, or the clause is somebody else's."""
 
-_VERDICT = re.compile(
-    r"\W*(?:(?:yes|no)\b(?!\s+(?:information|mention|answer|source))"
-    r"|(?:(?:(?:this|the|that)\s+(?:claim|statement)|it)\s+is\s+(?:not\s+)?)?(?:true|false)\b)",
-    re.IGNORECASE,
-)
+_VERDICTS = frozenset("yes no true false".split())
+_LEADS = frozenset("this that the claim statement it is not".split())
+"""Words before a verdict: "The statement is false"."""
+_NOTHING = frozenset("information mention answer source".split())
+"""Words that make of a "no" another one: "No source says so"."""
 
 
 def grounded(
@@ -163,8 +163,13 @@ def _says_more(question: str, sentence: str) -> bool:
 
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
     """True if it says yes, no, true or false, and, where it names sources, nothing besides."""
-    verdict = _VERDICT.match(text)
-    return verdict is not None and not (cited and _new_words(question, MARKER.sub("", text[verdict.end() :])))
+    more = _new_words(question, MARKER.sub("", text)) - _VERDICTS - _LEADS
+    return _begins_with_verdict(text) and not (cited and more)
+
+
+def _begins_with_verdict(text: str) -> bool:
+    first = [*dropwhile(_LEADS.__contains__, words(text)), ""]
+    return first[0] in _VERDICTS and first[1] not in _NOTHING
 
 
 def _withheld(draft: Answer, whole: Answer) -> Answer:
@@ -181,7 +186,8 @@ def _claims(text: str) -> list[tuple[int, int]]:
     a yes or no to the one behind it, which gives the reason."""
     found: list[tuple[int, int]] = []
     for start, end in sentences(text):
-        bare = found and _VERDICT.match(text[slice(*found[-1])]) and len(words(text[slice(*found[-1])])) <= SHORT
+        before = text[slice(*found[-1])] if found else ""
+        bare = _begins_with_verdict(before) and len(words(before)) <= SHORT
         if found and (bare or not words(MARKER.sub("", text[start:end]))):
             found[-1] = found[-1][0], end
         else:
@@ -335,24 +341,9 @@ def _new_words(question: str, sentence: str) -> set[str]:
 def _absent(question: str, sentence: str, source: str) -> list[str]:
     """Quotations that the source does not hold; names and numbers that neither it nor the question holds."""
     flat = f" {' '.join(words(source))} "
-    quotations = [quote for quote in _quotations(sentence) if f" {' '.join(words(quote))} " not in flat]
+    every = (double or single for double, single in _QUOTATION.findall(sentence))
+    quotations = [quote for quote in every if f" {' '.join(words(quote))} " not in flat]
     return [*quotations, *made_up(sentence, f"{source} {question}")]
-
-
-def _quotations(sentence: str) -> Iterator[str]:
-    """The text in quotation marks, each once, in order; in one pass, however many of them nobody closes."""
-    at, unclosed = 0, {_DOUBLE: 0, _SINGLE: 0}
-    while opening := _OPENING.search(sentence, at):
-        at, rest = opening.end(), _DOUBLE if opening[0] in '"“«' else _SINGLE
-        if at <= unclosed[rest]:
-            continue
-        if quotation := rest.match(sentence, at):
-            yield quotation[1]
-            at = quotation.end()
-        elif rest is _SINGLE:
-            unclosed[rest] = line if (line := sentence.find("\n", at)) >= 0 else len(sentence)
-        elif not re.search('["”»]', sentence[at : at + 3]):  # a mark so near closes nothing, and may open the next
-            unclosed[rest] = len(sentence)
 
 
 def _unsaid(question: str, sentence: str, source: str) -> list[str]:

@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-from surefoot.text.words import STOP_WORDS, WORD, content_words, fold, names, words
+from surefoot.text.words import STOP_WORDS, WORD, content_words, fold, inner_names, words
 
 _TOKEN = re.compile(r"(?<![\w.])(?=[\w./-]*\d)\w+(?:[-./]\w+)*")
-_QUANTITY = re.compile(r"\d+[^\W\d_]{1,3}")
-"""A number with its unit or ordinal, such as 10MB and 3rd, which is no identifier."""
 _PIECE = re.compile(r"[^\W\d_]+|\d+|[./]")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _LONG_NUMBER = 3
@@ -24,17 +22,17 @@ DAYS = frozenset(
 """Folded; "May" is a verb, too."""
 _VALUES = {word: str(n) for n, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 _VALUES |= {"eleven": "11", "twelve": "12", "twenty": "20", "thirty": "30", "hundred": "100"}
-_UNIT = r"(?:[^\W\d_]{1,3}|[$€£¥%])"
+UNIT = 3
+"""Most letters of a unit."""
+_UNIT = rf"(?:[^\W\d_]{{1,{UNIT}}}|[$€£¥%])"
 _MEASURE = re.compile(
     rf"(?:(?<!\w)(?P<before>[A-Z]{{3}}|[$€£¥])\s?)?(?<![\w.,])(?P<number>\d+(?:[.,]\d+)*)(?:\s?(?P<behind>{_UNIT})(?!\w))?"
 )
-_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th|s)\Z")
+_ORDINALS = ("st", "nd", "rd", "th", "s")
 _LABELS = re.compile(
     r"\b(?:step|passage|source|document|option|point)s?\s*#?\d+(?:\s*(?:,|and|&)\s*\d+)*", re.IGNORECASE
 )
 """Numbers that count parts of an answer, or its sources."""
-_OPENING = re.compile(r"(?:^|[.!?:;\"“(*\n-])\W{0,4}+\w[\w'’]*+(?!\s{1,2}[A-Z0-9])")
-"""The first word of a sentence, where no other capital follows it: that alone makes it no name."""
 
 
 def codes(text: str) -> tuple[str, ...]:
@@ -70,8 +68,7 @@ def made_up(sentence: str, there: str) -> tuple[str, ...]:
     mine, its = _measures(text), _measures(there)
     units = {unit for unit, _ in its}
     mismatched = [f"{unit} {number}" for unit, number in mine - its if unit in units and number in known]
-    uncapitalised = _OPENING.sub(lambda first: first[0].lower(), text)
-    unknown = [name for name in names(uncapitalised) if not known.issuperset(content_words(name))]
+    unknown = [name for name in inner_names(text) if not known.issuperset(content_words(name))]
     return tuple(dict.fromkeys([*numbers, *sorted(mismatched), *(name for name in unknown if name[0].isalpha())]))
 
 
@@ -90,14 +87,17 @@ def _tokens(text: str) -> list[str]:
 
 
 def _is_code(token: str) -> bool:
+    """True for letters and digits together, but for a number with its unit or ordinal, such as 10MB and 3rd."""
     if any(map(str.isalpha, token)):
-        return not _QUANTITY.fullmatch(token)
+        unit = token.lstrip("0123456789")
+        return not (unit != token and unit.isalpha() and len(unit) <= UNIT)
     return "." in token and len(re.findall(r"\d+", token)) > 2
 
 
 def number(word: str) -> str:
     """The number that a word gives, or the word itself: "five" and "5th" are 5."""
-    return _VALUES.get(word) or _ORDINAL.sub("", word)
+    digits = next((word.removesuffix(end) for end in _ORDINALS if word.endswith(end)), "")
+    return _VALUES.get(word) or (digits if digits.isdecimal() else word)
 
 
 @lru_cache(maxsize=1024)

@@ -27,6 +27,7 @@ _NAME = rf"(?:[{_UPPER}][\w.'’-]*|\d[\w.,/-]*\w|\d)"
 _NAME_RUN = re.compile(
     rf"(?<!\w)(?<!\w\.){_NAME}(?:\s+(?:(?:of|the|de|da|del|van|von|der|la|le|and|&)\s+){{0,2}}{_NAME})*"
 )
+_OPENING = re.compile(r"(?:^|[.!?:;\"“(*\n-])\W{0,4}+\w[\w'’]*+(?!\s{1,2}[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"""
       (?: \b(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|Lt|Col|Gen|Capt|Rev|Hon|Vol|vs|cf|ca|c|b|d|fl|e\.g|i\.e|approx|Inc|Ltd|Co|Corp
@@ -97,6 +98,12 @@ def _names(sentence: str) -> Iterator[str]:
         run = _POSSESSIVE.sub("", run)
         if run and (fold(run) not in STOP_WORDS or (len(run) > 1 and run.isupper())):
             yield run
+
+
+def inner_names(text: str) -> list[str]:
+    """Names and numbers of a text, without the first word of a sentence, a quotation or a line where no other capital
+    follows it: that alone makes it no name."""
+    return names(_OPENING.sub(lambda first: first[0].lower(), text))
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
