@@ -22,8 +22,7 @@ Span = tuple[int, int]
 
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _ITEM = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
-_RULE = re.compile(r"\|(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?)?\Z")  # of a line without white space around it
-_HEADING = re.compile(r"#{1,6}(?:\s|\Z)")
+_HEADINGS = frozenset("#" * level for level in range(1, 7))
 _TERM = ": "
 _FRAGMENT = "/?:@!$&'()*+,;=-._~%"
 """Characters that the end of an address may hold as they are."""
@@ -115,7 +114,7 @@ def _parts(text: str) -> Iterator[Part]:
         elif _ITEM.match(line):
             n, part = _list(text, lines, n)
             yield part
-        elif _HEADING.match(line):
+        elif line.startswith("#") and line.split()[0] in _HEADINGS:
             n += 1
             yield Part("caption", *_trimmed(text, start, end), ())
         else:
@@ -144,7 +143,8 @@ def _table(text: str, lines: list[Span], n: int) -> tuple[int, Part]:
 
 
 def _is_rule(text: str, row: Span) -> bool:
-    return _RULE.match(text[slice(*row)].strip()) is not None
+    cells = text[slice(*row)].strip().strip("|").split("|")
+    return all(set(cell.strip()) <= set(":-") and "--" in cell for cell in cells)
 
 
 def _list(text: str, lines: list[Span], n: int) -> tuple[int, Part]:

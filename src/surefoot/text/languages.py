@@ -33,8 +33,6 @@ OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
 """Parts of names too; they count only before a word in lower case: "Universidade de São Paulo" is in no language."""
 _KNOWN = {language: frozenset(known.split()) for language, known in FUNCTION_WORDS.items()}
-# Only from the start of a word, or a long one would be read from each of its letters.
-_ADDRESS = re.compile(r"(?<!\S)\S*(?:://|[\w-]\.[\w-]+[./])\S*")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]+")
 FEWEST = 6
 """From so many words, one small word beside a letter that English lacks tells the language; else it takes two."""
@@ -61,12 +59,18 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
 
 def _small(sentence: str) -> list[str]:
     """The folded words, without those that may be parts of names."""
-    found = [match.group() for match in WORD.finditer(_ADDRESS.sub(" ", sentence)) if len(match.group()) > 1]
+    prose = " ".join(word for word in sentence.split() if not _is_address(word))
+    found = [word for word in WORD.findall(prose) if len(word) > 1]
     return [
         folded
         for word, after in zip_longest(found, found[1:], fillvalue="")
         if (folded := fold(word)) not in _PARTICLES or after[:1].islower()
     ]
+
+
+def _is_address(word: str) -> bool:
+    """True for addresses and paths: with a scheme, with two dots, or with a slash behind one."""
+    return "://" in word or word.strip(".").count(".") > 1 or "/" in word.partition(".")[2]
 
 
 def _script(sentence: str) -> str:

@@ -21,7 +21,7 @@ _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|(?<![\d.])\d+\.\d+(?!\.?\d)
 _LETTERS = r"\w[\w\u0300-\u036f]*"  # with combining marks, as macOS and PDFs write "é"
 WORD = re.compile(rf"{_NUMBER}|{_LETTERS}(?:['’]{_LETTERS})*")
 """A word; "2,214" and "3.5" are one each, or 214 and 3 would be found in them."""
-_POSSESSIVE = re.compile(r"['’]s?$", re.IGNORECASE)
+_POSSESSIVES = ("'s", "’s", "'", "’")
 _UPPER = "".join(filter(str.isupper, map(chr, range(0x530))))  # Latin, Greek and Cyrillic capitals
 _NAME = rf"(?:[{_UPPER}][\w.'’-]*|\d[\w.,/-]*\w|\d)"
 _NAME_RUN = re.compile(
@@ -52,7 +52,12 @@ def fold(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """All words, folded, without possessive endings, in order."""
-    return [_POSSESSIVE.sub("", fold(match.group())).replace(",", "") for match in WORD.finditer(text)]
+    return [_without_possessive(fold(word)).replace(",", "") for word in WORD.findall(text)]
+
+
+def _without_possessive(word: str) -> str:
+    end = "" if word.isalnum() else next((end for end in _POSSESSIVES if word.lower().endswith(end)), "")
+    return word[: len(word) - len(end)]
 
 
 def content_words(text: str) -> list[str]:
@@ -95,7 +100,7 @@ def _names(sentence: str) -> Iterator[str]:
         first, *rest = run.split(maxsplit=1)
         if opening and match.start() == opening.start() and fold(first) in STOP_WORDS | _OPENERS:
             run = re.sub(r"^(?:(?:of|the|de|and|&)\s+)+", "", "".join(rest))
-        run = _POSSESSIVE.sub("", run)
+        run = _without_possessive(run)
         if run and (fold(run) not in STOP_WORDS or (len(run) > 1 and run.isupper())):
             yield run
 
