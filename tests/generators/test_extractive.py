@@ -84,6 +84,12 @@ def test_a_list_a_table_and_code_are_shown_whole_with_what_leads_to_them(text: s
     assert answered(f"It is old.\n\n{text}", word) == f"{block}\n\n{GAP}\n\nIt is old."
 
 
+def test_a_sentence_over_several_lines_is_marked_whole() -> None:
+    """Text that was wrapped by hand is shown on one line."""
+    text = "It is old. Aldwin built\nit with his\nsons. It is long."
+    assert answered(text, "Aldwin") == "It is old. **Aldwin built it with his sons.** It is long. [1]"
+
+
 ROWS = "| Pump | Bar |\n| --- | --- |\n| TX-146 | 9 |\n| TX-103 | 4.5 |"
 
 

@@ -255,10 +255,9 @@ def _readable(text: str, span: Span, unit: Span = (0, 0)) -> str:
         if part.start < span[1] and span[0] < part.end:
             start, end = max(part.start, span[0]), min(part.end, span[1])
             marked = len(part.units) > 1 and part.kind != "code" and start <= unit[0] < unit[1] <= end
-            piece = (
-                text[start : unit[0]] + _bold(text[slice(*unit)]) + text[unit[1] : end] if marked else text[start:end]
-            )
-            pieces.append(_plain(piece) if part.kind == "paragraph" else piece)
+            flowing = _plain if part.kind == "paragraph" else str
+            bold = _bold(flowing(text[slice(*unit)])) if marked else ""
+            pieces.append(flowing(text[start : unit[0]] + bold + text[unit[1] : end] if marked else text[start:end]))
     return "\n\n".join(pieces) or text[slice(*span)].strip()
 
 
