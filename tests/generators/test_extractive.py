@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from surefoot.evidence.beyond import CHOOSE, COMPARE, COUNT, JOIN, JUDGE, beyond
+from surefoot.evidence.beyond import CHOOSE, COMPARE, COUNT, JOIN, JUDGE, WHEN, beyond
 from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import DIFFERS, GAP, Extractive, layout
 from surefoot.refiners.strips import CUTS, StripSizes
@@ -128,6 +128,9 @@ def test_another_document_that_answers_otherwise_follows_the_newer_one() -> None
         ("Who is the manager of the owner of the Hohrin Hut?", "Hohrin Hut: owned by Kamber, whose manager …", ""),
         ("Which metal rusts?\nA: iron\nB: gold", "Iron rusts.", CHOOSE),
         ("True or false: iron rusts.", "Iron rusts.", JUDGE),
+        ("When is the summer outing?", "The summer outing goes to the islands.", WHEN),
+        ("When is the summer outing?", "The outing is in May.", ""),
+        ("When is the summer outing?", "The outing begins after lunch.", ""),
         ("Who built it?", "Aldwin.", ""),
     ],
 )
