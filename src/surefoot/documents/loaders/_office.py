@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import datetime
 from io import BytesIO
 from posixpath import join, normpath, split
 from typing import Any, BinaryIO
@@ -81,12 +83,13 @@ def _without_hidden_runs(content: bytes, hiding: set[str]) -> bytes:
 
 def _running(archive: ZipFile, hiding: set[str]) -> list[str]:
     """The text of each header and footer that the document puts on its pages, once."""
-    related, found = _related(archive, _DOCUMENT), []
-    for id in _parsed(archive.read(_DOCUMENT)).xpath("//w:headerReference/@r:id|//w:footerReference/@r:id", **_IN):
+    related, found = _related(archive, _DOCUMENT), list[str]()
+    document = _parsed(archive.read(_DOCUMENT)) if related else None
+    for id in () if document is None else document.xpath("//w:headerReference/@r:id|//w:footerReference/@r:id", **_IN):
         root = _parsed(_without_hidden_runs(archive.read(related[id]), hiding)) if id in related else ()
         lines = ("".join(node.text or " " for node in line.iter(_TEXT, _TAB)) for line in root)
         found.append(" ".join(" ".join(lines).split()))
-    return list(dict.fromkeys(filter(None, found)))
+    return [text for text in dict.fromkeys(found) if any(map(str.isalpha, text))]  # a page's number alone says nothing
 
 
 def _related(archive: ZipFile, part: str) -> dict[str, str]:
@@ -156,8 +159,14 @@ def _points(series: Any, where: str) -> dict[str, str]:
     """The values of a series as they are shown, by index."""
     form = "".join(series.xpath(f"({where})//c:formatCode/text()", **_IN))
     points = {point.get("idx"): point.findtext("{*}v", "") for point in series.xpath(f"({where})//c:pt", **_IN)}
-    if "%" in form:
-        return {index: f"{float(value) * 100:.10g}%" for index, value in points.items()}
-    if form != "General" and is_date_format(form):
-        return {index: str(from_excel(float(value)).date()) for index, value in points.items()}
-    return points
+    return {index: _value(text, form) for index, text in points.items()}
+
+
+def _value(text: str, form: str) -> str:
+    """A number as its format shows it, as far as that is of percentages or dates."""
+    with suppress(ValueError, OverflowError):
+        if "%" in form:
+            return f"{float(text) * 100:.10g}%"
+        if form != "General" and is_date_format(form) and isinstance(date := from_excel(float(text)), datetime):
+            return str(date.date())
+    return text
