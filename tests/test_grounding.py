@@ -218,11 +218,22 @@ def refuse(question: str, draft: Answer | None, knowledge: bool = True, queries:
     return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], queries)
 
 
-def test_a_refusal_calls_no_word_missing_that_stands_there_in_another_form() -> None:
-    there = [(Strip("p", 0, 9, "It floods in March.", 1.0, kept=True), Passage("p", "It floods in March."))]
-    text = refusal("When is the flood of the Oslava?", Answer("", refused=True), 1, there, ()).text
-    assert "“Oslava”" in text
-    assert "flood" not in text
+@pytest.mark.parametrize(
+    ("question", "evidence", "missing"),
+    [
+        ("When is the flood of the Oslava?", "It floods in March.", "“Oslava”"),
+        ("Which universities teach sailing?", "The university was founded in May.", "“teach”, “sailing”"),
+        ("Which Flüsse fluten Bern?", "Der Fluss flutet im März.", "“Bern”"),
+        ("Is the limit 20190?", "The limit was 2019.", "“20190”"),
+    ],
+)
+def test_a_refusal_calls_no_word_missing_that_stands_there_in_another_form(
+    question: str, evidence: str, missing: str
+) -> None:
+    """A number has no other form."""
+    there = [(Strip("p", 0, len(evidence), evidence, 1.0, kept=True), Passage("p", evidence))]
+    text = refusal(question, Answer("", refused=True), 1, there, ()).text
+    assert f"does not mention {missing}. Looked at" in text
 
 
 def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
@@ -230,8 +241,8 @@ def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     withheld = Answer("", refused=True, model="m", withheld="Not found.")
     answer = refuse("Who painted the Ruvel Bridge for Anna Tresk?", withheld, queries=("Ruvel Bridge", "Tresk"))
     assert answer == Answer(
-        "I cannot answer this from the evidence. What was found does not hold the answer; nothing there mentions "
-        "“Anna Tresk”, “painted”. Looked at: 10 passages graded; searched for "
+        "I cannot answer this from the evidence. What was found does not hold the answer; the evidence that was kept "
+        "does not mention “Anna Tresk”, “painted”. Looked at: 10 passages graded; searched for "
         "“Ruvel Bridge”, “Tresk”.",
         refused=True,
         model="m",

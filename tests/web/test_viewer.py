@@ -134,10 +134,14 @@ def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, c
         assert (score["reason"] or score["unscored_because"]) in text
     assert "✓ found in" in text
     assert tab.locator("article.passage").count() == len(trace["passages"]) + len(trace["external"])
-    graded = zip(trace["passages"], trace["grades"], strict=False)
+    cited = {one["strip"]["passage_id"] for one in trace["answer"]["citations"] if one["strip"]}
+    every = zip((*trace["passages"], *trace["external"]), trace["grades"], strict=True)
+    graded = sorted(
+        every, key=lambda one: (one[0]["id"] not in cited, one[1]["label"] == "incorrect", -one[1]["score"])
+    )
     spans = [passage["text"][slice(*grade["span"])] for passage, grade in graded if grade["span"]]
     assert tab.locator(".passage mark").all_inner_texts() == spans
-    shown = [passage["id"] for passage in (*trace["passages"], *trace["external"])]
+    shown = [passage["id"] for passage, _ in graded]
     kept = sorted((strip for strip in trace["strips"] if strip["kept"]), key=lambda one: shown.index(one["passage_id"]))
     kept_texts = [strip["text"] for strip in kept]
     assert "".join(tab.locator(".passage .kept").all_inner_texts()) == "".join(kept_texts)

@@ -376,7 +376,7 @@ def refusal(
         text = f"No passage mentions {' or '.join(f'“{one}”' for one in missing)}."
     else:
         lacks = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
-        lacking = "nothing there mentions" if knowledge else "nothing sound on"
+        lacking = "the evidence that was kept does not mention" if knowledge else "nothing sound on"
         about = f"; {lacking} {', '.join(lacks)}" if lacks else ""
         text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}."
     where = f"{graded} passages graded"
@@ -398,9 +398,15 @@ def _why(draft: Answer | None, knowledge: Knowledge) -> str:
 
 
 def _missing(question: str, text: str) -> list[str]:
-    there = {stem(word) for word in words(text)} | set(map(stem, STOP_WORDS))
-    there.update(map(stem, FUNCTION_WORDS.get(language(question), "").split()))
-    whole = [name for name in names(question) if not there.issuperset(map(stem, words(name)))]
-    in_names = {stem(word) for name in names(question) for word in words(name)}
-    rest = [word for word in WORD.findall(question) if (in_names | there).isdisjoint(map(stem, words(word)))]
+    small = STOP_WORDS.union(FUNCTION_WORDS.get(language(question), "").split())
+
+    def mentioned(word: str) -> bool:
+        root = stem(word)
+        begins = word if any(map(str.isdigit, word)) else root[: max(4, len(root) - 1)]
+        return word in small or any(other.startswith(begins) for other in there)
+
+    there = set(words(text))
+    whole = [name for name in names(question) if not all(map(mentioned, words(name)))]
+    in_names = {word for name in names(question) for word in words(name)}
+    rest = [word for word in WORD.findall(question) if not any(w in in_names or mentioned(w) for w in words(word))]
     return [f"“{item}”" for item in dict.fromkeys([*whole, *rest])]

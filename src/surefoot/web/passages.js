@@ -2,7 +2,7 @@
 
 import { address, facts, h, isolated } from "./dom.js";
 import { positions, rendered, unsigned, writer } from "./blocks.js";
-import { counted, cut, isNumber, many, scored } from "./words.js";
+import { counted, cut, isNumber, many, ranked, scored } from "./words.js";
 
 const SHOWN = 6;
 const SNIPPET = 300;
@@ -19,12 +19,10 @@ export function titled({ title, id }) {
   return [h("span", { class: "name", dir: "auto" }, cut(last, 160)), before.length ? h("span", { class: "under", dir: "auto" }, cut(before.join(" › "), 200)) : null];
 }
 
-// All that was found, the best grade first. `actions` are what the page can do with a passage; a file can do nothing.
+// All that was found, in the order of trust. `actions` are what the page can do with a passage; a file can do nothing.
 export function passagesOf(trace, actions) {
-  const every = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n], rank: n + 1 }));
-  const ranked = every.toSorted((a, b) => (b.grade?.score ?? -Infinity) - (a.grade?.score ?? -Infinity));
   const strips = Map.groupBy(trace.strips, (strip) => strip.passage_id);
-  const rows = ranked.map((one) => () => row(one, strips.get(one.passage.id) ?? [], trace, actions));
+  const rows = ranked(trace).map((one) => () => row(one, strips.get(one.passage.id) ?? [], trace, actions));
   const list = h("ol", { class: "passages" }, rows.slice(0, SHOWN).map((make) => make()));
   if (rows.length > SHOWN) {
     const rest = h("button", { type: "button", class: "quiet rest", click: () => {

@@ -150,7 +150,7 @@ function passagesPart(trace) {
     `Passages: ${trace.passages.length} retrieved${trace.external.length ? `, ${trace.external.length} from outside` : ""}; ${keptCount} of ${many(trace.strips.length, "strip")} kept`,
     2,
     key,
-    h("div", { class: "cards" }, every.map((passage, n) => passageCard(passage, trace.grades[n], trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
+    h("div", { class: "cards" }, ranked(trace).map(({ passage, grade }) => passageCard(passage, grade, trace.strips.filter((strip) => strip.passage_id === passage.id), 3))),
     trace.strips.length ? more(`As a table: ${many(trace.strips.length, "strip")}`, stripsTable(trace.strips)) : null,
   );
 }

@@ -83,6 +83,7 @@ export class Turn {
     if (["passages", "grades", "decision", "external"].includes(name)) this.drawScale();
     if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
     if (["queries", "external", "step", "conflicts"].includes(name)) this.drawSearches();
+    if (name === "answer" && !this.found.querySelector("details[open]")) this.drawPassages();
     if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} retrieved, now grading.`);
     if (name === "decision" && trace.decision) this.tell(`Decision: ${trace.decision.action}. ${MEANS[trace.decision.action] ?? ""}`);
     if (name === "queries" && trace.queries.length) this.tell(`Searching outside for ${trace.queries.at(-1)}.`);

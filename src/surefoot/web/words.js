@@ -31,6 +31,14 @@ export const decoded = (text) => {
   }
 };
 
+// All that was found: what the answer cites, the rest by its score, what is graded incorrect last.
+export function ranked(trace) {
+  const cited = new Set((trace.answer?.citations ?? []).map((one) => one.strip?.passage_id));
+  const trust = ({ passage, grade }) => (cited.has(passage.id) ? 2 : grade?.label === "incorrect" ? 0 : 1);
+  const every = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n], rank: n + 1 }));
+  return every.toSorted((a, b) => trust(b) - trust(a) || (b.grade?.score ?? -Infinity) - (a.grade?.score ?? -Infinity) || a.rank - b.rank);
+}
+
 export function level(name) {
   return Object.hasOwn(SIGNS, name ?? "") ? h("span", { class: `level ${name}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[name]} `), name) : "–";
 }
