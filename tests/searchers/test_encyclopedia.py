@@ -34,7 +34,8 @@ def test_what_speaks_of_the_relation_comes_before_the_rest_and_after_the_beginni
     """Between them the first paragraph of each other page that may be meant; references are left out."""
     filler = "It goes on about other things for a while. " * 6
     parts = [f"Lead {number}. {filler}" for number in range(3)]
-    text = "\n".join([*parts, "== Youth ==", filler, "== Faith ==", "His religion was Anglican.", "== Notes ==", "One."])
+    sections = ["== Youth ==", filler, "== Faith ==", "His religion was Anglican.", "== Notes ==", "One."]
+    text = "\n".join([*parts, *sections])
     pages = [page("Feilden"), page("Feilden (poet)", "A poet.", SUFFIX)]
     found = list(laid_out(pages, text, subject_of("Feilden religion")))
     titles = ["Feilden"] * 3 + ["Feilden (poet)", "Feilden › Faith", "Feilden › Youth"]
