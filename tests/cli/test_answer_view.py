@@ -114,6 +114,8 @@ def test_each_source_stands_once_with_all_that_is_cited_of_it() -> None:
     shown = drawn(answered(traced(Answer("Tomas Aldwin built it. [1]", twice), BRIDGE)))
     assert shown.count("[1] quoted · not supported “Tomas Aldwin … built it”") == 1
     assert shown.count("[2] quoted “Aldwin”") == 1
+    some = (QUOTED, replace(QUOTED, quoted=False, reason="not in the source: 1950"))
+    assert "[1] carries 1 of 2 statements “Tomas" in drawn(answered(traced(Answer("It. [1] So. [1]", some), BRIDGE)))
 
 
 def test_an_answer_in_other_words_is_no_fault() -> None:

@@ -176,6 +176,10 @@ def test_a_reader_chooses_who_words_the_answer(open_page: Open, config: Config, 
             assert tab.inner_text(".answer .uncited") == "She liked cheese."
             assert tab.get_attribute(".not-there", "title")
             assert "Worded by tiny" in tab.inner_text(".worded")
+            assert "of 3 statements" in tab.inner_text(".sources .check")
+            tab.locator(".cite").first.click()
+            tab.wait_for_selector("#source mark.here")
+            assert "ice axe" not in "".join(tab.locator("#source mark.here").all_inner_texts())
             tab.reload()
             tab.wait_for_selector(".turn")
             assert tab.input_value("#model") == "tiny"

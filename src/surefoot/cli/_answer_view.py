@@ -137,7 +137,8 @@ def confidence(answer: Answer) -> list[RenderableType]:
     """The confidence in a word and a number, with the facts that speak most for and against it; or why nobody
     can say. Nothing for a refusal without an answer, and for older traces."""
     if answer.unjudged and answer.unjudged != answer.because:
-        return [line("Confidence", Text(plain(f"none: {answer.unjudged}"), style="dim"))]
+        known = f"{answer.certainty}; no percentage" if answer.certainty else "none"
+        return [line("Confidence", Text(plain(f"{known}: {answer.unjudged}"), style="dim"))]
     if answer.confidence is None:
         return []
     unsure = answer.hedged or answer.refused
@@ -163,8 +164,12 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
     """The words of a source that are quoted, and where it is; or why they are none."""
     text, backed = Text(), {one.supported for one in cited} - {None}
     supported = all(backed) if backed else None
+    carried = sum(bool(one.quoted or one.supported) for one in cited)
     missing = next((one for one in cited if not one.quoted), None)
-    if missing and not supported:
+    if 0 < carried < len(cited):
+        text.append(f"carries {carried} of {len(cited)} statements", style="red")
+        supported = None
+    elif missing and not carried:
         text.append(plain(f"not quoted: {missing.reason}"), style="red")
     else:
         text.append("in other words" if missing else "quoted", style="green")

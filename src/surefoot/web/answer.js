@@ -89,14 +89,17 @@ function mark(answer, marker, actions) {
   return h("button", { type: "button", class: `cite${answer.hedged || cited.every((one) => one.quoted) ? "" : " unquoted"}`, "aria-label": label, "data-marker": marker, click: open }, String(marker));
 }
 
-// Words that say no more than was checked: "quoted" is that these words stand there, "supported" that a judge said so.
+// Words that say no more than was checked: "quoted" is that these words stand there, "supported" that a judge said so;
+// of several statements, which have their marks in the text, those that the source carries are counted.
 function checks(cited) {
   const tag = (kind, words) => h("span", { class: `check ${kind}` }, words);
+  const carried = cited.filter((one) => one.quoted || one.supported).length;
+  if (carried && carried < cited.length) return [tag("no", `carries ${carried} of ${cited.length} statements`)];
   const first = cited.find((one) => !one.quoted);
   const backed = cited.map((one) => one.supported).filter((one) => one !== null && one !== undefined);
   const supported = backed.length ? backed.every(Boolean) : null;
   return [
-    first ? (supported ? tag("yes", "in other words") : tag("no", ["not quoted", first.reason ? [": ", isolated(first.reason)] : ""])) : tag("yes", "quoted"),
+    first ? (carried ? tag("yes", "in other words") : tag("no", ["not quoted", first.reason ? [": ", isolated(first.reason)] : ""])) : tag("yes", "quoted"),
     supported === null ? null : supported ? tag("yes", "supported") : tag("no", "not supported"),
   ];
 }

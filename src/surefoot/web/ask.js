@@ -33,10 +33,12 @@ const found = ({ trace }) => [...trace.passages, ...trace.external];
 
 const actionsOf = (turn) => ({
   cited: (cited, at) => {
-    const marks = cited.filter((one) => one.strip).map((one) => [one.strip, quotedAt(one) ?? [0, one.strip.end - one.strip.start]]).map(([strip, [start, end]]) => ({ start: strip.start + start, end: strip.start + end }));
+    const held = cited.filter((one) => one.strip);
+    const quoted = held.filter(quotedAt);
+    const marks = quoted.length ? quoted.map((one) => quotedAt(one).map((at) => one.strip.start + at)) : held.map(({ strip }) => [strip.start, strip.end]);
     const id = cited.find((one) => one.strip)?.strip.passage_id;
     const passage = found(turn).find((one) => one.id === id);
-    if (passage) openSource(passage, marks, at);
+    if (passage) openSource(passage, marks.map(([start, end]) => ({ start, end })), at);
     else notice("The answer cites a source that does not exist.");
   },
   source: (passage, at) => {

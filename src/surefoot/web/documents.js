@@ -33,7 +33,7 @@ export async function documentsView(collection, add) {
   return view;
 }
 
-function line({ id, title, file, kind, pages, passages, characters }, draw) {
+function line({ id, title, file, kind, pages, passages, characters, uploaded }, draw) {
   const drop = h("button", { type: "button", class: "quiet", "aria-label": `Remove ${cut(title || file, 60)}`, click: async () => {
     if (drop.textContent === "Remove") {
       drop.textContent = "Remove for good?";
@@ -43,7 +43,7 @@ function line({ id, title, file, kind, pages, passages, characters }, draw) {
     await remove(place("documents", id));
     await draw();
   } }, "Remove");
-  return h("tr", {}, h("th", { scope: "row" }, h("span", { dir: "auto" }, cut(title || file, 160)), file && file !== title ? h("span", { class: "place", dir: "auto" }, cut(file, 200)) : null), h("td", {}, kind, pages ? h("span", { class: "dim" }, ` · ${many(pages, "page")}`) : null), h("td", { class: "figure" }, counted(passages)), h("td", { class: "figure" }, counted(characters)), h("td", {}, drop));
+  return h("tr", {}, h("th", { scope: "row" }, h("span", { dir: "auto" }, cut(title || file, 160)), file && file !== title ? h("span", { class: "place", dir: "auto" }, cut(file, 200)) : null), h("td", {}, kind, pages ? h("span", { class: "dim" }, ` · ${many(pages, "page")}`) : null), h("td", { class: "figure" }, counted(passages)), h("td", { class: "figure" }, counted(characters)), h("td", {}, uploaded ? drop : null));
 }
 
 // Sends the files and follows their reading to its end. `tell` speaks each step once; `done` is called with the job.
