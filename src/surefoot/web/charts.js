@@ -24,7 +24,7 @@ export function scale(decision, grades) {
   const every = [...scores, decision.upper, decision.lower].filter(isNumber);
   if (!scores.length || every.length < 3) return null;
   const [low, high] = [Math.min(...every), Math.max(...every)];
-  const x = (value) => 40 + (560 * (value - low)) / (high - low || 1);
+  const x = (value) => 76 + (488 * (value - low)) / (high - low || 1); // a label stands around its place
   const threshold = (name, value) => [
     svg("line", { class: "threshold", x1: x(value), y1: 22, x2: x(value), y2: 56 }),
     svg("text", { x: x(value), y: 15 }, `${name} ${short(value)}`),
@@ -33,7 +33,7 @@ export function scale(decision, grades) {
   return svg(
     "svg",
     { class: "scale", viewBox: "0 0 640 80", role: "img", "aria-label": words },
-    svg("line", { class: "axis", x1: 40, y1: 39, x2: 600, y2: 39 }),
+    svg("line", { class: "axis", x1: 76, y1: 39, x2: 564, y2: 39 }),
     threshold("incorrect below", decision.lower),
     threshold("correct from", decision.upper),
     scores.map((score) => svg("circle", { class: score === decision.best ? "best" : "other", cx: x(score), cy: 39, r: score === decision.best ? 7 : 4.5 })),
