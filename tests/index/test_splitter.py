@@ -129,10 +129,13 @@ def test_whole_blocks_under_one_heading_share_a_passage():
 
 
 def test_a_table_of_contents_is_a_passage_of_its_own():
-    """Links to the text say nothing themselves."""
-    blocks = (Block("A", place="page=1"), Block("B", place="page=2"), Block("- C", "contents", place="page=2"))
+    """Links to the text say nothing themselves; those under no heading, as above and below a page, are left out, unless
+    there is nothing else."""
+    bar, links = Block("Prev Next", "contents", place="page=2"), Block("- C", "contents", ("D",), place="page=2")
+    blocks = (bar, Block("A", place="page=1"), bar, Block("B", place="page=2"), links)
     found = [(piece.text, piece.url) for piece in passages(Document("", "", blocks), "x.pdf")]
     assert found == [("A\n\nB", "x.pdf#page=1"), ("- C", "x.pdf#page=2")]
+    assert [piece.text for piece in passages(Document("", "", (bar,)), "x.pdf")] == ["Prev Next"]
 
 
 SIZED = st.lists(st.tuples(st.integers(1, 300), st.integers(0, 3), st.booleans()), min_size=1, max_size=12)

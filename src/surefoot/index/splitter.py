@@ -59,10 +59,11 @@ def passages(document: Document, path: str, space: str = "") -> Iterator[Passage
     `path` is where a reader finds a document without an address of its own; the place of a passage's first block is
     added to it, and those of the others are its `places`. `space` is the name space of the ids, one for each file of an
     index; a page of the web has no rows with ids, and its path will do. A part of a table begins with the table's
-    header, a part of code with its fence.
+    header, a part of code with its fence. Bars of links above and below a page are no part of any.
     """
     at, number = 0, 0
-    for (headings, _), same in groupby(document.blocks, lambda block: (block.path, block.kind == "contents")):
+    telling = [block for block in document.blocks if block.kind != "contents" or block.path] or document.blocks
+    for (headings, _), same in groupby(telling, lambda block: (block.path, block.kind == "contents")):
         blocks = tuple(same)
         text = "\n\n".join(block.text for block in blocks)
         starts = list(accumulate((len(block.text) + 2 for block in blocks[:-1]), initial=0))
