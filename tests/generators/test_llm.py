@@ -15,7 +15,7 @@ from surefoot.generators.llm import LLMGenerator, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
 from surefoot.types import Answer, Message, Passage, Strip
-from surefoot.types.errors import ComponentError, ConfigError, EndpointError
+from surefoot.types.errors import ComponentError, ConfigError, ContextOverflow, EndpointError
 from surefoot.types.protocols import Knowledge
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -187,12 +187,12 @@ def test_the_pieces_of_the_answer_are_passed_on_as_they_come() -> None:
     assert pieces == ["one", " two"]
 
 
-def failing(most: int, why: str) -> Scripted:
+def failing(most: int, error: ComponentError) -> Scripted:
     """A model that refuses prompts with more than so many sources."""
 
     def reply(messages: Sequence[Message]) -> str:
         if messages[-1].content.count("\n>") > most:
-            raise EndpointError(why)
+            raise error
         return "Tomas Aldwin [1]."
 
     return Scripted(reply)
@@ -202,7 +202,7 @@ def test_an_overflowing_context_is_asked_again_with_fewer_sources() -> None:
     """The best half of them, as often as it takes."""
     sources = known("Tomas Aldwin built it.", "b", "c", "d")
     with metered() as spent:
-        answer = LLMGenerator(failing(1, "this exceeds the maximum context length")).generate(QUESTION, sources)
+        answer = LLMGenerator(failing(1, ContextOverflow("too long"))).generate(QUESTION, sources)
     assert answer.text == "Tomas Aldwin [1]."
     assert [why.partition(":")[0] for why in spent.degraded] == [
         "asked again with 2 of 4 sources",
@@ -210,7 +210,7 @@ def test_an_overflowing_context_is_asked_again_with_fewer_sources() -> None:
     ]
 
 
-@pytest.mark.parametrize("model", [failing(0, "the endpoint is down"), Scripted([" "])])
+@pytest.mark.parametrize("model", [failing(0, EndpointError("the endpoint is down")), Scripted([" "])])
 def test_a_model_that_fails_or_says_nothing_is_a_failure(model: Scripted) -> None:
     """No empty answer passes for one."""
     with pytest.raises(ComponentError, match=r"down|empty"):

@@ -20,7 +20,7 @@ import pytest
 
 from surefoot.models import registry
 from surefoot.types import Completion, Message
-from surefoot.types.errors import ConfigError, ModelError
+from surefoot.types.errors import ConfigError, ContextOverflow, ModelError
 
 local = pytest.importorskip("surefoot.llms.local")
 HELLO = [Message("user", "Say hello.")]
@@ -125,7 +125,7 @@ def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.Mo
 @pytest.mark.slow
 def test_a_long_prompt_is_refused_with_its_length(llm: local.Local) -> None:
     """The message has both numbers; whether or not it is streamed."""
-    with pytest.raises(ModelError, match=r"too long for .*: \d{3,} tokens against a context of 512"):
+    with pytest.raises(ContextOverflow, match=r"too long for .*: \d{3,} tokens against a context of 512"):
         llm.complete([Message("user", "word " * 700)], on_text=print)
 
 

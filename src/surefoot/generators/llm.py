@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, is_small, template
@@ -11,11 +10,8 @@ from surefoot.run import meter
 from surefoot.text.blocks import led
 from surefoot.text.screen import line, lines
 from surefoot.types import Answer, Message, Passage, Strip, protocols
-from surefoot.types.errors import ComponentError, ModelError
+from surefoot.types.errors import ContextOverflow, ModelError
 from surefoot.types.protocols import Knowledge, OnText
-
-_TOO_LONG = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
-"""What servers say where a prompt and its answer do not fit into the context."""
 
 
 class LLMGenerator:
@@ -59,8 +55,8 @@ class LLMGenerator:
         it is asked again with half the sources. Raises ModelError, or EndpointError, where it fails or says nothing."""
         try:
             return self._worded(question, knowledge, on_text)
-        except ComponentError as error:
-            if len(knowledge) < 2 or not _TOO_LONG.search(str(error)):
+        except ContextOverflow as error:
+            if len(knowledge) < 2:
                 raise
             half = knowledge[: len(knowledge) // 2]
             meter.degrade(f"asked again with {len(half)} of {len(knowledge)} sources: {error}")

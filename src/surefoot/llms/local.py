@@ -23,7 +23,7 @@ from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.run.manifest import cores
 from surefoot.types import Completion, Message
-from surefoot.types.errors import ConfigError, ModelError, on_one_line
+from surefoot.types.errors import ComponentError, ConfigError, ContextOverflow, ModelError, on_one_line
 
 Take = Callable[[Any], bool]
 
@@ -80,7 +80,7 @@ class Local:
 
         `schema` becomes a grammar: it enforces types, names, enumerations and bounds of integers, not bounds of other
         numbers; text cut off by `max_tokens` is not whole JSON. An exception from `on_text` ends the answer and is
-        raised. Raises ModelError for a model that is missing, does not load, or cannot take the prompt.
+        raised. Raises ModelError for a model that is missing or does not load, ContextOverflow for too long a prompt.
         """
         most = max_tokens + self.thoughts
         answer = StreamedReply(most, on_text, thinks=self.thoughts > 0)
@@ -93,7 +93,7 @@ class Local:
         except (RuntimeError, ValueError) as error:
             raise ModelError(f"{self.name} cannot take the request: {on_one_line(error)}") from error
         if isinstance(raised, Reported):
-            raise ModelError(_explain(raised.error, self.name))
+            raise _explained(raised.error, self.name)
         if isinstance(raised, Malformed):
             raise ModelError(f"{self.name} sent {raised}; ask again")
         if raised:
@@ -186,8 +186,9 @@ def interruptible(work: Callable[[Take], object], take: Callable[[Any], None]) -
     return raised[0] if raised else None
 
 
-def _explain(error: object, model: str) -> str:
+def _explained(error: object, model: str) -> ComponentError:
     if isinstance(error, dict) and "n_prompt_tokens" in error:
         sizes = f"{error['n_prompt_tokens']} tokens against a context of {error.get('n_ctx')}"
-        return f"the prompt is too long for {model}: {sizes}; give it fewer passages or a larger context"
-    return f"{model} cannot answer: {on_one_line(Reported(error))}"
+        remedy = "give it fewer passages or a larger context"
+        return ContextOverflow(f"the prompt is too long for {model}: {sizes}; {remedy}")
+    return ModelError(f"{model} cannot answer: {on_one_line(Reported(error))}")

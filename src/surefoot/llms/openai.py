@@ -12,7 +12,7 @@ from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_reque
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.types import Completion, Message
-from surefoot.types.errors import ConfigError, EndpointError
+from surefoot.types.errors import ConfigError, ContextOverflow, EndpointError
 
 _ENVELOPE = 1 << 16
 _PER_TOKEN = 1 << 10
@@ -21,12 +21,12 @@ endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20  # most bytes of a list of models
 _PER_WEIGHED = 256  # most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends
 _MOST_WEIGHED = 100
-_REFUSALS = 3
-"""Parameters that an endpoint may refuse before it is believed."""
 _REFUSED = re.compile(
     r"unsupported|not supported|unknown|unrecognized|unexpected|invalid|not (?:allowed|permitted)", re.I
 )
 """What an endpoint says of a parameter that it does not take."""
+_OVERFLOW = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
+"""What servers say where a prompt and its answer do not fit into the context."""
 PATHS = {"chat": "chat/completions", "completions": "completions"}  # ways to ask, and their paths
 PLAIN = "{system}\n\n{user}\n\n"  # the prompt of a model without a form of its own
 
@@ -92,15 +92,17 @@ class OpenAI:
 
         `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. A count of
         tokens that is missing or impossible is 0. A reply longer than `max_tokens` can be is refused. Raises
-        EndpointError, which says what is wrong with the endpoint; a parameter that it refuses is left out from then on.
+        EndpointError, which says what is wrong with the endpoint, or ContextOverflow; a parameter that the endpoint
+        refuses is left out from then on.
         """
-        for _ in range(_REFUSALS):
+        while True:  # a parameter is left out once
             try:
                 return self._complete(messages, schema, max_tokens, stop, on_text)
             except EndpointError as error:
+                if _OVERFLOW.search(str(error)):
+                    raise ContextOverflow(str(error)) from error
                 if not self._without(str(error)):
                     raise
-        return self._complete(messages, schema, max_tokens, stop, on_text)
 
     def _without(self, refusal: str) -> bool:
         """True if the endpoint refuses a parameter that can be left out, which from now on it is."""

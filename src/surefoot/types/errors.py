@@ -4,8 +4,8 @@
     ├── UsageError       the user can mend it: ConfigError (UnagreedCode), QuestionError, FieldFault, IndexFault,
     │                    TraceFault, MissingExtra
     ├── Cancelled
-    └── ComponentError   a part failed at work: ModelError, EndpointError, OverBudget, NetworkError,
-                         SearchError (Throttled)
+    └── ComponentError   a part failed at work: ModelError, EndpointError, ContextOverflow, OverBudget,
+                         NetworkError, SearchError (Throttled)
 
 Errors of libraries are turned into these where the library is called, never elsewhere.
 """
@@ -80,6 +80,10 @@ class EndpointError(ComponentError):
         """True: it may have received the request, and worked on it."""
         self.wait = wait
         """Seconds to wait, as the server asks; None: it does not say."""
+
+
+class ContextOverflow(ComponentError):
+    """A prompt and its answer that do not fit into the context of a model."""
 
 
 class OverBudget(ComponentError):

@@ -170,7 +170,8 @@ class LLM(Protocol):
         on_text: OnText = None,
     ) -> Completion:
         """Greedy. `schema`: JSON schema that the text must satisfy. `on_text` gets each piece as it comes; the pieces
-        joined are the completion's text. Counts itself in `surefoot.run.meter`. Raises ModelError or EndpointError."""
+        joined are the completion's text. Counts itself in `surefoot.run.meter`. Raises ModelError, EndpointError or
+        ContextOverflow."""
 
 
 @runtime_checkable
