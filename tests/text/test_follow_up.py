@@ -44,6 +44,7 @@ def test_what_goes_on_from_another_question_is_recognised(question: str) -> None
         "Order of operators",
         "e-mail address of a commit",
         "AND-OR trees",
+        "eñe on a keyboard",
         "And?",
         "What about?",
         "What is a view?",

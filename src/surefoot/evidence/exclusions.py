@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from surefoot.text.languages import OTHER, language
+from surefoot.text.phrases import each, phrase_set, phrases
 from surefoot.text.screen import Span, orders, unmasked
-from surefoot.text.words import content_words, each, fold, longest_run, phrase_set, phrases, sentences, stem, words
+from surefoot.text.words import blanked, content_words, fold, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -106,9 +107,7 @@ class Evidence:
     def masked(self, passage: Passage) -> Passage:
         """The passage with such sentences replaced by as many spaces, so that all offsets stay true; a title that is
         one by nothing."""
-        text = passage.text
-        for one in self.excluded(passage):
-            text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+        text = blanked(passage.text, ((one.start, one.end) for one in self.excluded(passage)))
         title = "" if self.excluded(_title(passage)) else passage.title
         return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 

@@ -7,10 +7,7 @@ from collections.abc import Iterable
 
 from surefoot.text.words import STOP_WORDS, fold, words
 
-_GOES_ON = re.compile(
-    r"\s*(?:(?:and|but|or|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|e)(?![\w-])|那么?)[\s,，]*",
-    re.IGNORECASE,
-)
+_GOES_ON = "and|but|or|also|what about|how about|what if|und|aber|oder|et|mais|ou|y|pero|e|那么|那".split("|")
 _STANDS_FOR = frozenset(
     "it its that this these those them they their theirs there then same one ones he she him her".split()
 )
@@ -30,8 +27,7 @@ FEWEST = 2
 def follows(question: str) -> bool:
     """True if the question makes sense only behind another: it begins with "and" or "what about", or it says "it" or
     "that" and next to nothing else."""
-    begun = _GOES_ON.match(question)
-    if begun and words(question[begun.end() :]):
+    if words(_rest(question)):
         return True
     every = words(question)
     own = [word for word in every if word not in STOP_WORDS | _STANDS_FOR | _ASKING]
@@ -49,12 +45,19 @@ def completed(question: str, earlier: str) -> str:
     """
     if not follows(question):
         return question
-    begun = _GOES_ON.match(question)
-    rest = question[begun.end() if begun else 0 :].strip()
+    rest = _rest(question) or question.strip()
     first, dash, behind = earlier.partition(_DASH)
     if dash and behind.endswith("?"):
         first += "?"
     return _replaced(first, rest.rstrip(_END)) or f"{first.rstrip(_END)}{_DASH}{rest}"
+
+
+def _rest(question: str) -> str:
+    """What stands behind the words by which a question goes on from another; empty: it begins with none."""
+    start = question.strip()
+    behind = ((some, start[len(some) :]) for some in _GOES_ON if start.lower().startswith(some))
+    whole = (rest for some, rest in behind if not (some.isascii() and (rest[:1].isalnum() or rest[:1] in tuple("_-"))))
+    return next(whole, "").lstrip(" \n\t,，")
 
 
 def standing_alone(question: str, earlier: Iterable[str]) -> str:

@@ -19,7 +19,8 @@ from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
 
-from surefoot.text.words import each, located, phrase_set, phrases, sentences
+from surefoot.text.phrases import each, phrase_set, phrases
+from surefoot.text.words import blanked, located, sentences
 from surefoot.types import Passage
 
 ENOUGH = 1.0
@@ -214,9 +215,7 @@ def _orders(text: str) -> tuple[Span, ...]:
 
 def screened(passage: Passage) -> Passage:
     """The passage with spaces for each order, so that all offsets stay true; a title with an order becomes empty."""
-    text = passage.text
-    for start, end in orders(text):
-        text = text[:start] + " " * (end - start) + text[end:]
+    text = blanked(passage.text, orders(passage.text))
     title = "" if orders(passage.title) else passage.title
     return passage if (text, title) == (passage.text, passage.title) else replace(passage, text=text, title=title)
 

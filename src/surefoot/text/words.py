@@ -6,7 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import product
 
 STOP_WORDS = frozenset(
     "a about after all also am an and any are as at be because been before being between both but by can could did "
@@ -167,28 +166,16 @@ def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return " ".join(rest)
 
 
+def blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with spaces in these places, so that all offsets stay true."""
+    return replaced(text, {(start, end): " " * (end - start) for start, end in spans})
+
+
 def replaced(text: str, by: Mapping[tuple[int, int], str]) -> str:
     """The text with these disjoint places replaced."""
     for start, end in sorted(by, reverse=True):
         text = text[:start] + by[start, end] + text[end:]
     return text
-
-
-def phrases(there: Sequence[str]) -> set[str]:
-    """All runs of at most three of the words, and the pairs that have one between them."""
-    sizes = (there[n : n + size] for n in range(len(there)) for size in (1, 2, 3))
-    pairs = (there[n : n + 3 : 2] for n in range(len(there) - 2))
-    return {" ".join(some) for some in (*sizes, *pairs)}
-
-
-def phrase_set(*some: str) -> frozenset[str]:
-    """The phrases of lists that are parted by "|"."""
-    return frozenset("|".join(some).split("|"))
-
-
-def each(*columns: str) -> str:
-    """All phrases of a word of each column, parted by "|" as the columns' words are."""
-    return "|".join(map(" ".join, product(*(column.split("|") for column in columns))))
 
 
 def longest_run(there: Sequence[str], others: Sequence[str], counts: Callable[[Sequence[str]], bool] = bool) -> range:
