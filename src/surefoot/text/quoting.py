@@ -18,10 +18,9 @@ def quoted(lead: str, words: str) -> str:
 
 
 def answer_in_words(answer: Answer, address: Callable[[Citation], str]) -> str:
-    """The answer and what it cites, each source with its address."""
-    heading = "The documents do not answer this." if answer.refused else "An answer, checked against the documents."
-    if answer.hedged:
-        heading += f" It may not answer what was asked: {answer.because}."
+    """The answer, which begins with its hedge, and what it cites, each source with its address."""
+    heading = f"{'An unsure' if answer.hedged else 'An'} answer, checked against the documents."
+    heading = "The documents do not answer this." if answer.refused else heading
     cited = [one for one in answer.citations if one.strip]
     lines = [f'[{one.marker}] {short_title(one.title)}: "{one.quote}" {address(one)}'.rstrip() for one in cited]
     return quoted(heading, "\n".join([answer.text, *lines]))
