@@ -194,3 +194,10 @@ def test_the_cost_is_the_firsts_for_all_and_the_seconds_for_some() -> None:
     assert (spent.graded, spent.escalated, spent.calls) == (3 + 1, 1, 1)
     said = [grade.label for grade in labelled((sure, unsure, useless), Lexical.thresholds)]
     assert said == [Action.CORRECT, Action.CORRECT, Action.INCORRECT]
+
+
+def test_a_grade_that_may_decide_alone_keeps_that_from_who_decided() -> None:
+    """Not where the first was sure, and only compared words."""
+    read = Fixed(OTHER, {"a": Grade("a", 2.5, label=Action.CORRECT, cap=Action.CORRECT)})
+    grades = graded(cheap(a=0.5, b=0.9), read)
+    assert (grades["a"].cap, grades["b"].cap) == (Action.CORRECT, None)

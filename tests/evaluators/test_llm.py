@@ -38,6 +38,12 @@ NO = {"rationale": "about cheese", "grade": "INCORRECT", "confidence": 0.8}
 GRADED_NO = Grade("", pytest.approx(0.2 / 3), label=Action.INCORRECT, reason="80% sure: about cheese")
 
 
+def test_only_a_passage_that_states_the_answer_may_decide_alone_on_the_web() -> None:
+    """The model's CORRECT says so; its other verdicts have no cap."""
+    reply = json.dumps({"1": YES, "2": PERHAPS, "3": NO})
+    assert [verdicts(reply)[n].cap for n in (1, 2, 3)] == [Action.CORRECT, None, None]
+
+
 def judge(text: str) -> dict[str, Any]:
     """By the passage alone, as no real model does."""
     return YES if "Aldwin" in text else PERHAPS if "Bridge" in text else NO

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from surefoot.evidence.sources import ALONE, Sources, corroborated
@@ -32,6 +34,14 @@ def test_an_untrusted_source_alone_is_ambiguous_at_most_and_says_so() -> None:
     (found,) = corroborated([ONE[0]], [ONE[1]])
     assert (found.label, found.cap, found.score) == (Action.AMBIGUOUS, Action.AMBIGUOUS, 3.0)
     assert found.reason == ALONE
+
+
+def test_a_page_of_the_web_that_a_language_model_grades_correct_decides_alone() -> None:
+    """Not one whose grade compares words, nor one that the user calls untrusted."""
+    read = replace(grade("a", span=None), cap=Action.CORRECT)
+    pages = [web("a", "https://pages.example/1", trust=trust) for trust in ("web", "untrusted")]
+    assert [labels((page, read)) for page in pages] == [[Action.CORRECT], [Action.AMBIGUOUS]]
+    assert labels((pages[0], grade("a"))) == [Action.AMBIGUOUS]
 
 
 def test_two_sources_that_point_at_the_same_words_back_each_other() -> None:

@@ -112,6 +112,7 @@ def test_a_page_comes_as_paragraphs_with_its_address_and_title(site: Site) -> No
         ("external", f"{site.url}/bridge", "Ruvel Bridge", "page")
     }
     assert spent.degraded == []
+    assert {passage.trust for passage in found} == {"web"}
 
 
 def test_pages_are_opened_side_by_side_and_keep_the_order_of_their_hits(site: Site) -> None:

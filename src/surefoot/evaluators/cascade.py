@@ -79,6 +79,7 @@ class Cascade:
             reason=f"{self.second.name} decided: {theirs.reason} ({self.first.name}: {mine.score:.3g})",
             span=None if theirs.label is Action.INCORRECT else theirs.span or mine.span,
             window=theirs.window or mine.window,
+            cap=theirs.cap,
         )
 
     def _placed(self, score: float, label: Action) -> float:

@@ -163,7 +163,8 @@ def _verdict(value: Mapping[str, Any]) -> Grade | None:
     if not isinstance(sure, int | float) or isinstance(sure, bool) or not 0 <= sure <= 1:
         return None
     reason = f"{sure:.0%} sure: {line(rationale)[:LONGEST_RATIONALE]}"
-    return Grade("", score(action, sure), label=action, reason=reason)
+    cap = action if action is Action.CORRECT else None
+    return Grade("", score(action, sure), label=action, reason=reason, cap=cap)
 
 
 def score(action: Action, confidence: float) -> float:

@@ -94,11 +94,11 @@ class Evidence:
         """The sentences of the passage that are no evidence, in order and disjoint.
 
         Where its source is trusted, a repeated question counts. So does one that is a heading or a field of its own, as
-        in an FAQ, where its source is not untrusted.
+        in an FAQ, where its source is plain.
         """
         found = dict.fromkeys(orders(passage.text), ORDER)
         if passage.trust != "trusted":
-            talk = _talk(self.question, passage.text, passage.trust != "untrusted")
+            talk = _talk(self.question, passage.text, passage.trust == "plain")
             found |= {span: why for span, why in talk if span not in found}
         for span in _unread(self.question, self.languages, passage.text):
             found.setdefault(span, FOREIGN)

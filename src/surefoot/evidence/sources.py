@@ -1,8 +1,9 @@
 """Trust in the source of a passage, and the passages that decide nothing by themselves.
 
 Anybody can write a page. So what comes from the open web is doubted: a passage of it that is graded CORRECT stays
-AMBIGUOUS until another source points at the same answer. Files of the index, and encyclopedias that somebody named, are
-taken as plain; `[sources]` says where that is wrong, and where it says too little.
+AMBIGUOUS until another source points at the same answer, or a language model reads that it states the answer: planted
+words that match a question's do not earn that. Files of the index, and encyclopedias that somebody named, are taken as
+plain; `[sources]` says where that is wrong, and where it says too little.
 """
 
 from __future__ import annotations
@@ -42,16 +43,21 @@ class Sources:
 def corroborated(passages: Sequence[Passage], grades: Sequence[Grade]) -> tuple[Grade, ...]:
     """The grades, those of doubted sources at most AMBIGUOUS where no other source backs them.
 
+    A passage of the open web needs none where the grade's `cap` is CORRECT; what the user calls untrusted always does.
     Another source backs a passage when it is not graded INCORRECT and the evaluator points at the same words in it; for
     an evaluator that points at nothing, when it is graded CORRECT too.
     """
     pairs = list(zip(passages, grades, strict=True))
     return tuple(
         replace(grade, label=Action.AMBIGUOUS, cap=Action.AMBIGUOUS, reason=f"{grade.reason}; {ALONE}".lstrip("; "))
-        if grade.label is Action.CORRECT and passage.trust == "untrusted" and not _backed(passage, grade, pairs)
+        if grade.label is Action.CORRECT and _doubted(passage, grade) and not _backed(passage, grade, pairs)
         else grade
         for passage, grade in pairs
     )
+
+
+def _doubted(passage: Passage, grade: Grade) -> bool:
+    return passage.trust == "untrusted" or (passage.trust == "web" and grade.cap is not Action.CORRECT)
 
 
 def _backed(passage: Passage, grade: Grade, pairs: Sequence[tuple[Passage, Grade]]) -> bool:

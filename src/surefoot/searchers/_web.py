@@ -75,7 +75,7 @@ def rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
 
 
-def passages(found: Iterable[Found], k: int, trust: Trust = "untrusted") -> tuple[Passage, ...]:
+def passages(found: Iterable[Found], k: int, trust: Trust = "web") -> tuple[Passage, ...]:
     """The first `k` with an address on the web, each once. One without a text gets its title as text: it says little,
     but its page can be opened."""
     first: dict[str, Passage] = {}

@@ -114,7 +114,7 @@ class Pages:
         # A cookie wall, or a page that scripts would fill.
         if sum(len(passage.text.split()) for passage in found) < len(hit.text.split()):
             raise Unreadable("says less than its snippet")
-        return tuple(replace(passage, source="external", via="page", trust="untrusted") for passage in found)
+        return tuple(replace(passage, source="external", via="page", trust="web") for passage in found)
 
 
 def _beside(

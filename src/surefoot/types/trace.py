@@ -13,7 +13,7 @@ TRACE_SCHEMA = 4
 
 Source = Literal["corpus", "external"]
 
-Trust = Literal["trusted", "plain", "untrusted"]
+Trust = Literal["trusted", "plain", "web", "untrusted"]
 
 
 class Action(StrEnum):
@@ -43,7 +43,8 @@ class Passage:
     file: str | None = None
     """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
     trust: Trust = "plain"
-    """Trust in its source: "untrusted" alone decides nothing, "trusted" may repeat the question."""
+    """Trust in its source: "untrusted" alone decides nothing, nor does the open "web" unless its grade's `cap` is
+    CORRECT; "trusted" may repeat the question."""
     meta: Meta = NO_META
     """The fields of its document, such as its product or year; filters go by them."""
     places: tuple[tuple[int, str], ...] = ()
@@ -68,7 +69,8 @@ class Grade:
     window: tuple[int, int] | None = None
     """Offsets of the part of an over-long passage that earned the score; None: it was read whole."""
     cap: Action | None = None
-    """The most that the passage may decide alone, whatever its score; `reason` says why. None: no cap."""
+    """The most that the passage may decide alone, whatever its score; `reason` says why. CORRECT: a language model read
+    that it states the answer, which counts on the open web too. None: no cap."""
 
 
 @dataclass(frozen=True, slots=True)

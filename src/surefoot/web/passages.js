@@ -120,7 +120,7 @@ function whole(passage, grade, rank, strips, trace, actions) {
       ["strips", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length} kept` : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
       ["grade", grade?.reason ? isolated(grade.reason) : null],
-      ["counts for at most", grade?.cap ?? null],
+      ["counts for at most", grade?.cap === "correct" ? null : grade?.cap],
       ["place", passage.url ? address(passage.url) : null],
     ]),
     h("p", { class: "acts" }, button("why", "Why this grade?", actions.why), button("source", "Open the source", actions.source), actions.unfit ? actions.unfit(passage) : null),
