@@ -49,6 +49,11 @@ def test_titles_above_the_header_are_kept_apart(header):
     assert len(documents(f"{header.strip(',')}\nNorth,4,7\nSouth,1,2\n", "farm.csv")) == 2
 
 
+def test_a_header_that_names_a_text_is_no_title():
+    """Though its rows have more commas than they should."""
+    assert [found.blocks[0].text for found in documents("text\nOwls, elks\nBees, cows\n", "x.csv")] == ["Owls", "Bees"]
+
+
 def test_columns_are_parted_by_what_makes_rows_alike():
     """Prose in a cell has more commas than its table has columns."""
     rows = 'Name;Note\nOwl;"Grey, small, shy"\nElk;"Big, brown, loud"\n'

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, BinaryIO, cast
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
-from surefoot.documents.loaders._rows import FIELDS, MAX_LINE, NAMING, Pairs, items, lines, opened, text_column
+from surefoot.documents.loaders._rows import FIELDS, MAX_LINE, NAMING, TEXT, Pairs, items, lines, opened, text_column
 from surefoot.text.blocks import paragraph
 from surefoot.text.json_values import parsed
 
@@ -33,7 +33,7 @@ class CsvLoader:
             header = first[at][1] if first else ""
             if isinstance(header, str):
                 raise Unreadable("has no header line that names its columns")
-            above = [paragraph(" ".join(cells)) for _, cells in first[:at]]
+            above = [paragraph(" ".join(cells)) for _, cells in first[:at] if not isinstance(cells, str)]
             title = " › ".join([PurePath(name).stem, *above])
             if above:
                 yield Document("#", title, (Block("\n\n".join(above)),))
@@ -51,14 +51,15 @@ def _extent(cells: Sequence[str]) -> int:
 
 
 def _header(rows: Sequence[Sequence[str] | str]) -> int:
-    """The number of the row that names the columns: the first that is as wide as most, below titles. A first row of
-    several cells is no title where the wide one holds a number: the names of rows have none of their own."""
+    """The number of the row that names the columns: the first that is as wide as most, below titles. A first row that
+    names a text is none, nor one of several cells above a number: the names of rows have none of their own."""
     extents = [0 if isinstance(row, str) else _extent(row) for row in rows]
     seen = Counter(extents)
     usual = max(seen, key=lambda extent: (seen[extent], extent), default=0)
     at = next((n for n, extent in enumerate(extents) if extent >= usual), 0)
     numbers = any(cell.strip()[:1].isdigit() for row in rows[at : at + 1] for cell in row)
-    return 0 if numbers and extents[0] > 1 else at
+    names = any(cell.strip().lower() in TEXT for row in rows[:1] for cell in row)
+    return 0 if names or (numbers and extents[0] > 1) else at
 
 
 def _regular(top: Sequence[str], mark: str) -> tuple[int, int]:
