@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot.text.refusals import refuses
+from surefoot.text.refusals import begins_with_verdict, refuses
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,12 @@ def test_a_refusal_is_known_by_its_words(text: str) -> None:
 def test_a_negative_answer_is_no_refusal(text: str) -> None:
     """Nor is an answer about somebody who did not know."""
     assert not refuses(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [("Yes.", True), ("This claim is not true [1].", True), ("No source says so.", False), ("It is of iron.", False)],
+)
+def test_a_verdict_is_known_by_its_first_words(text: str, verdict: bool) -> None:
+    """With or without what it is about; a "no" may also begin what says that nothing is known."""
+    assert begins_with_verdict(text) is verdict

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
-from itertools import dropwhile
 from typing import Literal
 
 from surefoot.evidence.exact import made_up
 from surefoot.evidence.markers import MARKER, normalised, numbers
 from surefoot.text.languages import FUNCTION_WORDS, language
 from surefoot.text.places import located
-from surefoot.text.refusals import refuses
+from surefoot.text.refusals import VERDICT_WORDS, begins_with_verdict, refuses
 from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, stem, words
 from surefoot.types import NOT_THERE, Answer, Assertion, Citation, Passage, Support
 from surefoot.types.protocols import Knowledge
@@ -60,12 +59,6 @@ SHORT = 5
 """Most words of a yes or no that the sentence behind it explains."""
 HALF = 0.5
 """The share of a clause's new words that its source must hold, or the clause is somebody else's."""
-
-_VERDICTS = frozenset("yes no true false".split())
-_LEADS = frozenset("this that the claim statement it is not".split())
-"""Words before a verdict: "The statement is false"."""
-_NOTHING = frozenset("information mention answer source".split())
-"""Words that make of a "no" another one: "No source says so"."""
 
 
 def grounded(
@@ -163,13 +156,8 @@ def _says_more(question: str, sentence: str) -> bool:
 
 def _is_verdict(question: str, text: str, cited: bool) -> bool:
     """True if it says yes, no, true or false, and, where it names sources, nothing besides."""
-    more = _new_words(question, MARKER.sub("", text)) - _VERDICTS - _LEADS
-    return _begins_with_verdict(text) and not (cited and more)
-
-
-def _begins_with_verdict(text: str) -> bool:
-    first = [*dropwhile(_LEADS.__contains__, words(text)), ""]
-    return first[0] in _VERDICTS and first[1] not in _NOTHING
+    more = _new_words(question, MARKER.sub("", text)) - VERDICT_WORDS
+    return begins_with_verdict(text) and not (cited and more)
 
 
 def _withheld(draft: Answer, whole: Answer) -> Answer:
@@ -187,7 +175,7 @@ def _claims(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for start, end in sentences(text):
         before = text[slice(*found[-1])] if found else ""
-        bare = _begins_with_verdict(before) and len(words(before)) <= SHORT
+        bare = begins_with_verdict(before) and len(words(before)) <= SHORT
         if found and (bare or not words(MARKER.sub("", text[start:end]))):
             found[-1] = found[-1][0], end
         else:

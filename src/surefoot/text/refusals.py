@@ -1,8 +1,11 @@
-"""Answers that say that there is none."""
+"""Answers that say that there is none, and those that only say yes or no."""
 
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
+
+from surefoot.text.words import words
 
 _ADMITS = re.compile(
     r"""
@@ -28,3 +31,17 @@ _ADMITS = re.compile(
 def refuses(text: str) -> bool:
     """True if the text says that there is no answer, or is empty; by the commonest English phrases."""
     return not text.strip() or bool(_ADMITS.search(text))
+
+
+_VERDICTS = frozenset("yes no true false".split())
+_LEADS = frozenset("this that the claim statement it is not".split())
+"""Words before a verdict: "The statement is false"."""
+_NOTHING = frozenset("information mention answer source".split())
+"""Words that make of a "no" another one: "No source says so"."""
+VERDICT_WORDS = _VERDICTS | _LEADS
+
+
+def begins_with_verdict(text: str) -> bool:
+    """True if the text begins by saying yes, no, true or false."""
+    first = [*dropwhile(_LEADS.__contains__, words(text)), ""]
+    return first[0] in _VERDICTS and first[1] not in _NOTHING
