@@ -124,12 +124,11 @@ class LLMEvaluator:
 def prompt(question: str, passages: Sequence[str], again: bool = False) -> list[Message]:
     """The conversation that asks for the grades of these passages, each a line; `again`: the last reply had none."""
     lines = "\n".join(f"[{n}] {passage}" for n, passage in enumerate(passages, start=1))
-    asked = line(question)
     entries = ", ".join(f'"{n}": {{"rationale": …, "grade": …, "confidence": …}}' for n in range(1, len(passages) + 1))
     turn = (
-        f"Question: {asked}\n\n{lines}\n\n"
+        f"Question: {line(question)}\n\n{lines}\n\n"
         f"{'Your last reply did not have the form that was asked for. ' if again else ''}"
-        f"How well does each of these {len(passages)} passages answer the question: {asked}\n"
+        f"How well does each of these {len(passages)} passages answer the question: {line(question)}\n"
         f"Reply with this JSON object and nothing else: {{{entries}}}"
     )
     # A lone surrogate, which no endpoint can be sent, must not fail the passages beside it.

@@ -140,10 +140,10 @@ def encode(tokenizer: Tokenizer, triples: Sequence[Triple]) -> list[Pieces]:
 
 
 def _pieces(question: Encoding, title: Encoding, text: Encoding) -> Pieces:
-    asked = [CLS, *question.ids[:QUESTION_PIECES], SEP]
-    head = [*asked, *title.ids[:TITLE_PIECES], SEP] if title.ids else asked
+    opening = [CLS, *question.ids[:QUESTION_PIECES], SEP]
+    head = [*opening, *title.ids[:TITLE_PIECES], SEP] if title.ids else opening
     ids = [*head, *text.ids, SEP]
-    sides = [0] * len(asked) + [1] * (len(ids) - len(asked))
+    sides = [0] * len(opening) + [1] * (len(ids) - len(opening))
     return Pieces(ids, sides, len(head), text.offsets, text.word_ids, len(question.ids) > QUESTION_PIECES)
 
 

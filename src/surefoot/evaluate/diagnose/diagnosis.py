@@ -117,8 +117,8 @@ def diagnose(
     by_stage = tallies(found, records)
     run = ScoredRun(records, scores, summaries, settings, known)
     # A single case is no pattern, unless there are no others.
-    told = [tally for tally in by_stage if len(tally.lost) > 1][:MOST_ITEMS] or by_stage[:1]
-    items = tuple(_item(run, tally) for tally in told)
+    listed = [tally for tally in by_stage if len(tally.lost) > 1][:MOST_ITEMS] or by_stage[:1]
+    items = tuple(_item(run, tally) for tally in listed)
     insights = tuple(insight(run, summary) for summary in run.judged)
     worst = by_stage[0] if by_stage else None
     return Diagnosis(

@@ -177,16 +177,16 @@ class _Loop:
         if arms:
             before = self.ran("held-out", BASELINE, self.plan.config)
             arms, seconds = self._judged(arms, before), before.seconds
-        kept = next((arm for arm in arms if arm.kept), None)
+        winner = next((arm for arm in arms if arm.kept), None)
         by_name = {arm.name: arm for arm in arms}
         shown = [by_name.pop(trial.name, trial) for trial in trials]
-        members = kept.name.split(" + ") if kept and kept.kind == "combination" else []
+        members = winner.name.split(" + ") if winner and winner.kind == "combination" else []
         shown = [replace(t, kept=True, because="kept in the combination") if t.name in members else t for t in shown]
         questions = {half: len(self.plan.half(half)) for half in ("development", "held-out")}
         enough = needed(len(arms), self.plan.alpha) if arms else 0
         return Outcome(
             self.plan.scoring.metric, questions, tuple(found), (*shown, *by_name.values()),
-            kept.patch if kept else {}, seconds, self.plan.alpha, enough,
+            winner.patch if winner else {}, seconds, self.plan.alpha, enough,
         )  # fmt: skip
 
     def write(self, done: Outcome) -> None:
@@ -254,8 +254,8 @@ class _Loop:
             if not (other := found[name]):
                 return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
             beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        kept, because = verdict(mine, p[arm.name], beside, self.plan.alpha)
-        return replace(arm, kept=kept, because=because)
+        better, because = verdict(mine, p[arm.name], beside, self.plan.alpha)
+        return replace(arm, kept=better, because=because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
         groups = {r.id: r.group or folded(r.question) for r in before.records}

@@ -45,8 +45,8 @@ def read(trace: Trace) -> tuple[Passage, ...]:
             whole = origin.get(strip.passage_id, Passage(strip.passage_id, ""))
             found.append(replace(whole, text=strip.text, start=whole.start + strip.start))
     # A generator that did not read all kept sources leaves out the last ones, and reports it.
-    told = " ".join(step.degraded or "" for step in trace.steps if step.name == "generate")
-    unread = sum(map(int, re.findall(r"(\d+) of \d+ sources left out", told)))
+    reasons = " ".join(step.degraded or "" for step in trace.steps if step.name == "generate")
+    unread = sum(map(int, re.findall(r"(\d+) of \d+ sources left out", reasons)))
     return distinct(found[: len(found) - unread])
 
 

@@ -247,11 +247,11 @@ def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
     checks = []
     for one in found:
         number = FIGURES[figure](one)
-        kept = None if number is None else _SIGNS[sign](number, limit)
+        holds = None if number is None else _SIGNS[sign](number, limit)
         why = "no record is scored" if one.mean is None else f"fewer than two groups of records, so no {figure}"
         why = why if one.scored + one.unscored else "it applies to no record"
         number = None if number is None else float(number)
-        checks.append(Condition(text, one.metric, figure, number, sign, limit, kept, why if kept is None else ""))
+        checks.append(Condition(text, one.metric, figure, number, sign, limit, holds, why if holds is None else ""))
     return checks
 
 

@@ -160,18 +160,18 @@ def run(
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
         raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")
     described = _described(judges, records, folder, about or {})
-    kept, scored, ended = (Run(folder, described, file) for file in (RECORDS, SCORES, PASSES))
-    with kept.held():
-        known = kept.values(Record)
+    known_records, known_scores, passes = (Run(folder, described, file) for file in (RECORDS, SCORES, PASSES))
+    with known_records.held():
+        known = known_records.values(Record)
         for record in records:
             if record.id not in known:
-                kept.add(record.id, record)
+                known_records.add(record.id, record)
         noted = [replace(record, note=known.get(record.id, record).note) for record in records]
-        done = scored.values(Score)
-        work = _Work(_missing(judges, noted, done), done, kept, scored, on_progress)
+        done = known_scores.values(Score)
+        work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress)
         work.run(in_flight, model)
         if work.progress.total:
-            ended.add(work.started, work.summary(model, limits or {}))
+            passes.add(work.started, work.summary(model, limits or {}))
     return work.scores
 
 
@@ -187,7 +187,7 @@ class _Work:
     missing: Sequence[tuple[Judge, Record]]
     scores: dict[str, Score]
     records: Run
-    kept: Run
+    score_file: Run
     on_progress: OnProgress
 
     def __post_init__(self) -> None:
@@ -247,7 +247,7 @@ class _Work:
         score = replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
         with self._lock:
             if self.scores.get(name := key(score.record_id, score.metric)) != score:
-                self.kept.add(name, score)
+                self.score_file.add(name, score)
             self.scores[name] = score
             self._made.append((score, time.monotonic() - begun))
             now, missed = self.progress, score.value is None and score.applies
