@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from surefoot.models.wordpiece import readable, wordpiece
+from surefoot.models.wordpiece import wordpiece
+from surefoot.text.words import encodable
 
 
 def test_the_tokenizer_reads_whole_texts() -> None:
@@ -13,4 +14,4 @@ def test_the_tokenizer_reads_whole_texts() -> None:
 
 def test_any_text_can_be_read_and_keeps_its_length() -> None:
     """Half of a surrogate pair is no character."""
-    assert readable("a\ud800b\U0001f600") == "a?b\U0001f600"
+    assert encodable("a\ud800b\U0001f600") == "a?b\U0001f600"

@@ -13,8 +13,9 @@ from tokenizers import Encoding
 
 from surefoot.models import registry
 from surefoot.models.cross_encoder import FAULTS
-from surefoot.models.wordpiece import readable, wordpiece
+from surefoot.models.wordpiece import wordpiece
 from surefoot.network import Network
+from surefoot.text.words import encodable
 from surefoot.types.errors import ModelError, on_one_line
 from surefoot.types.protocols import Matrix
 
@@ -47,7 +48,7 @@ class MiniLMEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Rows of length 1, row i from text i only; 0 for a text without words. Some 40 passages a second and core."""
-        encodings = self._tokenizer.encode_batch([*map(readable, texts)])
+        encodings = self._tokenizer.encode_batch([*map(encodable, texts)])
         with ThreadPoolExecutor(self._threads) as pool:
             rows = list(pool.map(self._row, encodings))
         return np.array(rows, np.float32).reshape(len(texts), self.dimensions)

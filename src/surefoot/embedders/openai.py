@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import unit
-from surefoot.models.wordpiece import readable
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.run import cancel
+from surefoot.text.words import encodable
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Matrix
 
@@ -68,7 +68,7 @@ class OpenAIEmbedder:
 
     def _embedded(self, texts: Sequence[str], prefix: str) -> Matrix:
         rows = np.zeros((len(texts), self.dimensions), np.float32)
-        numbered = [(n, prefix + text) for n, text in enumerate(map(readable, texts)) if text.strip()]
+        numbered = [(n, prefix + text) for n, text in enumerate(map(encodable, texts)) if text.strip()]
         for start in range(0, len(numbered), self._batch):
             cancel.check()
             places, sent = zip(*numbered[start : start + self._batch], strict=True)

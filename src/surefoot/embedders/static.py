@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.models.wordpiece import readable, wordpiece
+from surefoot.models.wordpiece import wordpiece
+from surefoot.text.words import encodable
 from surefoot.types.protocols import Matrix
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Static:
         """Rows of length 1, row i from text i only; 0 for a text without a known piece."""
         out = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(texts), _CHUNK):
-            chunk = [*map(readable, texts[start : start + _CHUNK])]
+            chunk = [*map(encodable, texts[start : start + _CHUNK])]
             pieces = [e.ids for e in self._tokenizer.encode_batch_fast(chunk, add_special_tokens=False)]
             out[start : start + _CHUNK] = pooled(self._table, pieces)
         return unit(out)

@@ -10,7 +10,7 @@ from typing import Any
 from surefoot.run import cancel, meter
 from surefoot.text.replies import numbered, object_form
 from surefoot.text.screen import line, screened, suspects
-from surefoot.text.words import WORD
+from surefoot.text.words import WORD, encodable
 from surefoot.types import Action, Grade, Message, Passage, Thresholds, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Pair
@@ -132,7 +132,7 @@ def prompt(question: str, passages: Sequence[str], again: bool = False) -> list[
         f"Reply with this JSON object and nothing else: {{{entries}}}"
     )
     # A lone surrogate, which no endpoint can be sent, must not fail the passages beside it.
-    return [Message("system", _RULES), Message("user", turn.encode("utf-8", "replace").decode())]
+    return [Message("system", _RULES), Message("user", encodable(turn))]
 
 
 def schema(passages: int) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from surefoot.evidence.policies import fitted_for, require_fitted
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.run import cancel, meter
+from surefoot.text.words import encodable
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Pair
@@ -74,8 +75,8 @@ class Rerank:
         return found
 
     def _scores(self, question: str, texts: Sequence[str]) -> list[float]:
-        documents = [*map(_sendable, texts)]
-        request = {"model": self._endpoint.model, "query": _sendable(question), "documents": documents}
+        documents = [*map(encodable, texts)]
+        request = {"model": self._endpoint.model, "query": encodable(question), "documents": documents}
         most = _ENVELOPE + sum(_PER_TEXT + 8 * len(text) for text in texts)
         sent = self._endpoint.post("rerank", {**request, "top_n": len(texts)}, most)
         try:
@@ -107,8 +108,3 @@ def _grade(question: str, passage: Passage, scores: Mapping[str, Mapping[str, fl
 
 def _text(passage: Passage) -> str:
     return f"{passage.title}\n{passage.text}" if passage.title else passage.text
-
-
-def _sendable(text: str) -> str:
-    """Without half characters, which no server takes."""
-    return text.encode("utf-8", "replace").decode()

@@ -13,6 +13,7 @@ from surefoot.run import meter
 from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
+from surefoot.text.words import encodable
 from surefoot.types import Completion, Message, Metric, Quote, Record, Score, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.llms import Spent
@@ -173,14 +174,14 @@ def prompt(
         parts.append("Your last reply did not have the form that was asked for. Keep it short.")
     form = f'{{"explanation": "…", "{metric.key}": a rating from "1" to "5", "quotes": ["…"]}}'
     parts.append(f"Reply with this JSON object and nothing else: {form}")
-    return [Message("system", rules), Message("user", _sendable("\n\n".join(parts)))]
+    return [Message("system", rules), Message("user", encodable("\n\n".join(parts)))]
 
 
 def note_prompt(question: str, again: bool = False) -> list[Message]:
     """The conversation that asks for a grading note; it sees the question alone."""
     repeated = "Your last reply did not have the form that was asked for. " if again else ""
     form = f'Reply with this JSON object and nothing else: {{"note": "{_BEGINNING} …"}}'
-    return [Message("system", _NOTE), Message("user", _sendable(f"{_quoted([question])}\n\n{repeated}{form}"))]
+    return [Message("system", _NOTE), Message("user", encodable(f"{_quoted([question])}\n\n{repeated}{form}"))]
 
 
 def note_in(reply: str) -> str:
@@ -226,11 +227,6 @@ def _quoted(texts: Sequence[str]) -> str:
     """Texts as lines that begin with >, without anything that could pass for a turn of a conversation."""
     lines = (line(part) for text in texts for part in text.splitlines() or [""])
     return "\n".join(f"> {stated}" for stated in lines if stated) or ">"
-
-
-def _sendable(text: str) -> str:
-    """Without half characters, which no endpoint can be sent."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _checked(quotes: Sequence[str], metric: Metric, record: Record) -> tuple[Quote, ...]:

@@ -25,10 +25,10 @@ from tokenizers import Encoding
 from transformers.utils import logging
 
 from surefoot.models import registry
-from surefoot.models.wordpiece import readable
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.text.json_values import parsed
+from surefoot.text.words import encodable
 from surefoot.types.errors import ConfigError, ModelError, NetworkError, on_one_line
 
 constants.HF_HUB_DISABLE_TELEMETRY = True
@@ -73,7 +73,7 @@ class Checkpoint:
         the text counts as space: `</s>` in a retrieved page would else end the input there."""
         for mark in self.marks:
             text = text.replace(mark, " " * len(mark))
-        whole: Encoding = self.tokenizer.backend_tokenizer.encode(readable(text), add_special_tokens=False)
+        whole: Encoding = self.tokenizer.backend_tokenizer.encode(encodable(text), add_special_tokens=False)
         return whole
 
     def finished(self, first: Encoding, second: Encoding | None = None) -> Encoding:

@@ -18,11 +18,12 @@ from onnxruntime import InferenceSession, SessionOptions
 from onnxruntime.capi import onnxruntime_pybind11_state as ort
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.models.wordpiece import readable, wordpiece
+from surefoot.models.wordpiece import wordpiece
 from surefoot.run import cancel
 from surefoot.run.manifest import cores
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
+from surefoot.text.words import encodable
 from surefoot.types.errors import ConfigError, ModelError, on_one_line
 
 T = TypeVar("T")
@@ -52,7 +53,7 @@ def tokenizer() -> Tokenizer:
 def encoded(reader: Tokenizer, triples: Iterable[Sequence[str]]) -> Iterator[tuple[Encoding, Encoding, Encoding]]:
     """The encodings of each triple's three texts, without marks; nothing of a text is cut."""
     parts = iter(
-        reader.encode_batch([readable(text) for triple in triples for text in triple], add_special_tokens=False)
+        reader.encode_batch([encodable(text) for triple in triples for text in triple], add_special_tokens=False)
     )
     return zip(parts, parts, parts, strict=True)
 

@@ -16,8 +16,3 @@ def wordpiece() -> Tokenizer:
 
     packed = files("surefoot.models").joinpath("wordpiece.json.gz").read_bytes()
     return Tokenizer.from_str(gzip.decompress(packed).decode())
-
-
-def readable(text: str) -> str:
-    """The text as a tokeniser takes it: one "?" in the place of half a surrogate pair keeps the offsets."""
-    return text.encode("utf-8", "replace").decode()

@@ -21,6 +21,7 @@ from psycopg.types.json import Json
 
 from surefoot.network import Network
 from surefoot.run.store import from_json, to_json
+from surefoot.text.words import encodable
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, TraceFault
 from surefoot.types.metadata import NO_FILTER, FieldCondition, Filter
@@ -328,7 +329,7 @@ def _clean(value: Any) -> Any:
 
 def _storable(text: str) -> str:
     """The text, as long as before, without what PostgreSQL cannot hold: NUL and lone surrogates."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+    return encodable(text.replace("\0", " "))
 
 
 def _close(idle: Iterable[Connection]) -> None:

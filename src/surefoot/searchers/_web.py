@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from surefoot.network import Reply
 from surefoot.network.credentials import excerpt
 from surefoot.network.values import one_line
+from surefoot.text.words import encodable
 from surefoot.types import Passage, Trust
 from surefoot.types.errors import ComponentError, SearchError, Throttled
 
@@ -66,7 +67,7 @@ def asked(
 def field(row: Any, name: str) -> str:
     """The text under this name in a row; empty where there is none."""
     value = row.get(name) if isinstance(row, dict) else None
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+    return encodable(value) if isinstance(value, str) else ""
 
 
 def rows(value: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

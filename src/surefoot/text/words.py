@@ -190,3 +190,8 @@ def longest_run(there: Sequence[str], others: Sequence[str], counts: Callable[[S
                 if length > len(best) and counts(there[i + 1 - length : i + 1]):
                     best = range(i + 1 - length, i + 1)
     return best
+
+
+def encodable(text: str) -> str:
+    """The text as tokenisers, endpoints and databases take it: "?" for half a surrogate pair keeps the offsets."""
+    return text.encode("utf-8", "replace").decode()

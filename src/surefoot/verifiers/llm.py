@@ -7,6 +7,7 @@ from typing import Any
 
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
+from surefoot.text.words import encodable
 from surefoot.types import Assertion, Message, Support, protocols
 from surefoot.verifiers._evidence import text_of, unjudged
 
@@ -56,7 +57,7 @@ def prompt(assertion: Assertion) -> list[Message]:
     parts += [("Evidence", text_of(assertion)), ("Sentence", line(assertion.text))]
     shown = "\n\n".join(f"{name}:\n" + "\n".join(f"> {one}" for one in text.splitlines()) for name, text in parts)
     turn = f"{shown}\n\nDoes the evidence carry the sentence?"
-    return [Message("system", _RULES), Message("user", turn.encode("utf-8", "replace").decode())]
+    return [Message("system", _RULES), Message("user", encodable(turn))]
 
 
 def _verdict(reply: str) -> bool | None:

@@ -19,9 +19,8 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, encoded, in_latin_script
-from surefoot.models.wordpiece import readable
 from surefoot.stats.calibration import Calibration
-from surefoot.text.words import STOP_WORDS, sentences
+from surefoot.text.words import STOP_WORDS, encodable, sentences
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
 from surefoot.verifiers.lexical import repeated
@@ -171,7 +170,7 @@ def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
     """Pieces of each claim, context and evidence, at most `window` in all."""
     common = {number for word in STOP_WORDS if (number := tokenizer.token_to_id(word)) is not None}
-    texts = (readable(evidence) for *_, evidence in triples)
+    texts = (encodable(evidence) for *_, evidence in triples)
     return [
         _pieces(*three, text, common, window) for three, text in zip(encoded(tokenizer, triples), texts, strict=True)
     ]

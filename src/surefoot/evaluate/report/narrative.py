@@ -25,6 +25,7 @@ from surefoot.evaluate.report.form import (
 )
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
+from surefoot.text.words import encodable
 from surefoot.types import ActionItem, Diagnosis, Insight, Message, Score, Summary
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import LLM
@@ -258,4 +259,4 @@ def _example(run: ScoredRun, score: Score) -> dict[str, Any]:
 
 def _written(inputs: Any) -> str:
     # A lone surrogate, which no endpoint can be sent, must not fail the rest.
-    return json.dumps(inputs, ensure_ascii=False, default=str).encode("utf-8", "replace").decode()
+    return encodable(json.dumps(inputs, ensure_ascii=False, default=str))
