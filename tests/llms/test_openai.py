@@ -18,7 +18,7 @@ from surefoot.llms.openai import OpenAI
 from surefoot.network.pace import within
 from surefoot.run import cancel, meter
 from surefoot.types import Completion, Message, Token
-from surefoot.types.errors import ConfigError, ContextOverflow, EndpointError
+from surefoot.types.errors import ConfigError, EndpointError
 
 ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
 KEY = f"a-very-{PLANTED}-secret-key"
@@ -398,13 +398,3 @@ def test_options_that_cannot_be_sent_are_refused(options: dict[str, Any], what: 
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=what):
         OpenAI("m", **options)
-
-
-@pytest.mark.parametrize(
-    "message",
-    ["This model's maximum context length is 4096 tokens", "exceeds the available context size", "Prompt is too long"],
-)
-def test_a_prompt_that_overflows_is_told_from_other_refusals(server: Server, message: str) -> None:
-    """In the words of OpenAI, llama.cpp and Anthropic; who asks can ask again with less."""
-    with pytest.raises(ContextOverflow, match=message):
-        server.llm(Reply(json.dumps({"error": {"message": message}}), status=400)).complete(ASK)
