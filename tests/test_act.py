@@ -58,12 +58,12 @@ def test_the_best_score_decides(score: float, action: Action) -> None:
 @pytest.mark.parametrize(
     ("score", "because", "margin"),
     [
-        (1.03, "best score 1.03 ≥ τ+ 0.5", 0.53),
-        (0.2, "best score 0.2 lies between τ− -0.9 and τ+ 0.5", 0.3),
-        (-1.04, "best score -1.04 < τ− -0.9", 0.14),
-        (-0.90004, "best score -0.90004 < τ− -0.9", 0.00004),
-        (0.49996, "best score 0.49996 lies between τ− -0.9 and τ+ 0.5", 0.00004),
-        (0.5, "best score 0.5 ≥ τ+ 0.5", 0.0),
+        (1.03, "best score 1.03 ≥ upper 0.5", 0.53),
+        (0.2, "best score 0.2 lies between lower -0.9 and upper 0.5", 0.3),
+        (-1.04, "best score -1.04 < lower -0.9", 0.14),
+        (-0.90004, "best score -0.90004 < lower -0.9", 0.00004),
+        (0.49996, "best score 0.49996 lies between lower -0.9 and upper 0.5", 0.00004),
+        (0.5, "best score 0.5 ≥ upper 0.5", 0.0),
     ],
 )
 def test_a_decision_explains_itself(score: float, because: str, margin: float) -> None:

@@ -116,7 +116,7 @@ def evaluator(component: protocols.Evaluator) -> None:
     _holds(component.grade(pairs[::-1]) == grades[::-1], "nor on their order", "other grades in reverse")
     own = component.thresholds
     _holds(isinstance(own, Thresholds) and own.evaluator == component.name, "has thresholds of its own", own)
-    _holds(own.lower <= own.upper, "τ− is not above τ+", own)
+    _holds(own.lower <= own.upper, "lower is not above upper", own)
     for text in HOSTILE:
         _holds(len(component.grade([(text, Passage("x", text))])) == 1, "grades any text", repr(text[:20]))
 

@@ -38,7 +38,7 @@ def test_agreement_is_shown_in_eighty_columns(surefoot: Surefoot, here: Path) ->
     assert max(map(len, tables)) <= 80
     assert "…" not in done.out
     assert "No ratings, so that a value v counts as 1 + 4·v: llm:qwen3" in done.out
-    for words in ("context_relevancy  20", "Kendall τ-b", "NMAE", "with the judge", "20/30"):
+    for words in ("context_relevancy  20", "Kendall tau-b", "NMAE", "with the judge", "20/30"):
         assert words in done.out
 
 
@@ -58,7 +58,7 @@ def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> N
     assert "context_recall j: 1 that have a label were left unscored, and are in no figure" in said
     rows = [{"id": f"r{n}", "metric": "factuality", "rating": 3} for n in range(5)]
     said = " ".join(surefoot("agree", run, labels(here, *rows)).out.split())
-    assert "factuality j: no Kendall τ-b: all are tied" in said
+    assert "factuality j: no Kendall tau-b: all are tied" in said
     assert "intervals are too narrow: factuality j (5)" in said
 
 

@@ -58,8 +58,8 @@ def test_an_action_is_explained(traced: Callable[..., Any], here: Path) -> None:
     done = traced("explain", "--trace", "trace.json", "--json", "why.json")
     assert done.code == 0
     assert "CORRECT: best score 1" in done.out
-    assert "less τ+: +0.25" in done.out
-    assert "With τ+ at 1" in done.out
+    assert "less upper: +0.25" in done.out
+    assert "With upper at 1" in done.out
     assert json.loads((here / "why.json").read_text())["action"]["action"] == "correct"
 
 

@@ -188,7 +188,7 @@ BROKEN: dict[str, list[tuple[str, Callable[[], Any]]]] = {
         ("a grade does not depend on the other pairs", lambda: grading(by_place)),
         ("nor on their order", lambda: grading(by_company)),
         ("has thresholds of its own", lambda: grading(tuple, thresholds=replace(OWN, evaluator="t5"))),
-        ("τ− is not above τ+", lambda: grading(tuple, thresholds=replace(OWN, lower=0.6))),
+        ("lower is not above upper", lambda: grading(tuple, thresholds=replace(OWN, lower=0.6))),
         ("grades any text", lambda: grading(lambda gs: tuple(gs) if [g.passage_id for g in gs] != ["x"] else ())),
     ],
     "policy": [

@@ -31,7 +31,7 @@ def test_grading_decides_and_keeps_what_helps(pipeline: Pipeline) -> None:
     assert [one.metadata["surefoot"]["label"] for one in done["documents"]] == ["incorrect", "correct"]
     assert [one.id for one in done["kept"]] == ["b"]
     assert nodes.decide({"question": BRIDGE, **done}) == "correct"
-    assert "τ+" in done["because"] or done["because"]
+    assert "upper" in done["because"] or done["because"]
     poor = nodes.grade({"question": BRIDGE, "documents": [POOR]})
     assert (poor["action"], poor["kept"]) == ("incorrect", [])
 

@@ -201,7 +201,7 @@ def _searched(trace: Trace) -> list[RenderableType]:
     head = line("Searched", Text(f"{queries} · {_plural(len(trace.external), 'passage')} from outside"))
     parts = [head, *troubles(trace, "rewrite", "search", "grade external")]
     if by := trace.outside:
-        thresholds = f"τ+ {by.upper:.3g} and τ− {by.lower:.3g} for what comes from outside"
+        thresholds = f"upper {by.upper:.3g} and lower {by.lower:.3g} for what comes from outside"
         parts.append(line("", Text(thresholds, style="dim")))
     return [*parts, _bars(trace.external, trace.grades[len(trace.passages) :], 3)] if trace.external else parts
 

@@ -17,7 +17,7 @@ from surefoot.evaluate.score.labels import labelled
 from surefoot.stats.groups import FEW
 from surefoot.types.errors import UsageError
 
-_MEASURES = {"tau_b": "Kendall τ-b", "nmae": "NMAE", "auc": "ROC-AUC"}
+_MEASURES = {"tau_b": "Kendall tau-b", "nmae": "NMAE", "auc": "ROC-AUC"}
 
 
 def agree(

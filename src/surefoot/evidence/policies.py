@@ -109,9 +109,9 @@ class Threshold:
             return f"best score {best:.3g} is that of a passage which may count as {action.value} at most"
         score, upper, lower = _distinct_digits(best, self.thresholds.upper, self.thresholds.lower)
         return {
-            Action.CORRECT: f"best score {score} ≥ τ+ {upper}",
-            Action.AMBIGUOUS: f"best score {score} lies between τ− {lower} and τ+ {upper}",
-            Action.INCORRECT: f"best score {score} < τ− {lower}",
+            Action.CORRECT: f"best score {score} ≥ upper {upper}",
+            Action.AMBIGUOUS: f"best score {score} lies between lower {lower} and upper {upper}",
+            Action.INCORRECT: f"best score {score} < lower {lower}",
         }[action]
 
     def _decision(self, action: Action, because: str, best: float | None) -> Decision:

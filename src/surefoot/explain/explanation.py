@@ -69,15 +69,14 @@ def trust(found: Attribution) -> Iterator[str]:
 def margins(found: ActionExplanation) -> Iterator[str]:
     """The best score's distance from each threshold; nothing where nothing was graded."""
     if found.above_upper is not None and found.above_lower is not None:
-        yield f"best score less τ+: {number(found.above_upper)}; less τ−: {number(found.above_lower)}"
+        yield f"best score less upper: {number(found.above_upper)}; less lower: {number(found.above_lower)}"
 
 
 def flips_action(found: ActionExplanation) -> list[str]:
     """Sentences on what would have made the action another."""
     drops = [f"Without {', '.join(drop.passage_ids)} it would be {drop.action.value}." for drop in found.drops]
-    names = {"upper": "τ+", "lower": "τ−"}
     shifts = [
-        f"With {names[shift.threshold]} at {shift.to:.4g} ({number(shift.by)}) it would be {shift.action.value}."
+        f"With {shift.threshold} at {shift.to:.4g} ({number(shift.by)}) it would be {shift.action.value}."
         for shift in found.shifts
     ]
     return [*drops, *shifts] or ["Nothing that was tried flips it: no passage dropped, and no threshold moved alone."]

@@ -131,7 +131,7 @@ def _between(case: RecordContext, trace: Trace, good: Sequence[Passage]) -> Fail
         passage = f"the passage that holds {_truth(case)}"
         if not scored:
             return _fault(case, "grading", "ungraded", f"{passage} could not be graded")
-        lower = f", below τ− at {trace.decision.lower:.3g}" if trace.decision else ""
+        lower = f", below the lower threshold at {trace.decision.lower:.3g}" if trace.decision else ""
         return _fault(case, "grading", "strict", f"{passage} was graded {max(scored):.3g}{lower}")
     ids = {passage.id for passage in useful}
     strips = [strip for strip in trace.strips if strip.passage_id in ids]
