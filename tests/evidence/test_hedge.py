@@ -70,6 +70,22 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(confidence, "shipped", lambda: fit)
 
 
+@pytest.mark.parametrize(
+    ("question", "because"),
+    [
+        ("When was the pier printed?", "no passage mentions “printed”; the nearest word is “painted”"),
+        ("When was the pier painting?", ""),
+    ],
+)
+def test_a_word_that_only_looks_like_the_questions_is_no_answer_to_it(question: str, because: str) -> None:
+    """Misspelt or another one: who asks can tell. Another form of the same word is the same."""
+    pier = Passage("a", "The pier was painted in 2003.", "Pier")
+    strip = Strip("a", 0, len(pier.text), pier.text, 1.0, kept=True)
+    answer = Answer(pier.text, (Citation(1, strip, pier.text, quoted=True),), model="m")
+    trace = Trace("t", question, passages=(pier,), grades=(SURE,))
+    assert hedged(answer, trace, Any(), RISK).because == because
+
+
 @pytest.mark.usefixtures("fitted")
 @pytest.mark.parametrize(("sure", "risk", "plain"), [(0.7, 0.2, True), (0.69, 0.2, False), (0.05, 0.5, True)])
 def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float, risk: float, plain: bool) -> None:

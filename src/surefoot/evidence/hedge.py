@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 
 from surefoot.evidence import confidence
 from surefoot.evidence.exact import codes, exact, lacking
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
-from surefoot.text.words import names, words
+from surefoot.text.words import content_words, names, stem, words
 from surefoot.types import Action, Answer, Grade, Passage, Trace
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -19,6 +20,8 @@ UNSURE = "no passage is graded CORRECT"
 WEAK = "what was found fits the question too loosely"
 MARKED = "some of it stands in no source, as marked"
 _OPENING = re.compile(r"(?:^|[.!?]\s)\W*\w")
+NEAR = 0.8
+"""Share of letters in common, by `difflib`, from which one word may be the other misspelt."""
 HOPELESS = 0.1
 """Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
@@ -40,6 +43,7 @@ def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float, word
         return _marked(answer if answer.refused else replace(answer, unjudged=unread), unread, unread)
     answer = confidence.judged(question, answer, passages, trace.grades, evaluator.name)
     unsure = answer.because or _unmentioned(question, passages) or _elsewhere(question, answer)
+    unsure = unsure or _near(question, answer, passages)
     if worded:
         unsure = unsure or (MARKED if answer.uncited else _contradicted(answer, trace))
     if not worded or answer.confidence is not None:
@@ -84,6 +88,18 @@ def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
     there = {word for passage in passages for word in words(f"{passage.title} {passage.text}")}
     missing = [name for name in names(uncapitalised) if there.isdisjoint(words(name))]
     return f"no passage mentions {' or '.join(missing)}" if missing and passages else ""
+
+
+def _near(question: str, answer: Answer, passages: Sequence[Passage]) -> str:
+    """The word of the question that no passage holds, where the answer has one that is spelt nearly so: it may be the
+    same word misspelt, or another."""
+    there = {stem(word) for passage in passages for word in words(f"{passage.title} {passage.text}")}
+    quoted = {word for citation in answer.citations if citation.strip for word in words(citation.strip.text)}
+    for word in content_words(question):
+        near = get_close_matches(word, quoted, 1, NEAR) if word.isalpha() and stem(word) not in there else []
+        if near:
+            return f"no passage mentions “{word}”; the nearest word is “{near[0]}”"
+    return ""
 
 
 def _elsewhere(question: str, answer: Answer) -> str:
