@@ -40,6 +40,8 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 """Separators of the turns of a conversation in the common chat formats."""
+_STRUCK = ("<s>", "</s>")
+"""Separators that are no sign of an order, since manuals of HTML speak of them."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\"]+|\bwww\.|\]\(", re.IGNORECASE)
 """Words within an address are no signs: "?label=…&query=…" orders nothing."""
 _OPENS = frozenset("(:;,!?—–[]")
@@ -135,7 +137,8 @@ def suspicion(sentence: str) -> float:
 
 def _suspicion(text: str) -> float:
     leave, what, answer = (any(map(text.__contains__, some)) for some in (_LEAVE, _WHAT, _ANSWER))
-    if answer or (leave and what) or _TURN.search(text):
+    turn = any(separator[0].lower() not in _STRUCK for separator in _TURN.finditer(text))
+    if answer or (leave and what) or turn:
         return ENOUGH
     plain = _ADDRESS.sub(" ", text)
     every = located(plain)
