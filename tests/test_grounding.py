@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from effort import is_proportional
-from surefoot.evidence.citations import NO_LINK, Check, _absent, grounded, refusal
+from surefoot.evidence.citations import Check, _absent, grounded
+from surefoot.evidence.links import NO_LINK
 from surefoot.types import Answer, Assertion, Citation, Passage, Strip, Support
 
 BRIDGE = Passage(
@@ -73,6 +74,18 @@ def test_a_marker_belongs_to_its_sentence(text: str) -> None:
     answer = ground(WHO, text)
     assert answer.text == "Tomas Aldwin built it. [1]"
     assert only(answer).quoted
+
+
+@pytest.mark.parametrize("said", ["The Olm is a river. [1]", "Yes, the Olm is a river. [1]"])
+def test_a_yes_in_the_questions_own_words_is_quoted_whole(said: str) -> None:
+    """It adds no word, so all of them have to stand there."""
+    question = "Is the Olm a river?"
+    answers = [
+        grounded(question, Answer(said), [(strip(one), one)])
+        for one in (Passage("o", "The Olm is a river in the north."), Passage("o", "The Olm feeds a river."))
+    ]
+    assert [one.quoted for one in answers[0].citations] == [True]
+    assert not any(one.quoted for one in answers[1].citations)
 
 
 def test_several_markers_are_several_citations() -> None:
@@ -212,57 +225,6 @@ def test_what_is_shown_is_checked(text: str) -> None:
         assert citation.quote in (citation.strip.text if citation.strip else "")
         assert citation.quoted == (citation.reason == "")
         assert citation.quote or not citation.quoted
-
-
-def refuse(question: str, draft: Answer | None, knowledge: bool = True, queries: tuple[str, ...] = ()) -> Answer:
-    return refusal(question, draft, 10, KNOWLEDGE if knowledge else [], queries)
-
-
-@pytest.mark.parametrize(
-    ("question", "evidence", "missing"),
-    [
-        ("When is the flood of the Oslava?", "It floods in March.", "“Oslava”"),
-        ("Which universities teach sailing?", "The university was founded in May.", "“teach”, “sailing”"),
-        ("Which Flüsse fluten Bern?", "Der Fluss flutet im März.", "“Bern”"),
-        ("Is the limit 20190?", "The limit was 2019.", "“20190”"),
-    ],
-)
-def test_a_refusal_calls_no_word_missing_that_stands_there_in_another_form(
-    question: str, evidence: str, missing: str
-) -> None:
-    """A number has no other form."""
-    there = [(Strip("p", 0, len(evidence), evidence, 1.0, kept=True), Passage("p", evidence))]
-    text = refusal(question, Answer("", refused=True), 1, there, ()).text
-    assert f"does not mention {missing}. Looked at" in text
-
-
-def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
-    """Names whole, then other words; what stands in the evidence is not missing."""
-    withheld = Answer("", refused=True, model="m", withheld="Not found.")
-    answer = refuse("Who painted the Ruvel Bridge for Anna Tresk?", withheld, queries=("Ruvel Bridge", "Tresk"))
-    assert answer == Answer(
-        "I cannot answer this from the evidence. What was found does not hold the answer; the evidence that was kept "
-        "does not mention “Anna Tresk”, “painted”. Looked at: 10 passages graded; searched for "
-        "“Ruvel Bridge”, “Tresk”.",
-        refused=True,
-        model="m",
-        withheld="Not found.",
-    )
-
-
-@pytest.mark.parametrize(
-    ("draft", "why"),
-    [
-        (None, "Evidence was found, but the model that reads it failed"),
-        (Answer("", refused=True, withheld="A troll."), "What the model wrote does not stand in what was found"),
-        (Answer("", refused=True, withheld="Not found."), "What was found does not hold the answer"),
-    ],
-)
-def test_a_refusal_says_whose_fault_it_is(draft: Answer | None, why: str) -> None:
-    """The model's, or the evidence's."""
-    answer = refuse(WHO, draft)
-    assert answer.text.startswith(f"I cannot answer this from the evidence. {why}. Looked at: ")
-    assert (answer.refused, answer.citations) == (True, ())
 
 
 @pytest.mark.parametrize("verdict", ["Yes.", "No, it was not.", "yes"])

@@ -28,7 +28,7 @@ from surefoot.evidence.markers import normalised, numbers
         ("So it is <cite>[2]</cite>.", "So it is [2]."),
         ("So it is {{source 1}}.", "So it is [1]."),
         (r"So it is \cite{1}.", "So it is [1]."),
-        ("So it is.¹ Not 10³ m².", "So it is. [1] Not 10³ m²."),
+        ("So it is.¹ Not 10³ m².", "So it is [1]. Not 10³ m²."),
     ],
 )
 def test_a_citation_in_any_form_is_one(text: str, plain: str) -> None:
@@ -45,7 +45,7 @@ def test_what_is_no_citation_stays(text: str) -> None:
 @pytest.mark.parametrize("heading", ["Sources:", "**References**", "## Citations"])
 def test_a_list_of_sources_at_the_end_is_no_statement(heading: str) -> None:
     """It repeats what the markers say."""
-    assert normalised(f"It ends. [1]\n\n{heading}\n[1] Handbook\n2. Policy") == "It ends. [1]"
+    assert normalised(f"It ends. [1]\n\n{heading}\n[1] Handbook\n2. Policy") == "It ends [1]."
 
 
 def test_the_numbers_of_markers_come_once_and_in_order() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
@@ -17,13 +16,13 @@ import pytest
 
 import sample_run
 from endpoint import writing
-from server.conftest import events, listening
+from server.conftest import listening
 from surefoot.cli.demo import _indexed
 from surefoot.config.settings import Config
 from surefoot.server.app import keys_of
-from surefoot.server.service import ServerSettings, Service, assembled
-from surefoot.types import Trace
+from surefoot.server.service import assembled
 from web.conftest import FINISHED, ask, watched
+from web.site import Gated, Site, settings, values
 
 httpx = pytest.importorskip("httpx")
 pytestmark = pytest.mark.slow
@@ -32,40 +31,6 @@ THICK = "How thick is the Hohrin Glacier?"
 PHONE = "Who invented the telephone?"
 
 Open = Callable[..., Any]
-
-
-@dataclass
-class Site:
-    """A running server. Events of a question wait before those whose gate is there and shut."""
-
-    service: Service
-    url: str = ""
-    gates: dict[str, threading.Event] = field(default_factory=dict)
-
-    def answered(self, question: str) -> list[tuple[str, Any]]:
-        """The events of a question, as the server tells them."""
-        accept = {"Accept": "text/event-stream"}
-        return events(httpx.post(f"{self.url}/ask", json={"question": question}, headers=accept, timeout=120).text)
-
-
-class Gated:
-    """A pipeline whose events wait for the gates of a site."""
-
-    def __init__(self, inner: Any, site: Site) -> None:
-        self._inner, self._site, self.policy = inner, site, inner.policy
-
-    def run(self, question: str, on_event: Any, **more: Any) -> Trace:
-        def hear(event: Any) -> None:
-            if gate := self._site.gates.get(event.name):
-                gate.wait(120)
-            on_event(event)
-
-        found: Trace = self._inner.run(question, hear, **more)
-        return found
-
-
-def settings(folder: Path) -> ServerSettings:
-    return ServerSettings(folder=str(folder / "server"), runs=str(folder / "runs"), seconds=120)
 
 
 @pytest.fixture(scope="module")
@@ -106,11 +71,6 @@ def replay(tab: Any, recorded: list[tuple[str, Any]]) -> None:
     """Send the page these events as the answer to its next questions."""
     text = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in recorded)
     tab.route("**/ask", lambda route: route.fulfill(content_type="text/event-stream", body=text))
-
-
-def values(recorded: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The values of a question's events by name; of steps the last."""
-    return {name: data["value"] for name, data in recorded}
 
 
 def test_a_question_ends_in_a_decision_with_its_grades_and_an_answer(open_page: Open, site: Site) -> None:

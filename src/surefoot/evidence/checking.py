@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from surefoot.evidence.citations import Check, grounded, settled
+from surefoot.evidence.citations import Check, grounded, statements
+from surefoot.evidence.markers import MARKER, normalised
 from surefoot.run import cancel
 from surefoot.run.recorder import Recorder
+from surefoot.text.words import WORD
 from surefoot.types import Answer, Assertion, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Knowledge, Verifier
+
+BEGUN = 2
+"""Words from which a sentence that is being written is one, and no belated citation of the sentence before it."""
 
 
 @dataclass
@@ -59,3 +64,12 @@ class Checking:
         if new := [one for one in dict.fromkeys(assertions) if one not in self._verdicts]:
             self._verdicts |= zip(new, self.verifier.support(new), strict=True)
         return tuple(self._verdicts[one] for one in assertions)
+
+
+def settled(written: str) -> str:
+    """The sentences of a growing draft that no further word can change, its markers in their places: those before one
+    that has begun in words."""
+    text = normalised(written)
+    ranges = statements(text)
+    begun = len(ranges) > 1 and len(WORD.findall(MARKER.sub("", text[slice(*ranges[-1])]))) > BEGUN
+    return text[: ranges[-2][1]] if begun else ""

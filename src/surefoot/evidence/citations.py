@@ -8,11 +8,22 @@ from dataclasses import replace
 from typing import Literal
 
 from surefoot.evidence.exact import made_up
+from surefoot.evidence.links import addresses, linked, without_links
 from surefoot.evidence.markers import MARKER, normalised, numbers
 from surefoot.text.languages import FUNCTION_WORDS, language
 from surefoot.text.places import located
 from surefoot.text.refusals import VERDICT_WORDS, begins_with_verdict, refuses
-from surefoot.text.words import STOP_WORDS, WORD, content_words, longest_run, names, sentences, stem, words
+from surefoot.text.words import (
+    INTERROGATIVES,
+    STOP_WORDS,
+    WORD,
+    content_words,
+    longest_run,
+    names,
+    sentences,
+    stem,
+    words,
+)
 from surefoot.types import NOT_THERE, Answer, Assertion, Citation, Passage, Support
 from surefoot.types.protocols import Knowledge
 
@@ -26,35 +37,14 @@ CARRIED = 0.4
 """Chance, by the verifier, from which the sources of a sentence carry it. Of 590 sentences of RAGTruth's answers that
 people call faithful 96 % then stand, and of 310 that people marked 68 % do not."""
 
-_LATE_MARKERS = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{MARKER.pattern})+)")
 _QUOTATION = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]|(?<!\w)['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){3,})['’](?!\w)")
 """Text between double marks of any kind, or between single ones on a line; no mark within it is read twice."""
-
-_LINK = re.compile(
-    r"""
-      [a-z][a-z0-9+.-]{1,20}:[/\\]{2,}(?=[^\s/\\])[^\s<>"]+          # with its scheme
-    | \b(?:https?|ftp|wss?):(?=[/\\]*\w[^\s/\\]{0,60}\.\w)[^\s<>"]+  # with fewer slashes, which browsers mend
-    | (?<![\w:/\\])[/\\]{2,}(?=[^\s/\\])[^\s<>"]+                    # with the scheme of the page that it stands in
-    | \bwww\.(?=[^\s/\\])[^\s<>"]+
-    | (?<=\]\()\s*<?[^\s)>]+                                         # whatever a Markdown link or image leads to
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-"""Text that a browser or a Markdown renderer may take for an address; not a bare domain."""
-_AROUND = ".,;:!?*_'’”»)]}/"
-"""Characters that may follow an address in running text, or end it, without changing it."""
-NO_LINK = "(link removed)"
-"""The stand-in for an address that is no source's."""
-UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge graph"})
-"""`Passage.via` of addresses that a search engine only named, and that nobody fetched."""
 
 _CLAUSE_END = re.compile(
     r"[,;:—–]\s+(?:and|but|or|nor|so|while|whereas|which|who|where|although|though|because)?\b"
     r"|(?<!\s)\s+(?:but|while|whereas)\s",
     re.IGNORECASE,
 )
-BEGUN = 2
-"""Words from which a sentence that is being written is one, and no belated citation of the sentence before it."""
 SHORT = 5
 """Most words of a yes or no that the sentence behind it explains."""
 HALF = 0.5
@@ -89,7 +79,7 @@ def grounded(
     nobody doubts them; of others `withheld` tells. A page that says "see http://…" holds the words, so the check of
     citations alone would let a planted link through.
     """
-    whole, draft = draft, replace(draft, text=linked(draft.text, _addresses(knowledge)))
+    whole, draft = draft, replace(draft, text=linked(draft.text, addresses(knowledge)))
     passed = draft if draft.text == whole.text else replace(draft, withheld=whole.text)
     if check == "off":
         unchecked = tuple(draft.text[start:end] for start, end in sentences(draft.text))
@@ -118,10 +108,10 @@ def _sentences_checked(
     pieces: list[str] = []
     citations: list[Citation] = []
     uncited: list[str] = []
-    text = _LATE_MARKERS.sub(r"\2\1", normalised(draft.text))
-    ranges = [(0, len(text))] if draft.stands_for else _claims(text)
+    text = normalised(draft.text)
+    ranges = [(0, len(text))] if draft.stands_for else statements(text)
     every = [MARKER.sub("", text[start:end]).strip() for start, end in ranges]
-    meant = [draft.stands_for] if draft.stands_for else [_LINK.sub("", s.replace(NO_LINK, "")) for s in every]
+    meant = [draft.stands_for] if draft.stands_for else [without_links(s) for s in every]
     cites = [_cited(question, s, numbers(text[a:b]), knowledge) for s, (a, b) in zip(meant, ranges, strict=True)]
     found = _supported(question, meant, cites, knowledge, support)
     stands, before = False, 0
@@ -129,7 +119,8 @@ def _sentences_checked(
         gap = text[before:start] if "\n" in text[before:start] else " "
         claims = not refuses(sentence) and (draft.stands_for or _says_more(question, sentence))
         alone = claims and not _stands(cited)
-        stands = stands or (bool(claims) and not alone)
+        repeats = not refuses(sentence) and any(citation.quoted for citation in cited)
+        stands = stands or repeats or (bool(claims) and not alone)
         marks = [f"[{citation.marker}]" for citation in cited]
         marks += [NOT_THERE] if alone and knowledge and not draft.stands_for else []
         pieces.append((gap if pieces else "") + " ".join([sentence, *marks]))
@@ -138,15 +129,6 @@ def _sentences_checked(
         uncited += [sentence] if alone else []
     checked = replace(draft, text="".join(pieces), citations=tuple(citations), uncited=tuple(uncited))
     return checked, stands
-
-
-def settled(written: str) -> str:
-    """The sentences of a growing draft that no further word can change, its markers in their places: those before one
-    that has begun in words."""
-    text = _LATE_MARKERS.sub(r"\2\1", normalised(written))
-    ranges = _claims(text)
-    begun = len(ranges) > 1 and len(WORD.findall(MARKER.sub("", text[slice(*ranges[-1])]))) > BEGUN
-    return text[: ranges[-2][1]] if begun else ""
 
 
 def _says_more(question: str, sentence: str) -> bool:
@@ -169,7 +151,7 @@ def unfounded(answer: Answer) -> bool:
     return answer.refused and bool(answer.withheld) and not refuses(answer.withheld or "")
 
 
-def _claims(text: str) -> list[tuple[int, int]]:
+def statements(text: str) -> list[tuple[int, int]]:
     """The sentences; markers that stand alone, such as on a line of their own, belong to the sentence before them, and
     a yes or no to the one behind it, which gives the reason."""
     found: list[tuple[int, int]] = []
@@ -270,25 +252,6 @@ def _placed(citation: Citation, passage: Passage | None) -> Citation:
     return replace(citation, title=passage.title, url=located(passage, at).url or passage.file)
 
 
-def _addresses(knowledge: Knowledge) -> set[str]:
-    """The addresses that an answer may name."""
-    own = [p for _, p in knowledge if p.source == "corpus" and p.trust != "untrusted"]
-    held = {match[0].strip().rstrip(_AROUND) for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")}
-    visited = {passage.file or passage.url or "" for _, passage in knowledge if passage.via not in UNVISITED}
-    return held | {url.rstrip(_AROUND) for url in visited if url}
-
-
-def linked(text: str, known: Set[str]) -> str:
-    """The text with every address replaced that is none of the known ones; what ends an address makes no other."""
-
-    def checked(match: re.Match[str]) -> str:
-        bare = match[0].lstrip().removeprefix("<")
-        address = bare.rstrip(_AROUND)
-        return match[0] if address in known else match[0].removesuffix(bare) + NO_LINK + bare[len(address) :]
-
-    return _LINK.sub(checked, text)
-
-
 def _cited(question: str, sentence: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:
     named = [_checked(question, sentence, marker, knowledge) for marker in markers]
     if any(citation.quote for citation in named):
@@ -305,8 +268,10 @@ def _checked(question: str, sentence: str, marker: int, knowledge: Knowledge) ->
     if not 1 <= marker <= len(knowledge):
         return Citation(marker, None, "", quoted=False, reason=f"there is no source {marker}")
     strip, passage = knowledge[marker - 1]
-    quote = _longest_run(sentence, strip.text, _new_words(question, sentence))
-    if not quote:
+    new, yes_or_no = _new_words(question, sentence), INTERROGATIVES.isdisjoint(words(question))
+    every = set(content_words(sentence)) - {"yes"} if yes_or_no else set()
+    quote = _longest_run(sentence, strip.text, new or every)
+    if not quote or not (new or every <= set(words(quote))):  # a yes in the question's own words, all of them
         missing = Citation(marker, strip, "", quoted=False, reason="nothing of the sentence stands in the source")
         return _placed(missing, passage)
     source = f"{passage.title} {strip.text}"
@@ -323,7 +288,7 @@ def _on_trust(question: str, knowledge: Knowledge) -> Citation:
 
 
 def _new_words(question: str, sentence: str) -> set[str]:
-    return {word for word in words(sentence) if word not in STOP_WORDS} - set(words(question))
+    return {word for word in words(sentence) if word not in STOP_WORDS} - {"yes", *words(question)}
 
 
 def _absent(question: str, sentence: str, source: str) -> list[str]:

@@ -17,7 +17,7 @@ from functools import lru_cache
 from surefoot.text.languages import OTHER, language
 from surefoot.text.phrases import each, phrase_set, phrases
 from surefoot.text.screen import Span, orders, unmasked
-from surefoot.text.words import blanked, content_words, fold, longest_run, sentences, stem, words
+from surefoot.text.words import INTERROGATIVES, blanked, content_words, fold, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -35,7 +35,6 @@ FOUND = {
 }
 """The words for each of them in a step's report."""
 
-_WHO = frozenset("who whom whose what which when where why how".split())
 _VERBS = frozenset(
     "is are was were do does did can could will would should shall may might must has have had am".split()
 )
@@ -215,7 +214,9 @@ class _Question:
     @classmethod
     def of(cls, question: str) -> _Question:
         every = _tokens(question)
-        asking = next((n for n, word in enumerate(every) if word in _WHO or (n == 0 and word in _VERBS)), None)
+        asking = next(
+            (n for n, word in enumerate(every) if word in INTERROGATIVES or (n == 0 and word in _VERBS)), None
+        )
         is_question = asking is not None or not set(_MARKS).isdisjoint(question)
         return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
 

@@ -26,13 +26,15 @@ _FORM = re.compile(
 )
 _LIST = re.compile(rf"\n\W{{0,9}}+{_WORD}\W{{0,9}}(?:\W{{0,9}}\b\d{{1,3}}[\].:)].*(?:\n|\Z))+\s*\Z", re.IGNORECASE)
 """A list of sources at the end of an answer, which is no statement."""
+_LATE = re.compile(rf"((?<![.!?…])[.!?…]+[\"'”’)]*)((?:{MARKER.pattern})+)")
 _SUPERSCRIPTS = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
 _LONGEST_RANGE = 10
 
 
 def normalised(text: str) -> str:
-    """The text with each citation as [n] or [n, m], and without a list of sources at its end."""
-    return _FORM.sub(_plain, _LIST.sub("", text)).rstrip()
+    """The text with each citation as [n] or [n, m], before the full stop that it follows, and without a list of sources
+    at its end."""
+    return _LATE.sub(r"\2\1", _FORM.sub(_plain, _LIST.sub("", text)).rstrip())
 
 
 def numbers(text: str) -> list[int]:

@@ -15,6 +15,8 @@ STOP_WORDS = frozenset(
     "where which while who whom whose why will with would you your".split()
 )
 """English function words: too common to tell one passage from another."""
+INTERROGATIVES = frozenset("who whom whose what which when where why how".split())
+"""English words that ask; a question without one asks for yes or no."""
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,]*\d)|(?<![\d.])\d+\.\d+(?!\.?\d)"
 _LETTERS = r"\w[\w\u0300-\u036f]*"  # with combining marks, as macOS and PDFs write "é"

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from surefoot.evidence.citations import NO_LINK, UNVISITED, grounded, linked
+from surefoot.evidence.citations import grounded
+from surefoot.evidence.links import NO_LINK, UNVISITED, linked
 from surefoot.types import Answer, Passage, Source, Strip
 
 BRIDGE = Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge")
