@@ -80,14 +80,16 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, 
 
 
 def test_what_was_judged_and_diagnosed_is_not_paid_again(surefoot: Surefoot, records: Path) -> None:
-    """The same command over the same records asks nothing of the endpoint."""
+    """The same command over the same records asks for no judgement; only for the two texts of the diagnosis, which this
+    endpoint does not write in the form that was asked for."""
     with endpoint() as server:
         words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
         first = surefoot(*words)
         paid = server.paid.total()
         assert paid > 6
         assert surefoot(*words).out == first.out
-        assert server.paid.total() == paid
+        again = server.paid.total() - paid
+    assert again == 2
 
 
 def test_who_leaves_while_it_is_diagnosed_is_not_held(
