@@ -25,15 +25,15 @@ def arranged(page: Sequence[Line]) -> Iterator[Line]:
     """The lines of a page, those of columns one column after the other, and rows of tables with their cells."""
     at = 0
     while at < len(page):
-        rows = _columns(page[at:])
-        if rows:
+        beside = page[at:] if len(page[at].pieces) > 1 else ()
+        if rows := _columns(beside):
             middle, height = _gutter(rows)[0], rows[0][0].y - rows[-1][0].y + 3 * rows[0][0].size
             left = [joined(part) for row in rows if (part := tuple(p for p in row if p.left < middle))]
             right = [joined(part) for row in rows if (part := tuple(p for p in row if p.left >= middle))]
             yield from arranged(left)
             yield from (replace(line, y=line.y - height) for line in arranged(right))  # below, and not beside
         else:
-            rows = _table(page[at:])
+            rows = _table(beside)
             yield from _with_cells(rows) if rows else [page[at]]
         at += max(1, len(rows))
 
@@ -50,9 +50,9 @@ def joined(pieces: Row) -> Line:
 
 def _run(lines: Sequence[Line]) -> Iterator[Row]:
     """The pieces of each line, as far down as the lines stand close together."""
-    before = lines[0]
+    before: Line | None = None
     for line in lines:
-        apart = not -0.1 <= before.y - line.y < 2.5 * before.size
+        apart = before is not None and not -0.1 <= before.y - line.y < 2.5 * before.size
         if apart or line.mono or _is_item(line.pieces) or LEADERS.search(line.text):
             return
         yield line.pieces or (line,)
@@ -70,8 +70,6 @@ def _is_item(row: Row) -> bool:
 def _columns(lines: Sequence[Line]) -> list[Row]:
     """The first lines if they are two columns of prose, and no table."""
     rows: list[Row] = []
-    if len(lines[0].pieces) < 2:
-        return rows
     for row in _run(lines):
         left, right = _gutter([*rows, row])
         if left >= right:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import median
 
 import pypdfium2.raw as pdfium
@@ -80,18 +81,22 @@ def _lines(page: PdfTextPage) -> Iterator[Line]:
 
 def _pieces(page: PdfTextPage, line: Line, raw: str, start: int) -> tuple[Line, ...]:
     """The parts of a line between wide gaps; none where there is no such gap."""
-    begin, found = len(raw) - len(raw.lstrip()), []
+    begin, left, found = len(raw) - len(raw.lstrip()), line.left, list[Line]()
+
+    def part(text: str, right: float) -> Line:
+        font, mono = _font(page, pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + begin))
+        return replace(line, text=_cleaned(text), left=left, right=right, font=font, mono=mono, hyphen=False)
+
     for gap in _SPACES.finditer(raw, begin, len(raw.rstrip())):
         ends = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + at) for at in (gap.start() - 1, gap.end()))
         before, after = (_box(page, end) for end in ends)
         if after.left - before.right > WIDE_GAP * line.size:
-            found.append((begin, gap.start()))
-            begin = gap.end()
-    spans = [*found, (begin, len(raw.rstrip()))] if found else []
-    cleaned = [(_cleaned(raw[a:b]), a, b) for a, b in spans]
-    return tuple(
-        _placed(page, text, raw[a:b], start + a, line.hyphen and (a, b) == spans[-1]) for text, a, b in cleaned if text
-    )
+            found.append(part(raw[begin : gap.start()], before.right))
+            begin, left = gap.end(), after.left
+    if not found:
+        return ()
+    last = replace(part(raw[begin:], line.right), hyphen=line.hyphen)
+    return tuple(one for one in (*found, last) if one.text)
 
 
 def _cleaned(raw: str) -> str:
@@ -138,5 +143,11 @@ def _font(page: PdfTextPage, index: int) -> tuple[str, bool]:
     """The font's name, and whether it is monospaced."""
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(page, index, name, _NAME_BYTES, flags)
-    words = name.value.decode("utf-8", "replace")
-    return words, bool(flags.value & _FIXED_PITCH or _MONO.search(words))
+    words, mono = _named(name.value)
+    return words, mono or bool(flags.value & _FIXED_PITCH)
+
+
+@lru_cache(maxsize=256)
+def _named(name: bytes) -> tuple[str, bool]:
+    words = name.decode("utf-8", "replace")
+    return words, bool(_MONO.search(words))
