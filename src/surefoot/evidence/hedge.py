@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -91,13 +92,13 @@ def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
 
 
 def _near(question: str, answer: Answer, passages: Sequence[Passage]) -> str:
-    """The word of the question that no passage holds, where the answer has one that is spelt nearly so: it may be the
-    same word misspelt, or another."""
+    """The word of the question that no passage holds, where the answer has another of nearly the same letters. Letters
+    that are missing, doubled or exchanged are the same word misspelt."""
     there = {stem(word) for passage in passages for word in words(f"{passage.title} {passage.text}")}
     quoted = {word for citation in answer.citations if citation.strip for word in words(citation.strip.text)}
     for word in content_words(question):
         near = get_close_matches(word, quoted, 1, NEAR) if word.isalpha() and stem(word) not in there else []
-        if near:
+        if near and not (Counter(word) <= Counter(near[0]) or Counter(word) >= Counter(near[0])):
             return f"no passage mentions “{word}”; the nearest word is “{near[0]}”"
     return ""
 
