@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 
 from surefoot.evidence import confidence
 from surefoot.evidence.exact import codes, exact, lacking
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
-from surefoot.text.words import content_words, names, stem, words
+from surefoot.text.words import content_words, names, nearest, stem, words
 from surefoot.types import Action, Answer, Grade, Passage, Trace
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -21,8 +20,6 @@ UNSURE = "no passage is graded CORRECT"
 WEAK = "what was found fits the question too loosely"
 MARKED = "some of it stands in no source, as marked"
 _OPENING = re.compile(r"(?:^|[.!?]\s)\W*\w")
-NEAR = 0.8
-"""Share of letters in common, by `difflib`, from which one word may be the other misspelt."""
 HOPELESS = 0.1
 """Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
@@ -97,7 +94,7 @@ def _near(question: str, answer: Answer, passages: Sequence[Passage]) -> str:
     there = {stem(word) for passage in passages for word in words(f"{passage.title} {passage.text}")}
     quoted = {word for citation in answer.citations if citation.strip for word in words(citation.strip.text)}
     for word in content_words(question):
-        near = get_close_matches(word, quoted, 1, NEAR) if word.isalpha() and stem(word) not in there else []
+        near = nearest(word, quoted) if word.isalpha() and stem(word) not in there else []
         if near and not (Counter(word) <= Counter(near[0]) or Counter(word) >= Counter(near[0])):
             return f"no passage mentions “{word}”; the nearest word is “{near[0]}”"
     return ""

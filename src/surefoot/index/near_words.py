@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from difflib import get_close_matches
 
 from surefoot.index.connection import Connection
-from surefoot.text.words import fold
+from surefoot.text.words import fold, nearest
 
 SHORTEST = 5
 """Letters from which a word may be misspelt; a shorter one is near too many."""
-NEAR = 0.8
-"""Share of letters in common, by `difflib`, from which two words are near: one or two letters of most."""
 MOST = 2
 """Near words of one that is lacking."""
 
@@ -28,5 +25,5 @@ def near_words(db: Connection, terms: Sequence[str]) -> Iterator[tuple[str, tupl
         found = db.execute(
             "SELECT term FROM temp.words WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?", within
         )
-        if near := get_close_matches(term, [word for (word,) in found], MOST, NEAR):
+        if near := nearest(term, (word for (word,) in found), MOST):
             yield term, tuple(near)

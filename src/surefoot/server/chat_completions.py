@@ -178,14 +178,14 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     """Answer the last user message of a conversation."""
     collection, model = addressed(caller, body.model)
     question, history = last_question(body.messages)
-    asked = QuestionRequest(collection, checked(question), history, model=model)
+    posed = QuestionRequest(collection, checked(question), history, model=model)
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
     completed = partial(completion, model=body.model, collection=collection, request=request)
     if body.stream:
         usage = bool(body.stream_options and body.stream_options.include_usage)
-        watched = watch(caller.service, asked)
+        watched = watch(caller.service, posed)
         return stream(_streamed(watched, completed, {**head, "object": "chat.completion.chunk"}, usage))
-    found = completed(await awaited(request, ask(caller.service, asked)))
+    found = completed(await awaited(request, ask(caller.service, posed)))
     message = {"role": "assistant", "content": found.text, "refusal": None, "annotations": _annotations(found)}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
     return JSONResponse({**head, "object": "chat.completion", "choices": [choice], "usage": _usage(found)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
 
 STOP_WORDS = frozenset(
@@ -15,6 +16,8 @@ STOP_WORDS = frozenset(
     "where which while who whom whose why will with would you your".split()
 )
 """English function words: too common to tell one passage from another."""
+NEAR = 0.8
+"""Share of letters in common from which one word may be the other misspelt: all but one or two letters of most."""
 INTERROGATIVES = frozenset("who whom whose what which when where why how".split())
 """English words that ask; a question without one asks for yes or no."""
 
@@ -74,6 +77,11 @@ def stem(word: str) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             return word[: -len(ending)]
     return word
+
+
+def nearest(word: str, others: Iterable[str], most: int = 1) -> list[str]:
+    """At most so many of the other words, those spelt most like it, by `difflib`."""
+    return get_close_matches(word, list(others), most, NEAR)
 
 
 def bare(title: str) -> str:
