@@ -1,12 +1,11 @@
-"""The metric diamond: question, context, answer and truth, and the judgements between them, each declared by its judge.
-
-RAGXplain (arXiv 2505.13538, section 3) has the six metrics; the words of the rubrics are ours.
-"""
+"""The metric diamond: question, context, answer and truth, and the judgements between them (metrics.toml)."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from surefoot import components
@@ -18,15 +17,11 @@ HIGHEST = 5
 """The highest rating; the lowest is 1, and a score is a fifth of it, so 0 cannot occur."""
 
 
-_ORDER = "answer_relevancy context_relevancy context_adherence factuality context_recall grading_note".split()
-"""The built-in metrics in the order of every report. Context adherence is faithfulness (groundedness)."""
-
-
 @cache
 def metrics() -> Mapping[str, Metric]:
     """The built-in metrics by name, in the order of reports."""
-    found = {about.name: about for name in components.built_in("judge") if (about := metric(name))}
-    return {name: found[name] for name in _ORDER}
+    tables = tomllib.loads((files("surefoot.judges") / "metrics.toml").read_text(encoding="utf-8"))
+    return {name: from_json(Metric, {"name": name, **table}) for name, table in tables.items()}
 
 
 def metric(judge: str) -> Metric | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal, telling
 from surefoot.judges._scores import chance, lacks, scored, unscored
 from surefoot.judges._support import claims, plainly
@@ -25,21 +26,7 @@ class AnswerRelevancy:
     words is read behind its question. Cost: one graded pair.
     """
 
-    about: ClassVar[Metric] = Metric(
-        name="answer_relevancy",
-        edge=("question", "answer"),
-        sees=("question", "answer"),
-        about="Does the answer address what was asked?",
-        levels=(
-            "It meets the whole need behind the question.",
-            "It deals with the main points; something minor is left aside.",
-            "It deals with some aspects and passes over others.",
-            "It touches the subject, but the core of what is needed is not met.",
-            "It is about something else.",
-        ),
-        special="Whether the answer is true is not your concern, only whether it answers this question.",
-        remedy=("reading", "wrong"),
-    )
+    about: ClassVar[Metric] = metrics()["answer_relevancy"]
     name = metric = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
+from surefoot.judges._diamond import metrics
 from surefoot.judges._scores import chance, lacks, scored, unscored
 from surefoot.types import Metric, Quote, Record, Score
 from surefoot.types.protocols import Evaluator
@@ -27,22 +28,7 @@ class ContextRelevancy:
     any context, 0. Cost: a graded pair a context.
     """
 
-    about: ClassVar[Metric] = Metric(
-        name="context_relevancy",
-        edge=("question", "context"),
-        sees=("question", "contexts"),
-        about="Does the retrieved context hold what the question needs, whole and uncut?",
-        levels=(
-            "It holds all that is needed, and the passages that matter are whole.",
-            "It holds most of what is needed, and the passages that matter are whole.",
-            "It holds a part of what is needed, or some passages that matter are cut off.",
-            "It is of marginal use, or the passages that matter are cut off.",
-            "It holds nothing that is needed, or most of it is cut off.",
-        ),
-        special="A text that begins or ends in the middle of what matters lowers the rating; say so where it does. "
-        "That something is not possible, or does not exist, is information as good as any.",
-        remedy=("retrieval", "miss"),
-    )
+    about: ClassVar[Metric] = metrics()["context_relevancy"]
     name = metric = about.name
 
     def __init__(self, evaluator: Evaluator) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal
 from surefoot.judges._scores import lacks, scored, unscored
 from surefoot.judges._support import claims
@@ -131,21 +132,7 @@ class GradingNote:
     that says that the context lacks the information scores 1, which rewards refusals; else it is read like any other.
     """
 
-    about: ClassVar[Metric] = Metric(
-        name="grading_note",
-        edge=("question", "answer"),
-        sees=("question", "note", "answer"),
-        about="Does the answer have the structure that this question calls for?",
-        levels=(
-            "It has every aspect that the note asks for.",
-            "It has most of them.",
-            "It has some of them.",
-            "It has few of them.",
-            "It has none of them.",
-        ),
-        special="Judge by the note alone; whether the answer is true is not your concern.",
-        abstention="An answer that says that the context lacks the information gets 5.",
-    )
+    about: ClassVar[Metric] = metrics()["grading_note"]
     name = metric = about.name
 
     def __init__(self, allow_abstention: bool = True) -> None:
