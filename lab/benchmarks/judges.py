@@ -15,7 +15,7 @@ import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,10 @@ from surefoot.types.protocols import Embedder, Judge
 sys.path.append(str(Path(__file__).parents[1] / "recipes"))
 import judge_heads as recipe
 
-NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the one for faithfulness did
-learn from BEGIN, ExpertQA and QAGS. ROUGE-1 is f against the references, and
+_ADDRESS = re.compile(r"^\[\d+\]\s*https?://\S+\s*")
+
+NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the verifier, which judges
+faithfulness, did learn from parts of BEGIN, ExpertQA and QAGS. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
 records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
@@ -118,11 +120,25 @@ def correctness(data: Path) -> Iterator[Task]:
         yield Task(name, "correctness, AUC", "factuality", roc_auc, judged, len(keyed))
 
 
+def judged_support(name: str, record: Mapping[str, Any]) -> tuple[bool, str, tuple[Passage, ...]] | None:
+    """(supported, claim, contexts) of a record of claims; None: nobody could judge it, or the contexts are bare
+    addresses."""
+    if name == "expertqa":
+        texts = [_ADDRESS.sub("", passage["text"]).strip() for passage in record["passages"]]
+        passages = tuple(Passage(str(i), text) for i, text in enumerate(texts) if text)
+        known = record["human"]["support"] != "N/A" and passages
+        return (record["human"]["support"] == "Complete", record["answer"], passages) if known else None
+    return record["human"]["faithful"], record["answer"], (Passage("0", record["context"]),)
+
+
+FILES = {"begin": "begin_attribution.jsonl", "expertqa": "expertqa_claims.jsonl", "qags": "qags_faithfulness.jsonl"}
+
+
 def faithfulness(data: Path) -> Iterator[Task]:
     """True if the context carries the claim."""
-    for name, file in recipe.FILES.items():
+    for name, file in FILES.items():
         rows = recipe.rows(data / file)
-        known = [(row, found) for row in rows if (found := recipe.judged_support(name, row))]
+        known = [(row, found) for row in rows if (found := judged_support(name, row))]
         judged = [
             (_record(row, [], passages), float(label), row.get("context") or row["question"])
             for row, (label, _, passages) in known
@@ -212,8 +228,8 @@ def main() -> None:
     data = arguments.data
     tasks = [*correctness(data), *faithfulness(data), pairwise(data), *graded(data)]
     judges: dict[str, Judge] = {
-        "factuality": Factuality(embedder),
-        "context_adherence": ContextAdherence(embedder),
+        "factuality": Factuality(embedder, builder.verifier),
+        "context_adherence": ContextAdherence(builder.verifier),
         "answer_relevancy": AnswerRelevancy(builder.evaluator),
     }
     command = f"python benchmarks/judges.py {' '.join(sys.argv[1:])}"

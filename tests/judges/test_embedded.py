@@ -14,11 +14,13 @@ from surefoot.config.settings import read
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluators.lexical import Lexical
 from surefoot.judges.answer_relevancy import REFUSED
+from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_relevancy import SPLIT, ContextRelevancy, split
-from surefoot.judges.verified import Verified
+from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Assertion, Grade, Passage, Record, Score, Support
 from surefoot.types.errors import ModelError
 from surefoot.types.protocols import Pair
+from surefoot.verifiers._evidence import text_of, unjudged
 from surefoot.verifiers.lexical import LexicalVerifier
 
 WHO = "Who built the Ruvel Bridge?"
@@ -45,8 +47,21 @@ NONE: dict[str, Any] = {"contexts": None, "answer": None, "truths": (), "note": 
 HOSTILE = ["", "?", "a" * 4000, "ünïcödé 桥", "\x00\x01", "\ud800", "[1]", "**", "...\n\n- \n1."]
 
 
+class Shares:
+    """A verifier whose chance is the share of a claim's telling words that stand in the evidence."""
+
+    name = "shares"
+
+    def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        return tuple(unjudged(one, self.name) or Support(self._share(one), None) for one in assertions)
+
+    def _share(self, one: Assertion) -> float:
+        there, mine = set(words(text_of(one))), [word for word in words(one.text) if word not in STOP_WORDS]
+        return sum(word in there for word in mine) / max(1, len(mine))
+
+
 def judge(metric: str) -> Any:
-    parts = {"evaluator": lambda: Lexical(), "embedder": lambda: Hashing()}
+    parts = {"evaluator": lambda: Lexical(), "embedder": lambda: Hashing(), "verifier": lambda: Shares()}
     return build("judge", metric, {}, parts)
 
 
@@ -129,17 +144,13 @@ def test_every_claim_of_the_answer_is_checked() -> None:
     values = [value("context_adherence", answer, (BRIDGE,)) for answer in (good, f"{good} {bad}", bad)]
     assert values[0] > values[1] > values[2]
     score = judged("context_adherence", f"{good} {bad}", (BRIDGE,))
-    assert all(part in score.reason for part in ("1 of 2 claims", f"“{bad}”", "sailors"))
+    assert all(part in score.reason for part in ("1 of 2 claims of the answer", f"“{bad}”"))
     assert score.quotes[0].text == bad
 
 
 def test_a_refusal_claims_nothing() -> None:
-    """It is carried by any context, and by none. Nothing carries an answer without context: that is 0, while bare
-    addresses are no context to judge by."""
+    """It is carried by any context, and by none. Nothing carries an answer without context: that is 0."""
     assert value("context_adherence", "Tomas Aldwin built it.", ()) == 0.0
-    bare = judged("context_adherence", "Tomas Aldwin built it.", (Passage("a", "https://example.org/bridge"),))
-    assert bare.value is None
-    assert "no words" in bare.unscored_because
     assert value("context_adherence", "The context does not say who built it.", (BRIDGE,)) == 1.0
     assert value("context_adherence", "I don't know.", ()) == 1.0
 
@@ -170,9 +181,8 @@ def test_a_long_reference_is_broken_into_facts() -> None:
     assert values[0] > values[1] > values[2]
     values = [value("factuality", answer, None, [both]) for answer in (both, fact, CHEESE.text)]
     assert values[0] > values[1] > values[2]
-    carried = judged("context_recall", None, (BRIDGE,), [both]).reason
-    assert "of 2 facts of the reference the contexts carry 1" in carried
-    assert "of 2 facts of the reference the answer carries 1" in judged("factuality", fact, None, [both]).reason
+    assert "1 of 2 claims of the truth" in judged("context_recall", None, (BRIDGE,), [both]).reason
+    assert "1 of 2 claims of the truth" in judged("factuality", fact, None, [both]).reason
 
 
 # Context relevancy
@@ -240,10 +250,10 @@ def test_the_likest_reference_counts() -> None:
     assert value("factuality", "in 1918", truths=["1911"], question=when) < 0.2
 
 
-# Adherence by the configured verifier
+# What the verifier says of claims
 
 
-def says(verdict: Callable[[str], Support]) -> Verified:
+def says(verdict: Callable[[str], Support]) -> ContextAdherence:
     """By a verifier with this verdict for each sentence."""
 
     class Says:
@@ -252,7 +262,7 @@ def says(verdict: Callable[[str], Support]) -> Verified:
         def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
             return tuple(verdict(one.text) for one in assertions)
 
-    return Verified(Says())
+    return ContextAdherence(Says())
 
 
 TWO_CLAIMS = replace(RECORD, answer="Tomas Aldwin built it. It is red [1].")
@@ -274,20 +284,22 @@ def test_the_value_is_the_mean_chance_of_the_claims() -> None:
 
 
 def test_a_word_counts_where_there_is_no_chance() -> None:
-    """Supported 1, not supported 0; with an open one there is no value, but a reason, nor where the verifier fails."""
+    """Supported 1, not supported 0; with an open one there is no value, but a reason, nor where the verifier fails,
+    which may pass."""
 
     def fails(text: str) -> Support:
         raise ModelError("out of order")
 
     assert "out of order" in says(fails).judge(TWO_CLAIMS).unscored_because
+    assert says(fails).judge(TWO_CLAIMS).passing
     assert says(lambda text: Support(None, "Aldwin" in text)).judge(TWO_CLAIMS).value == 0.5
     score = says(lambda text: Support(None, None, reason="other words")).judge(TWO_CLAIMS)
     assert score.value is None
     assert "2 of 2 claims are left open: other words" in score.unscored_because
 
 
-def test_a_configuration_may_choose_it() -> None:
-    """By its name, with the configured verifier."""
-    builder = Builder(read({"judge": {"context_adherence": "verified"}, "verifier": {"use": "lexical"}}))
-    (judge,) = builder.judges(["context_adherence"])
-    assert judge.name == f"verified:{LexicalVerifier.name}"
+def test_claims_are_for_the_configured_verifier() -> None:
+    """Of a configuration, that of its section."""
+    builder = Builder(read({"verifier": {"use": "lexical"}}))
+    found: Any = builder.judges(["context_adherence", "context_recall", "factuality"])
+    assert [type(one.verifier) for one in found] == [LexicalVerifier] * 3

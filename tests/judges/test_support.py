@@ -1,4 +1,4 @@
-"""What a claim shares with texts, and what it comes to."""
+"""What judges without a language model read of a text, and what it comes to."""
 
 from __future__ import annotations
 
@@ -7,61 +7,18 @@ from hypothesis import given, strategies as st
 
 from judge_heads import AGAINST
 from surefoot.embedders.hashing import Hashing
-from surefoot.judges import _equivalence as equivalence, _support as support
-from surefoot.judges._equivalence import Likeness, likeness, normal, telling
-from surefoot.judges._scores import chance, head
-from surefoot.judges._support import SourceTexts, WordSupport, claims, plainly
-from surefoot.types import Grade, Passage, Thresholds
-
-PASSAGES = (
-    Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin. It is of iron.", "Ruvel Bridge"),
-    Passage("h", "The hut stands at 2,214 metres. The keeper is called Josef."),
-)
-
-
-def of(claim: str) -> WordSupport:
-    return SourceTexts(PASSAGES, Hashing()).of(claim)
+from surefoot.judges._equivalence import NAMES, Likeness, likeness, normal, telling
+from surefoot.judges._scores import chance, equivalence
+from surefoot.judges._support import claims, plainly
+from surefoot.types import Grade, Thresholds
 
 
 def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
-    """As it stands there; a line that leads up to a list and a refusal claim nothing. Addresses and marks are no words,
-    and texts of nothing else are empty."""
+    """As it stands there; a line that leads up to a list and a refusal claim nothing. Addresses and marks are no
+    words."""
     assert plainly("1. **Iron** [1, 2], see https://example.org/iron") == "Iron , see"
-    assert SourceTexts([Passage("a", "[3] https://example.org/a", "")], Hashing()).empty
     text = "There are two:\n\n- Iron is one [1].\n- Stone. Wood.\nThe context does not mention more."
     assert claims(text) == ["- Iron is one [1].", "- Stone.", "Wood."]
-
-
-def test_the_evidence_of_a_claim_is_named() -> None:
-    """The sentence with most of its words, as it stands there, and the words that stand nowhere."""
-    support = of("The Ruvel Bridge was built by Anna Tresk.")
-    assert (support.passage_id, support.sentence) == ("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.")
-    assert support.missing == ("anna", "tresk")
-
-
-def test_what_stands_there_is_likelier_than_what_does_not() -> None:
-    """A copy above another builder, and that above another subject."""
-    copy, other = (
-        of("The Ruvel Bridge was built in 1911 by Tomas Aldwin."),
-        of("The Ruvel Bridge was built by Anna Tresk."),
-    )
-    assert copy.probability > 0.8 > other.probability > of("Cheese dumplings are boiled in water.").probability
-
-
-def test_another_number_and_a_negation_are_lies() -> None:
-    """They lower the chance though every other word stands there; and nobody's "I" is the texts'."""
-    assert of("The keeper is not called Josef.").shared.negation == 1.0
-    assert of("The keeper is not called Josef.").probability < of("The keeper is called Josef.").probability
-    assert of("I think the keeper is called Josef.").shared.person == 1.0
-    assert of("The Ruvel Bridge was built in 1918 by Tomas Aldwin.").shared.figures == 1.0
-    assert of("The hut stands at 2,914 metres.").probability < of("The hut stands at 2,214 metres.").probability - 0.2
-
-
-def test_a_few_words_are_judged_by_the_words() -> None:
-    """A name has no direction of its own."""
-    shared = of("Tomas Aldwin").shared
-    assert (shared.near, shared.triples) == (1.0, 1.0)
-    assert of("Aldwin Tomas").shared.triples == 0.0
 
 
 # What an answer and a reference have in common.
@@ -128,18 +85,17 @@ def test_each_likeness_is_a_share(answer: str, truth: str) -> None:
     assert all(0 <= value <= 1.0001 for value in (one.run, one.held, one.either, one.near, one.figures))
 
 
-# The linear heads of the judges, and what an evaluator's grade is worth as a chance.
+# The linear head of the judges, and what an evaluator's grade is worth as a chance.
 
 
 OWN = Thresholds(0.8, 0.4, 0.5, "some")
 
 
-@pytest.mark.parametrize(("name", "inputs"), [("equivalence", equivalence.NAMES), ("support", support.NAMES)])
-def test_a_shipped_head_weighs_what_its_judge_gives_it(name: str, inputs: tuple[str, ...]) -> None:
+def test_the_shipped_head_weighs_what_its_judge_gives_it() -> None:
     """The same inputs in the same order, none with the wrong sign."""
-    shipped = head(name)
-    assert shipped.inputs == inputs
-    assert all(weight * (-1 if key in AGAINST else 1) >= 0 for key, weight in zip(inputs, shipped.weights, strict=True))
+    shipped = equivalence()
+    assert shipped.inputs == NAMES
+    assert all(weight * (-1 if key in AGAINST else 1) >= 0 for key, weight in zip(NAMES, shipped.weights, strict=True))
 
 
 def test_a_grade_without_a_probability_is_placed_between_its_thresholds() -> None:

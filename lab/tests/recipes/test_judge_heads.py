@@ -2,24 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-from judge_heads import (
-    correctness,
-    judged_support,
-    learned_from,
-    planted,
-    question_key,
-    supported,
-)
+from judge_heads import correctness, learned_from, question_key
+from judges import judged_support
 from surefoot.embedders.hashing import Hashing
-
-
-def test_a_lie_is_planted_by_number_and_by_negation() -> None:
-    """Where there is room for it."""
-    assert list(planted("It was built in 1911.")) == ["It was built in 1918.", "It was not built in 1911."]
-    assert list(planted("It never was.")) == []
 
 
 def test_every_fourth_question_is_learned_from() -> None:
@@ -51,19 +36,3 @@ def test_what_nobody_could_judge_is_left_out() -> None:
     assert [passage.text for passage in found[2]] == ["Iron it is."]
     assert judged_support("expertqa", {**results, "human": {"support": "N/A"}}) is None
     assert judged_support("expertqa", {**results, "passages": [{"text": "[1] https://example.org/a"}]}) is None
-
-
-def test_supported_claims_are_taken_beside_their_lies(tmp_path: Path) -> None:
-    """Each lie beside the claim that it was made from; none from a claim that was not supported."""
-    context = "The bridge was built in 1911."
-    each = [
-        {"context": context, "answer": context, "human": {"faithful": True}},
-        {"context": context, "answer": "It is old, by 9 years.", "human": {"faithful": False}},
-    ]
-    for file in ("begin_attribution.jsonl", "qags_faithfulness.jsonl"):
-        (tmp_path / file).write_text("\n".join(map(json.dumps, each)), encoding="utf-8")
-    claim = {"question": "?", "answer": context, "passages": [{"text": context}], "human": {"support": "Complete"}}
-    (tmp_path / "expertqa_claims.jsonl").write_text(json.dumps(claim), encoding="utf-8")
-    sets = supported(tmp_path, Hashing())
-    assert list(sets["planted"].labels) == [1.0, 0.0, 1.0, 0.0] * 2
-    assert {name: len(one.labels) for name, one in sets.items()} == {"begin": 2, "qags": 2, "expertqa": 1, "planted": 8}

@@ -55,9 +55,9 @@ def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
 
 
 @cache
-def head(name: str) -> Head:
-    """One of the package's own: "support" or "equivalence"."""
-    return Head.of(json.loads(files("surefoot.judges").joinpath("heads.json").read_text(encoding="utf-8"))[name])
+def equivalence() -> Head:
+    """The package's own: the chance that people find an answer right, by the numbers of a `Likeness`."""
+    return Head.of(json.loads(files("surefoot.judges").joinpath("head.json").read_text(encoding="utf-8")))
 
 
 def chance(grade: Grade, own: Thresholds) -> float | None:

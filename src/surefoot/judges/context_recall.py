@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import ClassVar
 
+from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import likeness, telling
 from surefoot.judges._scores import chance, lacks, scored, unscored
-from surefoot.judges._support import SourceTexts, claims
+from surefoot.judges._support import best, carried, claims
 from surefoot.types import Metric, Passage, Quote, Record, Score
-from surefoot.types.protocols import Embedder, Evaluator
+from surefoot.types.protocols import Embedder, Evaluator, Verifier
 
 SHORT = 10
 """Telling words up to which a reference is looked up as one thing; a longer one is cut into its facts."""
@@ -21,32 +22,18 @@ class ContextRecall:
 
     A short reference is looked up in each context: the share of its telling words that one context holds, in full where
     the `evaluator` finds that this context answers the question, and down to half where not, since a name may stand
-    there by chance. Of a longer one, each sentence is a fact, and the value is the mean chance that the contexts carry
-    it (`surefoot.judges._support`). Without any context, 0; a bare yes or no cannot be looked up, and is unscored.
-    Cost: a graded pair a context where a reference is short.
+    there by chance. Of a longer one, each sentence is a fact, and the value is the mean of the verifier's chances that
+    the contexts carry it. Without any context, 0; a bare yes or no cannot be looked up, and is unscored. Cost: a graded
+    pair a context where a reference is short, else a sentence to verify a fact.
     """
 
-    about: ClassVar[Metric] = Metric(
-        name="context_recall",
-        edge=("truth", "context"),
-        sees=("question", "truths", "contexts"),
-        about="Does the retrieved context hold the facts of the reference answer?",
-        levels=(
-            "All essential facts are there.",
-            "All but minor ones are there.",
-            "Most are there.",
-            "Only basic ones are there.",
-            "They are missing, or the context has them wrong.",
-        ),
-        special="Break the reference answer into its facts and look for each of them in the context. What else the "
-        "context holds does not matter. Where there are several possible answers, look for the one best covered.",
-        remedy=("retrieval", "miss"),
-    )
+    about: ClassVar[Metric] = metrics()["context_recall"]
     name = metric = about.name
 
-    def __init__(self, evaluator: Evaluator, embedder: Embedder) -> None:
+    def __init__(self, evaluator: Evaluator, embedder: Embedder, verifier: Verifier) -> None:
         self.evaluator = evaluator
         self.embedder = embedder
+        self.verifier = verifier
 
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are contexts and a reference with a word in it."""
@@ -59,18 +46,10 @@ class ContextRecall:
             return scored(self, record, 0.0, "there was no context")
         long = [truth for truth in truths if len(telling(truth)) > SHORT]
         short = [truth for truth in truths if truth not in long]
-        found = [self._by_facts(record, record.contexts, truth) for truth in long]
-        found += self._looked_up(record, record.contexts, short) if short else []
-        return max(found, key=lambda score: score.value or 0.0)
-
-    def _by_facts(self, record: Record, contexts: tuple[Passage, ...], truth: str) -> Score:
-        evidence = SourceTexts(contexts, self.embedder)
-        facts = claims(truth) or [truth]
-        if evidence.empty:
-            return scored(self, record, 0.0, "the contexts hold no words")
-        found = evidence.carry(facts)
-        why = f"of {len(facts)} facts of the reference the contexts carry {found.carried}; the least: {found.weakest}"
-        return scored(self, record, found.mean, why, *found.quotes("truth"))
+        found = [
+            carried(self, record, self.verifier, claims(truth) or [truth], "truth", record.contexts) for truth in long
+        ]
+        return best([*found, *(self._looked_up(record, record.contexts, short) if short else ())])
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import ClassVar
 
+from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import Likeness, likeness, telling
-from surefoot.judges._scores import head, lacks, scored
-from surefoot.judges._support import SourceTexts, claims, plainly
+from surefoot.judges._scores import equivalence, lacks, scored
+from surefoot.judges._support import best, carried, claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.types import Metric, Passage, Quote, Record, Score
-from surefoot.types.protocols import Embedder
+from surefoot.types.protocols import Embedder, Verifier
 
 SHORT = 10
 """Telling words up to which a reference is one thing that an answer says or not; a longer one is cut into facts."""
@@ -23,31 +24,17 @@ class Factuality:
 
     A short reference is compared as one thing: do its words, letters, numbers and meaning (`embedder`) stand in the
     answer, beyond what the question says anyway? Of a longer one, each sentence is a fact, and the value is half the
-    mean chance that the answer carries a fact, half the cosine of the two as wholes (better than either alone:
-    benchmarks/judges.md). What is true but not in the references counts as wrong; extra text does not count. Some
-    milliseconds a record.
+    mean of the verifier's chances that the answer carries a fact, half the cosine of the two as wholes. What is true
+    but not in the references counts as wrong; extra text does not count. Cost: some milliseconds a record, or a
+    sentence to verify a fact.
     """
 
-    about: ClassVar[Metric] = Metric(
-        name="factuality",
-        edge=("truth", "answer"),
-        sees=("question", "truths", "answer"),
-        about="Does the answer say what the reference answer says?",
-        levels=(
-            "It has all that is essential in the reference.",
-            "It has most of what is essential.",
-            "It has the core, with gaps.",
-            "It has little of what is essential.",
-            "What is essential is missing, or the answer misleads.",
-        ),
-        special="Further text in the answer lowers the rating only where it keeps the user from what was asked for. "
-        "Where there are several possible answers, agreeing with any one of them is enough.",
-        remedy=("reading", "wrong"),
-    )
+    about: ClassVar[Metric] = metrics()["factuality"]
     name = metric = about.name
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, verifier: Verifier) -> None:
         self.embedder = embedder
+        self.verifier = verifier
 
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are an answer and a reference with a word in it."""
@@ -61,22 +48,18 @@ class Factuality:
         found = [self._by_facts(record, record.answer, truth) for truth in long]
         each = likeness(record.question, plainly(record.answer), short, self.embedder) if short else []
         for truth, like in zip(short, each, strict=True):
-            chance = head("equivalence").probability(astuple(like))
+            chance = equivalence().probability(astuple(like))
             found.append(scored(self, record, chance, _why(truth, like), Quote(truth, "truth", True)))
-        return max(found, key=lambda score: score.value or 0.0)
+        return best(found)
 
     def _by_facts(self, record: Record, answer: str, truth: str) -> Score:
-        source = SourceTexts([Passage("answer", answer)], self.embedder)
         facts = claims(truth) or [truth]
-        each = [0.0 if source.empty else source.of(fact).probability for fact in facts]
+        score = carried(self, record, self.verifier, facts, "truth", [Passage("answer", answer)])
         one, other = self.embedder.embed([plainly(answer), plainly(truth)])
         near = max(0.0, float(one @ other))
-        least = facts[each.index(min(each))]
-        reason = (
-            f"of {len(facts)} facts of the reference the answer carries {sum(p >= 0.5 for p in each)}; the least: "
-            f"“{plainly(least)}” ({min(each):.2f}); cosine of the two as wholes {near:.2f}"
-        )
-        return scored(self, record, (sum(each) / len(each) + near) / 2, reason, Quote(least, "truth", True))
+        if score.value is None:
+            return score
+        return replace(score, value=(score.value + near) / 2, reason=f"{score.reason} Cosine of the two: {near:.2f}.")
 
 
 def _why(truth: str, one: Likeness) -> str:
