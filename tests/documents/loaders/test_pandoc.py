@@ -30,14 +30,10 @@ READ = {
         "BEDS(1)",
         [
             ("paragraph", "NAME", "L7", "beds - list the beds of a hütte"),
-            ("paragraph", "SYNOPSIS", "L9", "beds [-a] [FILE]"),
-            (
-                "definition",
-                "OPTIONS",
-                "L14",
-                "-a, --all/: Shows all of them, the broken ones too./  /  For example:/  /"
-                "  ```/  beds -a \\/    hut/  ```",
-            ),
+            ("paragraph", "SYNOPSIS", "L8", "beds [-a] [FILE]"),
+            ("definition", "OPTIONS › -a, --all", "L14", "-a, --all/: Shows all of them, the broken ones too."),
+            ("paragraph", "OPTIONS › -a, --all", "L18", "For example:"),
+            ("code", "OPTIONS › -a, --all", "L21", "```/beds -a \\/  hut/```"),
             ("definition", "OPTIONS", "L26", "-q/: Says nothing."),
             ("paragraph", "OPTIONS › Other options", "L29", "Kinds:"),
             ("list", "OPTIONS › Other options", "L31", "- lower/- upper"),
@@ -50,7 +46,8 @@ READ = {
             ("paragraph", "NAME", "L5", "beds — list the beds"),
             ("paragraph", "SYNOPSIS", "L7", "beds [-a] [file]"),
             ("paragraph", "DESCRIPTION", "L12", "See hut(5)."),
-            ("definition", "DESCRIPTION", "L15", '-a/: Shows "all", also:/  /  ```/  beds -a/  ```'),
+            ("definition", "DESCRIPTION › -a", "L15", '-a/: Shows "all", also:'),
+            ("code", "DESCRIPTION › -a", "L20", "```/beds -a/```"),
             ("definition", "DESCRIPTION", "L22", "-q/: Quiet."),
             ("list", "DESCRIPTION", "L27", "- One./- Two."),
         ],
@@ -151,6 +148,13 @@ def test_of_tex_that_pandoc_does_not_know_the_words_are_read() -> None:
     ]
 
 
+def test_a_block_is_found_in_the_line_that_keeps_most_others_in_order() -> None:
+    """Whose first words stand in others too: in a table of contents above, in a summary below."""
+    parts = [f"Part {n}\n======\n\nThe larch bed of part {n}.\n" for n in range(9)]
+    text = "The larch bed of many.\n\n" + "\n".join(parts) + "\nPart 0 again.\n"
+    assert [place for _, _, place, _ in lines(text, "x.rst")] == ["L1", *(f"L{6 + 5 * n}" for n in range(9)), "L48"]
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_markup_is_read(name):
     """With its heading."""
@@ -217,13 +221,13 @@ def test_xml_of_no_kind_that_pandoc_knows_is_read_as_text():
 def test_a_process_reads_many_files_and_is_replaced_when_it_ends():
     """Also between two files: what it has spent is not the next one's."""
     process = _pandoc_process.PandocProcess(_pandoc_process.pandoc()._command[0])
-    assert process.tree(b"Huts", "rst")["blocks"]
+    assert b"Huts" in process.page(b"Huts", "rst")
     first = process._process
-    assert process.tree(b"Huts", "org")["blocks"]
+    assert b"Huts" in process.page(b"Huts", "org")
     assert process._process is first
     first.kill()
     first.wait()
-    assert process.tree(b"Huts", "rst")["blocks"]
+    assert b"Huts" in process.page(b"Huts", "rst")
     assert process._process is not first
     process.end()
 

@@ -7,7 +7,6 @@ its input ends then.
 from __future__ import annotations
 
 import atexit
-import json
 import shutil
 import signal
 import subprocess
@@ -15,7 +14,6 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from surefoot.documents.loaders import Unreadable
 from surefoot.types.errors import MissingExtra
@@ -25,8 +23,8 @@ _MEMORY = "-M700m"
 _SCRIPT = Path(__file__).with_name("pandoc.lua")
 _MOST = 100
 """Files that one process reads: the limit of processor time is for all of them."""
-_TREE = 40
-"""Bytes of a tree, at most, for each byte of a file; and a million."""
+_PAGE = 40
+"""Bytes of a page, at most, for each byte of a file; and a million."""
 
 
 class PandocError(Exception):
@@ -41,25 +39,23 @@ class PandocProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._read = 0
 
-    def tree(self, content: bytes, source: str) -> dict[str, Any]:
-        """Pandoc's tree of a document in this format. Raises PandocError, Unreadable where it takes too much, and
-        RecursionError."""
+    def page(self, content: bytes, source: str) -> bytes:
+        """A document in this format as HTML. Raises PandocError, and Unreadable where it takes too much."""
         if self._read >= _MOST:
             self.end()
         fresh = self._process is None
         try:
-            is_tree, answer = self._ask(content, source)
+            is_page, answer = self._ask(content, source)
         except OSError:
             status = self.end()
             if not fresh:  # it may have spent on others what this file needs
-                return self.tree(content, source)
+                return self.page(content, source)
             if status == -getattr(signal, "SIGXCPU", 0):
                 raise Unreadable("takes pandoc too much processor time; split it") from None
             raise Unreadable("needs more memory than pandoc is given; split it") from None
-        if not is_tree:
+        if not is_page:
             raise PandocError(" ".join(answer.decode("utf-8", "replace").split()))
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        return answer
 
     def _ask(self, content: bytes, source: str) -> tuple[bool, bytes]:
         """Raises OSError where the process ends before it has answered."""
@@ -75,7 +71,7 @@ class PandocProcess:
         kind, _, length = stdout.readline(40).partition(b" ")
         if not length:
             raise BrokenPipeError
-        if int(length) > 1_000_000 + _TREE * len(content):
+        if int(length) > 1_000_000 + _PAGE * len(content):
             self.end()
             raise Unreadable("unfolds to more than is safe to hold; split it")
         answer = stdout.read(int(length))

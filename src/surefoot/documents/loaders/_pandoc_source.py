@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html.entities import html5
-from itertools import groupby, pairwise
+from itertools import accumulate
+from typing import Any
 
 from surefoot.documents.loaders import Block
 
@@ -17,8 +19,12 @@ _PROSE = re.compile(r"(?!--|[\[.+\s])(?!.*::\s*\Z).")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
 _ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+[\"']([^\"'&%<>]{0,200})[\"']")
 _WORD = re.compile(r"\w+")
-_FAR, _NEAR = 2_000, 60
-"""Lines ahead in which a block is looked for by its first words, and by its first word alone."""
+_FIRST, _OFTEN = 3, 50
+"""Words by which a block is looked for, at most, and lines that they may stand in: words that are everywhere tell no
+line."""
+
+_Chain = tuple[int, int, Any]
+"""The number of a block, its line, and the chain of blocks and lines before it."""
 
 
 def prepared(text: str, source: str) -> str:
@@ -94,33 +100,41 @@ def _asciidoc(text: str) -> str:
 
 
 def located(found: Sequence[Block], text: str) -> tuple[Block, ...]:
-    """The blocks, each with the line of the text as its place in which its first words stand: behind its heading, and
-    before the next one."""
-    lines = [f" {' '.join(_WORD.findall(line)).lower()} " for line in text.split("\n")]
-    sections = [[*same] for _, same in groupby(found, lambda block: block.path)]
-    begins = [0]
-    for same in sections:
-        path = same[0].path
-        begins.append(_line(lines, path[-1] if path else "", begins[-1], len(lines)))
-    ends = [len(lines)]
-    for begin, following in reversed([*pairwise(begins)]):  # an outer heading that goes on has no line of its own
-        ends.append(following if following > begin else ends[-1])
-    at, placed = 0, []
-    for begin, end, same in zip(begins[1:], ends[-2::-1], sections, strict=True):
-        at = max(at, begin)
-        for block in same:
-            head, _, rest = block.text.partition("\n")
-            at = _line(lines, rest if block.kind == "code" else head, at, max(end, at + 1))
-            placed.append(replace(block, place=f"L{at + 1}"))
-    return tuple(placed)
+    """The blocks, each with the line of the text as its place in which its first words stand; one whose words stand in
+    no line of their own in this order with that of the block or heading before it."""
+    sought = [*_sought(found)]
+    runs = [[words[:size] for size in range(len(words), 0, -1)] for _, words in sought]
+    lines = dict[tuple[str, ...], list[int]]((run, []) for each in runs for run in each)
+    for n, line in enumerate(text.split("\n")):
+        words = _WORD.findall(line.lower())
+        for run in {tuple(words[at : at + size]) for at in range(len(words)) for size in range(1, _FIRST + 1)}:
+            if run in lines:
+                lines[run].append(n)
+    ends: list[int] = []
+    chains: list[_Chain] = []  # by length, of all chains in order the one that ends in the first line, which `ends` has
+    for at, each in enumerate(runs):
+        there = next(filter(None, (lines[run] for run in each)), [])
+        for n in reversed(there if len(there) <= _OFTEN else ()):
+            longest = bisect_right(ends, n)
+            ends[longest : longest + 1] = [n]
+            chains[longest : longest + 1] = [(at, n, chains[longest - 1] if longest else None)]
+    placed, chain = dict[int, int](), chains[-1] if chains else None
+    while chain:
+        placed[chain[0]], chain = chain[1], chain[2]
+    places = [*accumulate(range(len(sought)), lambda line, at: placed.get(at, line), initial=0)][1:]
+    return tuple(replace(block, place=f"L{n + 1}") for (block, _), n in zip(sought, places, strict=True) if block)
 
 
-def _line(lines: Sequence[str], text: str, begin: int, end: int) -> int:
-    """The first line in a range that holds the first three words of a text, or else two or one; `begin`: none does."""
-    words = [word.lower() for word in _WORD.findall(text[:200])[:3]]
-    for count in range(len(words), 0, -1):
-        sought = f" {' '.join(words[:count])} "
-        ahead = range(begin, min(end, begin + (_FAR if count > 1 else _NEAR)))
-        if (line := next((n for n in ahead if sought in lines[n]), None)) is not None:
-            return line
-    return begin
+def _sought(found: Sequence[Block]) -> Iterator[tuple[Block | None, tuple[str, ...]]]:
+    """Each block, and each heading before its first one, with the words by which its line is found."""
+    above: tuple[str, ...] = ()
+    for block in found:
+        if block.path != above[: len(block.path)]:
+            yield None, _first_words(block.path[-1])
+        above = block.path
+        head, _, rest = block.text.partition("\n")
+        yield block, _first_words(rest if block.kind == "code" else head)
+
+
+def _first_words(text: str) -> tuple[str, ...]:
+    return (*_WORD.findall(text[:200].lower())[:_FIRST],)

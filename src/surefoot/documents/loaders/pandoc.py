@@ -9,16 +9,18 @@ import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import PurePath
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
+from surefoot.documents.loaders._markup import page_blocks
 from surefoot.documents.loaders._office import shown
 from surefoot.documents.loaders._pandoc_process import PandocError, pandoc
 from surefoot.documents.loaders._pandoc_source import located, prepared
-from surefoot.documents.loaders._pandoc_tree import blocks, title
 from surefoot.documents.loaders._suffixes import PANDOC
+from surefoot.documents.loaders.html import parsed
 from surefoot.documents.loaders.text import TextLoader, decoded
+from surefoot.text.blocks import paragraph
 
 _ARCHIVES = frozenset(("docx", "odt", "pptx"))
 _ROOT = re.compile(r"<(?![?!])(?:\w+:)?([\w.-]+)")
@@ -48,18 +50,17 @@ class PandocLoader:
         try:
             if source in _ARCHIVES:
                 refuse_a_bomb(stream)
-            read = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "", [])
-            content, named, running = read
-            tree = self._pandoc.tree(content, source)
-        except (PandocError, RecursionError, *DAMAGE) as error:
+            seen = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "", [])
+            content, named, running = seen
+            own, found = self._read(content, source)
+        except (PandocError, *DAMAGE) as error:
             raise Unreadable(
                 f"is a damaged or locked file ({_why(error)}); save it again without a password"
             ) from error
         if source == "pptx":  # its first slide is one of many
             named = named or PurePath(name).stem
         yield from (DocumentProblem(note) for note in notes)
-        found = tuple(blocks(tree))
-        yield _document(tree, (*map(Block, running if found else ()), *found), name, named)
+        yield _document(own, (*map(Block, running if found else ()), *found), name, named)
 
     def _text(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
         text, problem = decoded(stream)
@@ -73,24 +74,32 @@ class PandocLoader:
             raise Unreadable(f"only names another page, {page[1][:100]}, which is read by itself")
         try:
             form = "latex+raw_tex" if source == "latex" else source  # else what it does not know is left out
-            tree = self._pandoc.tree(prepared(text, source).encode("utf-8", "replace"), form) if source else None
-            found = tuple(blocks(tree)) if tree else ()
-        except (PandocError, RecursionError) as error:
+            content = prepared(text, source).encode("utf-8", "replace")
+            read = self._read(content, form) if source else None
+        except PandocError as error:
             why = f"is {source} that pandoc cannot read ({_why(error)}); it was read as plain text"
             yield DocumentProblem(why, skipped=False)
-            tree = None
-        if tree is None:
-            yield from TextLoader().read(BytesIO(text.encode("utf-8", "replace")), name)
-        elif source == "ipynb":
-            yield _document(tree, found, name)
+            read = None
+        if read:
+            own, found = read
+            yield _document(own, found if source == "ipynb" else located(found, text), name)
         else:
-            yield _document(tree, located(found, text), name)
+            yield from TextLoader().read(BytesIO(text.encode("utf-8", "replace")), name)
+
+    def _read(self, content: bytes, source: str) -> tuple[str, tuple[Block, ...]]:
+        """The title that a document gives itself, and its blocks. Raises PandocError."""
+        page = parsed(self._pandoc.page(content, source))
+        # "Slide 7" is the heading that pandoc gives a slide without one.
+        blocks = page_blocks(page, "")
+        return paragraph(page.findtext(".//title", "")), tuple(
+            b for b in blocks if b.kind != "caption" or not b.text.removeprefix("Slide ").isdecimal()
+        )
 
 
-def _document(tree: dict[str, Any], found: tuple[Block, ...], name: str, named: str = "") -> Document:
+def _document(own: str, found: tuple[Block, ...], name: str, named: str = "") -> Document:
     if not found:
         raise Unreadable("holds no text; export its pictures as a PDF, and run OCR over that")
-    first, own = next((block.path[0] for block in found if block.path), ""), title(tree)
+    first = next((block.path[0] for block in found if block.path), "")
     if named and own and named != own:  # both are for the reader: a file's properties, and the title that it shows
         found = (Block(own, "caption"), *found)
     return Document("", named or own or first or PurePath(name).stem, found)
