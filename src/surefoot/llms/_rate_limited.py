@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from threading import Condition, Event, Lock
+from threading import Event, Lock, Semaphore
 
 from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.network.pace import Turns, backoff, within
@@ -16,11 +18,6 @@ from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
 CROWDED = (429, 503, 529)  # HTTP statuses of an endpoint that is asked too much
-TOLERATED = 0.2
-"""Share of the latest calls that may be refused before the pace is halved: some providers refuse one in twenty."""
-_MEMORY = 32
-"""Calls over which that share is taken, or all in flight if those are more: refusals come back before answers."""
-_FASTER = 0.1  # growth of the calls in flight with each call that is not refused
 _LONGEST_PAUSE = 20.0  # seconds between two tries where the endpoint does not say
 
 
@@ -32,62 +29,36 @@ class CallRate:
     """Limits to the calls in flight, and turns for the next to begin."""
 
     def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
-        self.limit = float(in_flight)
-        """Calls in flight at present, at most."""
-        self._most = in_flight
+        self._places = Semaphore(in_flight)
         self._turns = Turns()
         self._call = 60 / requests if requests else 0.0
         self._token = 60 / tokens if tokens else 0.0
-        self._running = 0
-        self._refused = 0.0
-        self._since = 0.0
-        self._changed = Condition()
         self.stopped = Event()
         """Once set, no thread waits any longer or gets a turn."""
 
-    def begin(self, tokens: int) -> float:
-        """Wait for a turn; returns the time at which it came. Raises Stopped."""
-        with self._changed:
-            while self._running >= max(1, int(self.limit)):
-                self._changed.wait()
-            self._running += 1
+    @contextmanager
+    def turn(self, tokens: int) -> Iterator[None]:
+        """Wait for a place and a turn, and hold the place. Raises Stopped."""
         seconds = 0.0
-        while not self.stopped.wait(seconds):
-            seconds, _ = self._turns.take({"calls": self._call, "tokens": self._token * tokens})
-            if not seconds:
-                return time.monotonic()
-        self._over()
+        with self._places:
+            while not self.stopped.wait(seconds):
+                seconds, _ = self._turns.take({"calls": self._call, "tokens": self._token * tokens})
+                if not seconds:
+                    yield
+                    return
         raise Stopped("the run was stopped; run it again to go on")
 
-    def _over(self) -> None:
-        with self._changed:
-            self._running -= 1
-            self._changed.notify_all()
-
-    def end(self, begun: float, crowded: bool, wait: float = 0.0, beyond: int = 0) -> None:
-        """End the call that began then; it took `beyond` tokens more than expected. Too many refusals halve the number
-        in flight and hold everybody back for `wait` seconds; calls from before that say nothing of the new pace."""
-        self._turns.shift("tokens", self._token * beyond)
-        with self._changed:
-            if begun >= self._since:
-                self._refused += (crowded - self._refused) / max(_MEMORY, self._running)
-                if self._refused > TOLERATED:
-                    self.limit = max(1.0, self.limit / 2)
-                    self._since = time.monotonic() + wait
-                    self._turns.hold("calls", wait, "it asked us to wait")
-                    self._refused = 0.0
-                elif not crowded:
-                    self.limit = min(float(self._most), self.limit + _FASTER)
-        self._over()
+    def correct(self, tokens: int) -> None:
+        """Move the next turn, since a call took so many tokens more than it was given."""
+        self._turns.shift("tokens", self._token * tokens)
 
 
 class RateLimitedLLM(WrappedLLM):
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls run at a time, fewer while the endpoint refuses too many or stays silent. `budget` is as
-    `Budget.read` takes it, "": unlimited; prices are those of a million tokens. A call over the network has `timeout`
-    seconds. A refused call (HTTP 429, 503, 529) waits as long as the endpoint asks and is repeated until no call has
-    been answered for `patience` seconds; after other passing failures it is repeated `retries` times. An endpoint that
+    At most `in_flight` calls run at a time. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a
+    million tokens. A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as
+    the endpoint asks and is repeated until no call has been answered for `patience` seconds; after other passing failures it is repeated `retries` times. An endpoint that
     takes no JSON schema is asked without one from then on. A call that reached the endpoint and brought nothing costs
     the budget the most that it can cost. Raises OverBudget, Stopped after `stop`, else what the model raises.
     """
@@ -155,7 +126,7 @@ class RateLimitedLLM(WrappedLLM):
                     raise
                 crowded = error.status in CROWDED
                 refused, failed = refused + crowded, failed + (not crowded)
-                wait = backoff(refused + failed, _LONGEST_PAUSE) if error.wait is None else error.wait
+                wait = error.wait or backoff(refused + failed, _LONGEST_PAUSE)
                 with self._lock:
                     now = time.monotonic()
                     self._failing = min(self._failing, now)
@@ -171,25 +142,20 @@ class RateLimitedLLM(WrappedLLM):
         inputs, most_output = tokens(call.messages), call.max_tokens + self.thoughts
         most = Spent.of(inputs, most_output, self.prices)
         self.spending.reserve(most)
-        spent, crowded, wait = Spent(), False, 0.0
-        begun = None
+        spent = Spent()
         try:
-            begun = self.pace.begin(inputs + most_output)
-            with within(self._timeout):
+            with self.pace.turn(inputs + most_output), within(self._timeout):
                 completion = self.ask(call)
             spent = Spent.of(*counted(completion, inputs), self.prices)
             with self._lock:
                 self._failing = math.inf
             return completion
         except EndpointError as error:
-            lost = error.reached and error.status is None
-            crowded, spent = lost or error.status in CROWDED, most if lost else spent
-            if error.wait is not None and error.wait <= self._patience:
-                wait = error.wait  # else this call gives up, and the others are not held back for a day
+            if error.reached and error.status is None:  # it may have been answered, and be paid
+                spent = most
             raise
         finally:
-            if begun is not None:
-                self.pace.end(begun, crowded, wait, spent.tokens - most.tokens)
+            self.pace.correct(spent.tokens - most.tokens)
             self.spending.settle(most, spent)
 
 
