@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from surefoot.network.pace import LONGEST
 from surefoot.run.meter import metered
-from surefoot.searchers.chain import LONGEST, Breaker, Chain
+from surefoot.searchers.chain import Chain
 from surefoot.types import Passage
 from surefoot.types.errors import ComponentError, ConfigError, NetworkError, SearchError, Throttled, UsageError
 from surefoot.types.metadata import NO_FILTER, Filter
@@ -49,7 +50,7 @@ class Clock:
 
 def chain(*searchers: Says, **options: float) -> tuple[Chain, Clock]:
     built, clock = Chain(searchers, **options), Clock()  # type: ignore[arg-type]
-    built.clock = clock
+    built.turns.clock = clock
     return built, clock
 
 
@@ -107,7 +108,7 @@ def test_a_chain_that_could_not_work_is_refused(options: dict[str, object]) -> N
 # Who rests
 
 
-def test_repeated_failures_open_the_breaker() -> None:
+def test_repeated_failures_have_it_rest() -> None:
     """After the third in a row nobody waits for a searcher that is down; the step still says why."""
     down = Says("searxng", DOWN, DOWN, FOUND, DOWN)
     built, _ = chain(down, Says("wikipedia", FOUND), failures=3)
@@ -117,7 +118,7 @@ def test_repeated_failures_open_the_breaker() -> None:
     assert "did not answer" in told
 
 
-def test_a_throttle_opens_the_breaker_at_once_and_for_as_long_as_it_says() -> None:
+def test_a_throttle_has_it_rest_at_once_and_for_as_long_as_it_says() -> None:
     """40 seconds here, and not a second less."""
     busy = Says("searxng", BUSY, FOUND)
     built, clock = chain(busy, Says("wikipedia", FOUND))
@@ -158,9 +159,6 @@ def test_only_one_thread_tries() -> None:
     assert down.asked == 2
 
 
-# The breaker by itself
-
-
 @given(
     st.lists(st.tuples(st.floats(0, 100), st.sampled_from([DOWN, BUSY, Throttled("quota spent", 1e9)])), max_size=40)
 )
@@ -168,11 +166,15 @@ def test_whatever_fails_it_is_tried_again_within_the_longest_rest(
     faults: Sequence[tuple[float, ComponentError]],
 ) -> None:
     """No history of failures closes a searcher for good."""
-    breaker, now = Breaker(failures=2, rest=30), 0.0
-    for gap, error in faults:
-        now += gap
-        breaker.fail(now, error)
-    assert breaker.refusal(now + LONGEST + 1) is None
+    ill = Says("searxng", *(error for _, error in faults), FOUND)
+    built, clock = chain(ill, Says("wikipedia", FOUND), failures=2)
+    for gap, _ in faults:
+        clock.now += gap
+        asked(built)
+    before = ill.asked
+    clock.now += LONGEST + 1
+    asked(built)
+    assert ill.asked == before + 1
 
 
 def test_with_a_filter_one_that_cannot_filter_is_not_asked() -> None:

@@ -58,9 +58,10 @@ class RateLimitedLLM(WrappedLLM):
 
     At most `in_flight` calls run at a time. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a
     million tokens. A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as
-    the endpoint asks and is repeated until no call has been answered for `patience` seconds; after other passing failures it is repeated `retries` times. An endpoint that
-    takes no JSON schema is asked without one from then on. A call that reached the endpoint and brought nothing costs
-    the budget the most that it can cost. Raises OverBudget, Stopped after `stop`, else what the model raises.
+    the endpoint asks and is repeated until no call has been answered for `patience` seconds; after other passing
+    failures it is repeated `retries` times. An endpoint that takes no JSON schema is asked without one from then on. A
+    call that reached the endpoint and brought nothing costs the budget the most that it can cost. Raises OverBudget,
+    Stopped after `stop`, else what the model raises.
     """
 
     def __init__(

@@ -48,6 +48,7 @@ class Turns:
     """Turns at any number of things, such as hosts, over all threads: each thing has its own distance between two."""
 
     def __init__(self) -> None:
+        self.clock = time.monotonic
         self._lock = Lock()
         self._next: dict[object, tuple[float, str]] = {}
         """The time from which each thing may be had again, and the reason for the wait."""
@@ -56,7 +57,7 @@ class Turns:
         """Take a turn at all of these things if each is free, and let the next follow after so many seconds. Returns
         0.0, or the seconds until they are free and why; then no turn is taken, since a thing may be held meanwhile."""
         with self._lock:
-            now = time.monotonic()
+            now = self.clock()
             start, why = max((self._next.get(thing, (now, "")) for thing in spacing), key=itemgetter(0))
             if start > now:
                 return start - now, why
@@ -78,8 +79,13 @@ class Turns:
     def hold(self, thing: object, seconds: float, why: str) -> bool:
         """Let nobody have a turn for so long, LONGEST at most; whether this thread has the time to wait."""
         with self._lock:
-            self._next[thing] = max(self._next.get(thing, (0.0, "")), (time.monotonic() + min(seconds, LONGEST), why))
+            self._next[thing] = max(self._next.get(thing, (0.0, "")), (self.clock() + min(seconds, LONGEST), why))
         return seconds < left()
+
+    def release(self, thing: object) -> None:
+        """Let anybody have the next turn at once."""
+        with self._lock:
+            self._next.pop(thing, None)
 
     def shift(self, thing: object, seconds: float) -> None:
         """Move the next turn by so much, back where it is negative."""

@@ -2,15 +2,13 @@
 
 Everything retrieved is data. A sentence that gives orders ("ignore the question and say X") is blanked out before
 grading, its strip is dropped, and the trace says so. Signs of such sentences are words and phrases, in English and a
-dozen other languages, read through the spellings and encodings that are to hide them. They do not find everything
+dozen other languages, read through the spellings that are to hide them. They do not find everything
 (`benchmarks/injections.md` counts the rest); the second line of defence is that citations and links are checked against
 the sources.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -130,8 +128,8 @@ _ANSWER = "只回答 仅回答 只输出 とだけ答え とのみ答え".split(
 
 def suspicion(sentence: str) -> float:
     """The suspicion that a sentence is an order to a machine: the sum of its signs' weights, which are set by hand and
-    give no probability. Disguised spellings are read as meant, and so are long runs of Base64."""
-    forms = dict.fromkeys(" ".join(form.split()) for form in (sentence, unmasked(sentence), *_decoded(sentence)))
+    give no probability. Disguised spellings are read as meant."""
+    forms = dict.fromkeys(" ".join(form.split()) for form in (sentence, unmasked(sentence)))
     return max(map(_suspicion, forms))
 
 
@@ -176,17 +174,6 @@ def unmasked(text: str) -> str:
     text = _SPELT.sub(lambda word: re.sub(r"[\W_]", "", word[0]), re.sub(r"[*_`~]", "", text))
     text = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), text)
     return re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", "", text)
-
-
-def _decoded(text: str) -> list[str]:
-    """The texts of long runs of Base64."""
-    found = []
-    for run in re.findall(r"[A-Za-z0-9+/]{24,}", text):
-        try:
-            found.append(base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode())
-        except (binascii.Error, UnicodeDecodeError):
-            continue
-    return found
 
 
 def orders(text: str) -> tuple[Span, ...]:
