@@ -62,15 +62,6 @@ def test_a_missing_or_damaged_model_names_the_command(
         llm.complete(HELLO)
 
 
-def test_what_is_no_adapter_is_named(llm: local.Local, tmp_path: Path) -> None:
-    """The model's name in traces says which adapter spoke; a file that is none does not pass unheard."""
-    (tmp_path / "tuned.gguf").write_bytes(b"GGUF")
-    adapted = local.Local(threads=1, context=512, adapter=str(tmp_path / "tuned.gguf"))
-    assert adapted.name == f"{llm.name}+tuned"
-    with pytest.raises(ModelError, match=r"with the adapter .*tuned\.gguf does not load"):
-        adapted.complete(HELLO)
-
-
 def test_a_file_that_is_no_model_is_an_error_and_nothing_is_printed(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import Any
 
-from xllamacpp import CommonAdapterLoraInfo, CommonParams, Server
+from xllamacpp import CommonParams, Server
 
 from surefoot.llms._abilities import abilities
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
@@ -38,9 +38,9 @@ class Local:
 
     `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads` None: all cores of
     this process but one. `context` is the most tokens of a prompt and its answer together. `network` None: the model is
-    fetched without restrictions. `adapter`: a `.gguf` file with a LoRA adapter. Several threads may call at once;
-    llama.cpp answers one after the other. `thoughts`: tokens for thoughts before the answer, within the context; 0:
-    none; None: as the model's name says (`_abilities.TABLE`).
+    fetched without restrictions. Several threads may call at once; llama.cpp answers one after the other. `thoughts`:
+    tokens for thoughts before the answer, within the context; 0: none; None: as the model's name says
+    (`_abilities.TABLE`).
     """
 
     def __init__(
@@ -49,21 +49,18 @@ class Local:
         threads: int | None = None,
         context: int = 4096,
         network: Network | None = None,
-        adapter: str | None = None,
         thoughts: int | None = None,
     ) -> None:
         known = [name for name, file in registry.REGISTRY.items() if file.file.endswith(".gguf")]
         if model not in known and not model.endswith(".gguf"):
             raise ConfigError(f"no language model called {model!r}; there are: {', '.join(known)}, or a .gguf file")
-        name = model if model in known else Path(model).stem
-        self.name = f"{name}+{Path(adapter).stem}" if adapter else name
-        self.thoughts = abilities(name, None if thoughts is None else {"thoughts": thoughts}).thoughts
+        self.name = model if model in known else Path(model).stem
+        self.thoughts = abilities(self.name, None if thoughts is None else {"thoughts": thoughts}).thoughts
         """Tokens that an answer may have beyond `max_tokens`, for thoughts."""
         self._model = model
         self._network = network
         self._threads = threads or max(1, cores() - 1)
         self._context = context
-        self._adapter = adapter
         self._lock = Lock()
         self._loaded: Server | None = None
 
@@ -130,16 +127,13 @@ class Local:
             server.handle_completions({"prompt": "", "max_tokens": 0}, lambda _: True)
         except (RuntimeError, ValueError) as error:
             check = f"surefoot models list {self._model} --verify" if known else "another .gguf file"
-            what = f"{file} with the adapter {self._adapter}" if self._adapter else file
-            raise ModelError(f"{what} does not load as a model; try: {check} ({on_one_line(error)})") from error
+            raise ModelError(f"{file} does not load as a model; try: {check} ({on_one_line(error)})") from error
         return server
 
     def _params(self, file: Path, host: str, port: int, key: str) -> CommonParams:
         params = CommonParams()
         params.model.path = str(file)
         params.model_alias = {self.name}
-        if self._adapter:
-            params.lora_adapters = [CommonAdapterLoraInfo(str(Path(self._adapter).expanduser()))]
         params.n_ctx = self._context
         params.n_parallel = 1
         params.cache_ram_mib = 0
