@@ -293,11 +293,38 @@ def test_rows_of_cells_under_each_other_are_a_table():
     ]
 
 
+def test_cells_of_several_lines_that_are_drawn_cell_by_cell_are_a_table():
+    """As word processors draw them: no cell is a paragraph of its own."""
+    rows = [(["Hut"], ["What it", "offers"], ["Beds"]), (["Lower"], ["Soup, bread", "and tea"], ["40"])]
+    rows += [(["Upper", "hut"], ["A stove"], ["9"])]
+    places = ((50, 200, 350)[column] for row in rows for column, cell in enumerate(row) for _ in cell)
+    heights = (700 - 30 * n - 12 * line for n, row in enumerate(rows) for cell in row for line in range(len(cell)))
+    (table,) = blocks([*zip(places, heights, (line for row in rows for cell in row for line in cell), strict=True)])
+    assert table.text.split("\n") == [
+        "| Hut | What it offers | Beds |",
+        "| --- | --- | --- |",
+        "| Lower | Soup, bread and tea | 40 |",
+        "| Upper hut | A stove | 9 |",
+    ]
+
+
 def test_items_behind_marks_are_no_table():
-    """Nor are lines of code behind their numbers."""
+    """But a list, and lines of code behind their numbers are none either."""
     bullets = [item for n in range(4) for item in ((50, 700 - 12 * n, "-"), (80, 700 - 12 * n, f"bed {n} is free"))]
     numbered = [item for n in range(4) for item in ((50, 700 - 12 * n, str(n)), (80, 700 - 12 * n, "open()", "C"))]
-    assert "table" not in {block.kind for page in (bullets, numbered) for block in blocks(page)}
+    (found,) = blocks(bullets)
+    assert (found.kind, found.text.split("\n")) == ("list", [f"- bed {n} is free" for n in range(4)])
+    assert "table" not in {block.kind for block in blocks(numbered)}
+
+
+def test_letters_beyond_the_basic_plane_are_read():
+    """PDFium counts them as two, and what follows them keeps its place on the page."""
+    names = b"1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <D835DC56> endbfchar"
+    stream = b"99 0 obj\n<< /Length %d >>\nstream\n%s\nendstream\nendobj\n" % (len(names), names)
+    page = [(50, 700, "AA", "C"), (50, 660, "The sum is AAA or 7.")]
+    content = pdf(page).replace(b"/Courier /Encoding /WinAnsiEncoding", b"/Courier /ToUnicode 99 0 R")
+    found = list(one(content.replace(b"%PDF-1.4\n", b"%PDF-1.4\n" + stream)).blocks)
+    assert [block.text for block in found] == ["```\n𝑖𝑖\n```", "The sum is AAA or 7."]
 
 
 def test_a_file_of_two_pages_has_running_heads_too():

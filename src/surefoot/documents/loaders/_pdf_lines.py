@@ -5,9 +5,8 @@ from __future__ import annotations
 import ctypes
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from statistics import median
 
 import pypdfium2.raw as pdfium
@@ -16,18 +15,18 @@ from pypdfium2 import PdfPage, PdfTextPage
 _LINE = re.compile(r"[^\r\n\ufffe]+")
 _FIXED_PITCH = 1
 _MONO = re.compile(
-    r"mono|courier|typewriter|consol|cursor|menlo|monaco|fixed|code|cm[sv]?tt|[es][cf]tt|nimbusmon|lmtt", re.I
+    rb"mono|courier|typewriter|consol|cursor|menlo|monaco|fixed|code|cm[sv]?tt|[es][cf]tt|nimbusmon|lmtt", re.I
 )
-_SPACES = re.compile(r"[\x00-\x20\x7f-\xa0\u2000-\u200a\u202f\u205f]+")
-_RANGES = ((0xFB00, 0xFB50), (0x2F00, 0x2FE0), (0xF900, 0xFB00), (0xFB50, 0xFE00), (0xFE70, 0xFF00))
+_WORD = re.compile(r"[^\x00-\x20\x7f-\xa0\u2000-\u200a\u202f\u205f]+")
 # Ligatures and presentation forms are ways to print letters. NFKC of all else would make 2 of ² and 1⁄2 of ½.
 _LETTERS: dict[int, str | None] = {
     code: unicodedata.normalize("NFKC", chr(code))
-    for start, end in _RANGES
-    for code in range(start, end)
+    for code in (*range(0x2F00, 0x2FE0), *range(0xF900, 0xFE00), *range(0xFE70, 0xFF00))
     if unicodedata.category(chr(code)) in ("Lo", "Ll", "So")
 }
 _LETTERS |= dict.fromkeys((0xAD, 0x200B, 0x200C, 0x2060, 0xFEFF))
+_NAMELESS = {0: 0x200B, 2: 0xFFFE, 3: 0x200B}
+"""What PDFium calls a character without a name, and a hyphen that parts a word."""
 _NAME_BYTES = 96
 WIDE_GAP = 0.9
 """Heights of a line's letters from which a gap in it is wider than a space."""
@@ -44,7 +43,7 @@ class Line:
     """Its baseline."""
     size: float
     """Height of its letters with their ascent and descent."""
-    font: str
+    font: bytes
     """Of its first letter."""
     mono: bool
     """Whether all of it is in a monospaced font."""
@@ -52,8 +51,23 @@ class Line:
     """Whether a hyphen behind its text parts a word, or two."""
     pieces: tuple[Line, ...] = ()
     """Its parts, where gaps wider than a space part it, as those between columns do."""
-    cells: tuple[str, ...] = ()
-    """Of a row of a table, the text in each column."""
+    table: str = ""
+    """Of all lines of a table as one, its rows as they are written."""
+
+    @property
+    def parts(self) -> tuple[Line, ...]:
+        """Its pieces; itself where it has none."""
+        return self.pieces or (self,)
+
+
+def joined(pieces: Sequence[Line]) -> Line:
+    """Pieces side by side as one line."""
+    first, last = pieces[0], pieces[-1]
+    if len(pieces) == 1:
+        return first
+    text, size = " ".join(piece.text for piece in pieces), max(piece.size for piece in pieces)
+    mono = all(piece.mono for piece in pieces)
+    return replace(first, text=text, right=last.right, size=size, mono=mono, hyphen=last.hyphen, pieces=tuple(pieces))
 
 
 def lines(page: PdfPage) -> list[Line]:
@@ -68,86 +82,65 @@ def lines(page: PdfPage) -> list[Line]:
 
 
 def _lines(page: PdfTextPage) -> Iterator[Line]:
-    text, seen, units = page.get_text_range(errors="surrogatepass"), 0, 0
+    text = _text(page)
     for match in _LINE.finditer(text):
-        units += _units(text[seen : match.start()])
-        seen = match.start()
-        clean = _cleaned(match[0])
-        if clean:
+        words = [word.span() for word in _WORD.finditer(text, *match.span())]
+        pieces: list[Line] = []
+        for piece in _pieces(page, text, words):
+            if pieces and piece.left < pieces[-1].left and pieces[-1].y - piece.y > piece.size / 2:
+                yield joined(pieces)
+                pieces = []
+            pieces.append(piece)
+        if pieces:
             hyphen = text.startswith("\ufffe", match.end())
-            line = _placed(page, clean, match[0], units, hyphen)
-            yield line if line.mono else replace(line, pieces=_pieces(page, line, match[0], units))
+            yield joined([*pieces[:-1], replace(pieces[-1], hyphen=hyphen)])
 
 
-def _pieces(page: PdfTextPage, line: Line, raw: str, start: int) -> tuple[Line, ...]:
-    """The parts of a line between wide gaps; none where there is no such gap."""
-    begin, left, found = len(raw) - len(raw.lstrip()), line.left, list[Line]()
-
-    def part(text: str, right: float) -> Line:
-        font, mono = _font(page, pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + begin))
-        return replace(line, text=_cleaned(text), left=left, right=right, font=font, mono=mono, hyphen=False)
-
-    for gap in _SPACES.finditer(raw, begin, len(raw.rstrip())):
-        ends = (pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + at) for at in (gap.start() - 1, gap.end()))
-        before, after = (_box(page, end) for end in ends)
-        if after.left - before.right > WIDE_GAP * line.size:
-            found.append(part(raw[begin : gap.start()], before.right))
-            begin, left = gap.end(), after.left
-    if not found:
-        return ()
-    last = replace(part(raw[begin:], line.right), hyphen=line.hyphen)
-    return tuple(one for one in (*found, last) if one.text)
+def _text(page: PdfTextPage) -> str:
+    """The text of a page, each letter at the index of its character."""
+    text: str = page.get_text_range(errors="surrogatepass")
+    if len(text) == (count := page.count_chars()):
+        return text
+    codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(count))
+    return "".join(chr(_NAMELESS.get(code, code)) for code in codes)
 
 
-def _cleaned(raw: str) -> str:
-    return _SPACES.sub(" ", raw.translate(_LETTERS)).strip()
+def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:
+    """The parts of a line between wide gaps, and where PDFium sees one line in two; code is one piece."""
+    begin, size, right = 0, 0.0, 0.0
+    box, letter_box = pdfium.FS_RECTF(), pdfium.FPDFText_GetLooseCharBox
+    mono = bool(words) and _font(page, words[0][0])[1]
+    for n, (start, end) in enumerate(words):
+        letter_box(page, start, box)
+        if n and not mono and not -size < box.left - right < WIDE_GAP * size:
+            yield from _piece(page, text, words[begin:n])
+            begin = n
+        size = size or box.top - box.bottom
+        letter_box(page, end - 1, box)
+        right = box.right
+    yield from _piece(page, text, words[begin:])
 
 
-def _units(text: str) -> int:
-    """PDFium counts in UTF-16."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+def _piece(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:
+    raw = " ".join(text[slice(*word)] for word in words).translate(_LETTERS)
+    if clean := raw.encode("utf-16", "surrogatepass").decode("utf-16", "replace").strip():
+        places = (words[0][0], words[len(words) // 2][0], words[-1][1] - 1)
+        (left, *_), _, (_, right, *_) = boxes = [_box(page, place) for place in places]
+        y, size = median(box[2] for box in boxes), max(1.0, median(box[3] for box in boxes))
+        fonts = [_font(page, place) for place in places]
+        yield Line(clean, left, right, y, size, fonts[0][0], all(mono for _, mono in fonts))
 
 
-def _placed(page: PdfTextPage, clean: str, raw: str, start: int, hyphen: bool) -> Line:
-    first = len(raw) - len(raw.lstrip())
-    last = max(first, len(raw.rstrip()) - 1)
-    inner = (at for part in (1, 2, 3) if not raw[at := first + (last - first) * part // 4].isspace())
-    places = [pdfium.FPDFText_GetCharIndexFromTextIndex(page, start + place) for place in (first, *inner, last)]
-    boxes = [_box(page, place) for place in places]
-    fonts = [_font(page, place) for place in places]
-    return Line(
-        clean,
-        boxes[0].left,
-        boxes[-1].right,
-        median(_baseline(page, place) for place in places),
-        median(box.top - box.bottom for box in boxes),
-        fonts[0][0],
-        all(mono for _, mono in fonts),
-        hyphen,
-    )
-
-
-def _box(page: PdfTextPage, index: int) -> pdfium.FS_RECTF:
-    box = pdfium.FS_RECTF()
+def _box(page: PdfTextPage, index: int) -> tuple[float, float, float, float]:
+    """Of a letter, its left and right end, baseline and height."""
+    box, x, y = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetLooseCharBox(page, index, box)
-    return box
-
-
-def _baseline(page: PdfTextPage, index: int) -> float:
-    x, y = ctypes.c_double(), ctypes.c_double()
     pdfium.FPDFText_GetCharOrigin(page, index, x, y)
-    return y.value
+    return box.left, box.right, y.value, box.top - box.bottom
 
 
-def _font(page: PdfTextPage, index: int) -> tuple[str, bool]:
+def _font(page: PdfTextPage, index: int) -> tuple[bytes, bool]:
     """The font's name, and whether it is monospaced."""
     name, flags = ctypes.create_string_buffer(_NAME_BYTES), ctypes.c_int()
     pdfium.FPDFText_GetFontInfo(page, index, name, _NAME_BYTES, flags)
-    words, mono = _named(name.value)
-    return words, mono or bool(flags.value & _FIXED_PITCH)
-
-
-@lru_cache(maxsize=256)
-def _named(name: bytes) -> tuple[str, bool]:
-    words = name.decode("utf-8", "replace")
-    return words, bool(_MONO.search(words))
+    return name.value, bool(flags.value & _FIXED_PITCH or _MONO.search(name.value))
