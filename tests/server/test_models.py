@@ -13,7 +13,7 @@ from server.conftest import BRIDGE, PARTS, events, upload
 from surefoot.config.settings import models, read
 from surefoot.models import registry
 from surefoot.server.app import create_app
-from surefoot.server.chat_completions import WITHDRAWN, _continued
+from surefoot.server.chat_completions import WITHDRAWN, continued
 from surefoot.server.service import ServerSettings, assembled
 from surefoot.types import NOT_THERE, Answer, Trace
 
@@ -107,6 +107,13 @@ def test_sentences_come_as_they_are_checked(worded: TestClient) -> None:
     assert sent == answer["text"].removeprefix(hedge).lstrip() + f"\n\n{hedge}"
     cited = next(delta["annotations"] for delta in deltas if "annotations" in delta)[0]["url_citation"]
     assert sent[cited["start_index"] : cited["end_index"]] == "[1]"
+    body = {"model": body["model"], "input": WHO["question"], "stream": True}
+    happened = events(worded.post("/v1/responses", json=body).text)
+    deltas = [data["delta"] for name, data in happened if name == "response.output_text.delta"]
+    assert (deltas[0].strip(), "".join(deltas)) == (CHECKED, sent)
+    assert happened[0][1]["response"]["id"] == happened[-1][1]["response"]["id"]
+    (text,) = (data["text"] for name, data in happened if name == "response.output_text.done")
+    assert text == sent
 
 
 @pytest.mark.parametrize(
@@ -121,6 +128,6 @@ def test_sentences_come_as_they_are_checked(worded: TestClient) -> None:
 def test_a_text_that_was_sent_goes_on_to_the_answer(sent: str, text: str, whole: str) -> None:
     """Where a model fails in the middle another answer follows, and says so."""
     hedge = "Unsure." if text.startswith("Unsure.") else ""
-    answer = _continued(Trace("1", "Who?", answer=Answer(text, hedge=hedge)), sent).answer
+    answer = continued(Trace("1", "Who?", answer=Answer(text, hedge=hedge)), sent).answer
     assert answer
     assert answer.text == whole

@@ -215,7 +215,7 @@ async def _streamed(
                 if name == "text":
                     sent += value
                     yield chunk({"content": value})
-        found = completed(_continued(value, sent))
+        found = completed(continued(value, sent))
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         yield json.dumps(problem_of(error).as_json())
         return
@@ -229,7 +229,7 @@ async def _streamed(
     yield "[DONE]"
 
 
-def _continued(trace: Trace, sent: str) -> Trace:
+def continued(trace: Trace, sent: str) -> Trace:
     """The trace with its answer as the text that was sent goes on: the hedge stands at the end, and where another
     answer took its place, that is said."""
     if trace.answer is None or trace.answer.text.startswith(sent):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import aclosing
 from datetime import datetime
 from functools import partial
+from itertools import count
 from time import time
 
 from fastapi import APIRouter, Request
@@ -20,21 +22,22 @@ from surefoot.server.chat_completions import (
     SourceLocation,
     addressed,
     completion,
+    continued,
     last_question,
     pieces,
 )
 from surefoot.server.history import Turn
 from surefoot.server.http import EVENTS, CompatibleBody, JsonRoute, awaited, stream
 from surefoot.server.problems import problem_of
-from surefoot.server.questions import QuestionRequest, ask
+from surefoot.server.questions import Happening, QuestionRequest, ask, watch
 from surefoot.server.service import RequestCaller
-from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.types import Trace
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")
 RESULTS = "file_search_call.results"
 """A client includes it to get the passages too."""
+StreamEvent = tuple[str, Fields]
 _UNUSED = ("error", "incomplete_details", "instructions", "temperature", "top_p", "max_output_tokens", "user")
 
 
@@ -62,10 +65,9 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
     stored = body.store is not False
     question_request = QuestionRequest(collection, checked(question), history, model=model, store=stored)
     replied = partial(_response, body=body, collection=collection, request=request)
-    ticket = ask(caller.service, question_request)
-    if not body.stream:
-        return JSONResponse(replied(await awaited(request, ticket)))
-    return stream(_streamed(ticket, replied, body))
+    if body.stream:
+        return stream(_streamed(watch(caller.service, question_request), replied, body))
+    return JSONResponse(replied(await awaited(request, ask(caller.service, question_request))))
 
 
 def _response(trace: Trace, body: ResponsesBody, collection: str, request: Request) -> Fields:
@@ -134,44 +136,81 @@ def _usage(found: ChatReply) -> Fields:
 
 
 async def _streamed(
-    ticket: Ticket[Trace], replied: Callable[[Trace], Fields], body: ResponsesBody
+    watched: Happening, replied: Callable[[Trace], Fields], body: ResponsesBody
 ) -> AsyncIterator[ServerSentEvent]:
-    """Every event once the answer is checked: a response is named after its trace, which has no name before."""
+    """The events of a response with their numbers; the last says so where it failed."""
+    number = count()
+
+    def numbered(kind: str, fields: Fields) -> ServerSentEvent:
+        return ServerSentEvent(json.dumps({"type": kind, "sequence_number": next(number), **fields}), event=kind)
+
     try:
-        events = _events(replied(await ticket.result()))
+        async with aclosing(_events(watched, replied, body)) as events:
+            async for event in events:
+                yield numbered(*event)
     except Exception as error:  # noqa: BLE001 - the status is sent already; the client reads the error from the stream
         failure = {"code": "server_error", "message": problem_of(error).detail}
-        failed = {**_head("", body, "failed", int(time())), "error": failure}
-        events = iter([("response.failed", {"response": failed})])
-    for number, (kind, fields) in enumerate(events):
-        yield ServerSentEvent(json.dumps({"type": kind, "sequence_number": number, **fields}), event=kind)
+        yield numbered("response.failed", {"response": {**_head("", body, "failed", int(time())), "error": failure}})
 
 
-def _events(whole: Fields) -> Iterator[tuple[str, Fields]]:
-    """The events that lead to a whole response."""
+async def _events(
+    watched: Happening, replied: Callable[[Trace], Fields], body: ResponsesBody
+) -> AsyncGenerator[StreamEvent, None]:
+    """The search as soon as it begins, the text as it is checked, and at the end what needs the whole trace."""
+    sent = ""
+    async with aclosing(watched):
+        async for id, name, value in watched:
+            if name == "begin":
+                for event in _begun(id, body):
+                    yield event
+            elif name == "text":
+                for event in () if sent else _opened(id):
+                    yield event
+                sent += value
+                yield _delta(id, value)
+    whole = replied(continued(value, sent))
+    for event in () if sent else _opened(id):
+        yield event
+    for event in _ended(id, whole, sent):
+        yield event
+
+
+def _begun(id: str, body: ResponsesBody) -> Iterator[StreamEvent]:
+    response, at = _head(id, body, "in_progress", int(time())), {"output_index": 0, "item_id": f"fs_{id}"}
+    item = {"type": "file_search_call", "id": f"fs_{id}", "status": "in_progress", "queries": [], "results": None}
+    yield "response.created", {"response": response}
+    yield "response.in_progress", {"response": response}
+    yield "response.output_item.added", {"output_index": 0, "item": item}
+    yield "response.file_search_call.in_progress", at
+    yield "response.file_search_call.searching", at
+
+
+def _opened(id: str) -> Iterator[StreamEvent]:
+    """The message, empty yet; what it is made from was found."""
+    item = {"type": "message", "id": f"msg_{id}", "role": "assistant", "status": "in_progress", "content": []}
+    part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
+    yield "response.file_search_call.completed", {"output_index": 0, "item_id": f"fs_{id}"}
+    yield "response.output_item.added", {"output_index": 1, "item": item}
+    yield "response.content_part.added", {**_place(id), "part": part}
+
+
+def _place(id: str) -> Fields:
+    return {"output_index": 1, "content_index": 0, "item_id": f"msg_{id}"}
+
+
+def _delta(id: str, piece: str) -> StreamEvent:
+    return "response.output_text.delta", {**_place(id), "delta": piece, "logprobs": []}
+
+
+def _ended(id: str, whole: Fields, sent: str) -> Iterator[StreamEvent]:
+    """The rest of a whole response of which this text was sent."""
     search, message = whole["output"]
-    first = {**whole, "status": "in_progress", "output": [], "usage": None}
-    yield "response.created", {"response": first}
-    yield "response.in_progress", {"response": first}
-    at = {"output_index": 0, "item_id": search["id"]}
-    begun = {**search, "status": "in_progress", "queries": [], "results": None}
-    yield "response.output_item.added", {"output_index": 0, "item": begun}
-    for state in ("in_progress", "searching", "completed"):
-        yield f"response.file_search_call.{state}", at
-    yield "response.output_item.done", {"output_index": 0, "item": search}
-    yield from _message_events(message)
-    yield "response.completed", {"response": whole}
-
-
-def _message_events(message: Fields) -> Iterator[tuple[str, Fields]]:
-    (part,), item = message["content"], {"output_index": 1}
-    at = {**item, "content_index": 0, "item_id": message["id"]}
-    yield "response.output_item.added", {**item, "item": {**message, "status": "in_progress", "content": []}}
-    yield "response.content_part.added", {**at, "part": {**part, "text": "", "annotations": []}}
-    for piece in pieces(part["text"]):
-        yield "response.output_text.delta", {**at, "delta": piece, "logprobs": []}
+    (part,), at = message["content"], _place(id)
+    yield from (_delta(id, piece) for piece in pieces(part["text"][len(sent) :]))
     for number, annotation in enumerate(part["annotations"]):
         yield "response.output_text.annotation.added", {**at, "annotation_index": number, "annotation": annotation}
     yield "response.output_text.done", {**at, "text": part["text"], "logprobs": []}
     yield "response.content_part.done", {**at, "part": part}
-    yield "response.output_item.done", {**item, "item": message}
+    yield "response.output_item.done", {"output_index": 0, "item": search}
+    yield "response.output_item.done", {"output_index": 1, "item": message}
+    yield "response.completed", {"response": whole}
