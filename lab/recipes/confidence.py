@@ -1,17 +1,17 @@
-"""Fits confidence.json: how likely is an answer of the default configuration right?
+"""Fits confidence.json: how likely is an answer of the default configuration right, quoted or worded by a model?
 
     python recipes/confidence.py DATA --manuals QUESTIONS.jsonl MANUALS --runs RUNS --out confidence.json
 
 1. It asks 50 questions of each set in `SETS` (`surefoot lab qa`) and all questions about manuals (`surefoot lab
-   manuals`, once for each --manuals). The traces stay in RUNS; a stopped run goes on. Give a new folder to
-   other weights.
-2. It holds out each set in turn, with all others of its family, and predicts its answers from the rest. These
-   predictions give the figures in the file (`held_out`, `sets`); those of manuals, which are most like the documents
-   that people bring, give the risk that goes with each confidence.
+   manuals`, once for each --manuals), and has answers quoted; a model of --llm words those to `WORDED_SETS` and to the
+   manuals. The traces stay in RUNS; a stopped run goes on. Give a new folder to other weights.
+2. For each of the two kinds it holds out each set in turn, with all others of its family, and predicts its answers from
+   the rest. These predictions give the figures in the file (`held_out`, `sets`); those of manuals, which are most like
+   the documents that people bring, give the risk that goes with each confidence.
 3. It fits the shipped weights on all of them. The same traces give the same file, byte for byte.
 
-Right is what the reports call right. 14 sets and 278 questions about manuals take 20 minutes on two cores, most of it
-for grading; the fit takes seconds.
+Right is what the reports call right. On two cores 14 sets and 278 questions about manuals take 20 minutes to quote,
+most of it for grading, and a model of 1.5 billion parameters 15 seconds a question; the fits take seconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.evaluate.ask.questions import read
-from surefoot.evidence.confidence import AGAINST, NAMES, facts
+from surefoot.evidence.confidence import AGAINST, QUOTED, WORDED, facts
 from surefoot.run.store import recorded, write_text
 from surefoot.stats.calibration import Head
 from surefoot.stats.figures import Floats, figure, resampled, roc_auc
@@ -43,6 +43,7 @@ SETS = (
     *"popqa/contriever popqa/wikidata_paragraphs popqa/crag_refs nq/oracle nq/e5 triviaqa/e5 squad2/dev".split(),
     *"hotpotqa/dev_distractor musique/dev 2wiki/dev retrievalqa/web rgb/en_fact xquad/en tatqa/dev".split(),
 )
+WORDED_SETS = ("popqa/crag_refs",)
 QUESTIONS = 50
 """Of each set."""
 SHRINK = 0.3
@@ -51,8 +52,9 @@ STEPS = 20
 """Entries of the table of risks."""
 MANUALS = "manuals-"
 """Beginning of the names of sets of questions about manuals."""
-PLAIN = ("--set", "answer.risk=1")
+PLAIN = "answer.risk=1"
 """Nothing is withheld from what is learned."""
+LLM = ("llm.use=local", "llm.model=qwen2.5-coder-1.5b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +63,40 @@ class AnsweredSet:
 
     family: str
     """Sets of one family are held out together."""
-    evaluators: frozenset[str]
+    models: frozenset[str]
+    """Names of who wrote the answers: the evaluator that was asked to quote, or the model."""
     answers: Labelled
     best: Floats
     """The grade that each decision hung on."""
 
 
-def answered(family: str, judged: Sequence[tuple[str, Trace, bool]]) -> AnsweredSet:
-    """The answers among these questions; each comes with its id, its trace and whether it is right."""
+def answered(family: str, judged: Sequence[tuple[str, Trace, bool]], worded: bool = False) -> AnsweredSet:
+    """The answers among these questions that are quoted, or worded; each comes with its id, its trace and whether it is
+    right."""
     found = []
     for id, trace, right in judged:
-        if trace.answer and not trace.answer.refused and trace.decision and trace.decision.best is not None:
-            results = facts(trace.standalone_question, trace.answer, trace.passages + trace.external, trace.grades)
+        answer, decision = trace.answer, trace.decision
+        if answer and not answer.refused and answer.worded == worded and decision and decision.best is not None:
+            results = facts(trace.standalone_question, answer, trace.passages + trace.external, trace.grades)
             if results is not None:
-                found.append((results, right, id, trace.decision.best, trace.answer.model or ""))
+                found.append((results, right, id, decision.best, answer.model or ""))
     inputs, labels, groups, best, models = zip(*found, strict=True)
     say = len(found) ** 0.5  # a large set says more than a small one, but does not speak for it
     own = Labelled(np.array(inputs), np.array(labels, dtype=float), groups, say)
     return AnsweredSet(family, frozenset(models), own, np.array(best))
 
 
-def held_out(sets: Mapping[str, AnsweredSet]) -> dict[str, Floats]:
+def held_out(sets: Mapping[str, AnsweredSet], names: Sequence[str]) -> dict[str, Floats]:
     """For each set the confidence in its answers by a fit on the sets of other families."""
     found = {}
     for name, own in sets.items():
-        head = _head(one for one in sets.values() if one.family != own.family)
+        head = _head([one for one in sets.values() if one.family != own.family], names)
         found[name] = np.array([head.probability(list(row)) for row in own.answers.inputs])
     return found
 
 
-def _head(sets: Iterable[AnsweredSet]) -> Head:
-    return fit(NAMES, [one.answers for one in sets], frozenset(AGAINST), shrink=SHRINK)
+def _head(sets: Sequence[AnsweredSet], names: Sequence[str]) -> Head:
+    return fit(names, [one.answers for one in sets], frozenset(AGAINST), shrink=SHRINK)
 
 
 def risks(confidence: Floats, wrong: Floats) -> list[tuple[float, float]]:
@@ -121,19 +126,26 @@ def figures(confidence: Floats, best: Floats, wrong: Floats) -> dict[str, list[f
     return {name: [None if end is None else round(end, 4) for end in each] for name, each in ends.items()}
 
 
-def fitted(sets: Mapping[str, AnsweredSet]) -> dict[str, Any]:
-    """The content of confidence.json. Raises UsageError where the answers are of several evaluators."""
-    evaluators = sorted({name for one in sets.values() for name in one.evaluators})
-    if len(evaluators) != 1:
-        raise UsageError(f"the runs are of several evaluators: {', '.join(evaluators)}; give a new folder")
-    apart = held_out(sets)
+def reader(sets: Mapping[str, AnsweredSet]) -> str:
+    """The evaluator that read all these quotations. Raises UsageError where there are several."""
+    found = sorted({name for one in sets.values() for name in one.models})
+    if len(found) != 1:
+        raise UsageError(f"the runs are of several evaluators: {', '.join(found)}; give a new folder")
+    return found[0]
+
+
+def fitted(sets: Mapping[str, AnsweredSet], names: Sequence[str], evaluator: str) -> dict[str, Any]:
+    """One of the two parts of confidence.json. A set whose answers are all right, or all wrong, teaches nothing."""
+    sets = {name: one for name, one in sets.items() if 0 < one.answers.labels.mean() < 1}
+    apart = held_out(sets, names)
     sure, wrong = _together(sets, apart)
     best = np.concatenate([one.best for one in sets.values()])
     similar = {name: one for name, one in sets.items() if name.startswith(MANUALS)} or sets
-    head = _head(sets.values())
+    head = _head([*sets.values()], names)
     middle = np.vstack([one.answers.inputs for one in sets.values()]).mean(axis=0)
     return {
-        "evaluator": evaluators[0],
+        "evaluator": evaluator,
+        "models": sorted({name for one in sets.values() for name in one.models}),
         "inputs": head.inputs,
         "weights": head.weights,
         "bias": head.bias,
@@ -156,28 +168,32 @@ def _about(one: AnsweredSet, confidence: Floats) -> dict[str, Any]:
     return {"answers": len(wrong), "right": right, "area_by_grade": areas[0], "area_by_confidence": areas[1]}
 
 
-def gathered(data: Path, about: Sequence[tuple[Path, Path]], runs: Path) -> Iterator[tuple[str, AnsweredSet]]:
-    """Ask what was not asked yet; yield each set by its name. One whose answers are all right, or all wrong, teaches
-    nothing and is left out."""
-    for name in SETS:
+Judged = tuple[str, Trace, bool]
+
+
+def gathered(
+    data: Path, names: Sequence[str], about: Sequence[tuple[Path, Path]], runs: Path, settings: Sequence[str]
+) -> Iterator[tuple[str, str, list[Judged]]]:
+    """Ask what was not asked yet; yield the name and the family of each set with its questions."""
+    for name in names:
         file, run = data / f"{name}.jsonl", runs / name.replace("/", "-")
-        _lab("qa", file, "--given", "--limit", str(QUESTIONS), "--method", "crag", "--run", run)
+        _lab(settings, "qa", file, "--given", "--limit", str(QUESTIONS), "--method", "crag", "--run", run)
         _, traces = recorded(run / "crag")
         examples = read(file, QUESTIONS)
         outcomes = qa.report("crag", examples, [traces[one.id] for one in examples]).outcomes
-        found = [(one["id"], traces[one["id"]], qa.right(one)) for one in outcomes]
-        yield name, answered(name.partition("/")[0], found)
+        yield name, name.partition("/")[0], [(one["id"], traces[one["id"]], qa.right(one)) for one in outcomes]
     for questions, folder in about:
         run = runs / f"{MANUALS}{questions.stem}"
-        _lab("manuals", questions, folder, "--out", run)
+        _lab(settings, "manuals", questions, folder, "--out", run)
         _, traces = recorded(run / "surefoot")
         each = [(one, traces[one.id]) for one in asked.read(questions)]
         found = [(one.id, trace, one.answerable and manuals.outcome(one, trace).right) for one, trace in each]
-        yield run.name, answered(run.name, found)
+        yield run.name, run.name, found
 
 
-def _lab(*command: str | Path) -> None:
-    subprocess.run([sys.executable, "-m", "surefoot", "lab", *map(str, command), *PLAIN], check=True)
+def _lab(settings: Sequence[str], *command: str | Path) -> None:
+    options = (part for one in (PLAIN, *settings) for part in ("--set", one))
+    subprocess.run([sys.executable, "-m", "surefoot", "lab", *map(str, command), *options], check=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -186,10 +202,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("data", type=Path, help="the folder of the sets")
     parser.add_argument("--manuals", nargs=2, type=Path, action="append", default=[], metavar=("QUESTIONS", "FOLDER"))
     parser.add_argument("--runs", type=Path, required=True, help="where the traces are kept")
+    parser.add_argument("--llm", nargs="+", default=LLM, metavar="SETTING", help="the model that words answers")
     parser.add_argument("--out", type=Path, required=True)
     inputs = parser.parse_args(arguments)
-    sets = dict(gathered(inputs.data, inputs.manuals, inputs.runs))
-    made = fitted({name: one for name, one in sets.items() if 0 < one.answers.labels.mean() < 1})
+    about, runs = inputs.manuals, inputs.runs
+    quoting = gathered(inputs.data, SETS, about, runs / "quoted", ["generator.use=extractive"])
+    wording = gathered(inputs.data, WORDED_SETS, about, runs / "worded", ["generator.use=llm", *inputs.llm])
+    quoted = {name: answered(family, judged) for name, family, judged in quoting}
+    worded = {name: answered(family, judged, worded=True) for name, family, judged in wording}
+    evaluator = reader(quoted)
+    made = {"quoted": fitted(quoted, QUOTED, evaluator), "worded": fitted(worded, WORDED, evaluator)}
     write_text(inputs.out, json.dumps(made, indent=1) + "\n")
 
 

@@ -352,7 +352,7 @@ class Pipeline:
         refused = partial(refusal, run.standalone, **looked, missing=missing)
         if answer is None or answer.refused:
             answer = refused(draft=answer)
-        answer = hedged(answer, run.trace, self.evaluator, self.answering.risk, checking.worded)
+        answer = hedged(answer, run.trace, self.evaluator, self.answering.risk)
         if hopeless(answer):
             answer = given_up(answer, refused(draft=Answer("", refused=True)).text)
         run.set("answer", answer)

@@ -138,14 +138,14 @@ def test_a_model_that_worded_the_answer_is_named_and_what_no_source_carries_is_m
     """The hedge stands once; nothing is listed again below."""
     hedge = "I am not sure of this: it is a guess."
     text = f"{hedge}\n\nTomas Aldwin built it. [1] It is red. {NOT_THERE}"
-    answer = Answer(text, (QUOTED,), model="tiny", uncited=("It is red.",), hedged=True, because="a guess", hedge=hedge)
-    trace = replace(traced(answer, BRIDGE), steps=(Step("generate", 0.1, calls=1), Step("verify", 0.1)))
+    hedged = Answer(text, (QUOTED,), uncited=("It is red.",), hedged=True, because="a guess", hedge=hedge)
+    answer = replace(hedged, model="tiny", worded=True)
+    trace = traced(answer, BRIDGE)
     shown = drawn(answered(trace))
     assert "Worded by  tiny" in shown
     assert (shown.count("a guess"), shown.count("It is red"), shown.count("not supported")) == (1, 1, 0)
     assert f"\x1b[31m{NOT_THERE}\x1b[0m" in drawn(answered(trace), terminal=True)
-    quoted = replace(trace, steps=(*trace.steps, Step("quote", 0.1)))
-    assert "Worded by" not in drawn(answered(quoted))
+    assert "Worded by" not in drawn(answered(traced(replace(answer, worded=False), BRIDGE)))
 
 
 def test_a_hedged_answer_stands_behind_the_passages_and_wears_no_mark() -> None:

@@ -8,7 +8,21 @@ from dataclasses import replace
 import pytest
 
 from surefoot.evaluators.minilm import MiniLM
-from surefoot.evidence.confidence import AGAINST, FOR, NAMES, ConfidenceFit, facts, judged, shipped
+from surefoot.evidence.confidence import (
+    AGAINST,
+    GRADE,
+    HELD,
+    LENGTH,
+    OTHERS,
+    PLACE,
+    QUOTED,
+    SAME,
+    WORDED,
+    ConfidenceFit,
+    facts,
+    judged,
+    shipped,
+)
 from surefoot.stats.calibration import Head
 from surefoot.types import Answer, Citation, Grade, Passage, Strip
 
@@ -31,31 +45,39 @@ GRADES = (
 
 def quoting(start: int = 11, end: int = 33, score: float | None = 1.5, passage: str = "b") -> Answer:
     strip = Strip(passage, start, end, TEXT[start:end], score, True)
-    return Answer(f"{strip.text} [1]", (Citation(1, strip, strip.text, True),), model=shipped().evaluator)
+    return Answer(f"{strip.text} [1]", (Citation(1, strip, strip.text, True),), model=shipped(False).evaluator)
 
 
 def values(answer: Answer | None = None, question: str = WHO, **changed: object) -> dict[str, float]:
     given = {"passages": FOUND, "grades": GRADES, **changed}
-    found = facts(question, answer or quoting(), given["passages"], given["grades"])  # type: ignore[arg-type]
+    answer = answer or quoting()
+    found = facts(question, answer, given["passages"], given["grades"])  # type: ignore[arg-type]
     assert found is not None
-    return dict(zip(NAMES, found, strict=True))
+    return dict(zip(WORDED if answer.worded else QUOTED, found, strict=True))
 
 
 def test_the_facts_are_those_of_the_quotation_and_of_its_passage() -> None:
     """Grade, whether the words that are pointed at are in it, and the place in retrieval."""
     found = values()
-    assert found[FOR[0]] == 1.5
-    assert found[FOR[1]] == 1.0
-    assert found[AGAINST[0]] == pytest.approx(math.log(2))
-    assert values(quoting(0, 10))[FOR[1]] == 0.0
+    assert (found[GRADE], found[HELD]) == (1.5, 1.0)
+    assert found[PLACE] == pytest.approx(math.log(2))
+    assert values(quoting(0, 10))[HELD] == 0.0
+
+
+def test_the_facts_of_a_worded_answer_are_those_of_its_words() -> None:
+    """Of the words that are pointed at, those that it holds; and how much it says, markers and question aside."""
+    found = values(replace(quoting(), text="It was Aldwin who built it, in stone. [1]", worded=True))
+    assert found[HELD] == 0.5
+    assert found[LENGTH] == pytest.approx(math.log(3))
+    assert (found[GRADE], found[PLACE]) == (1.5, pytest.approx(math.log(2)))
 
 
 def test_passages_vote_with_their_probability() -> None:
     """Those that point at the same words beside the question's, and those that point at others; who points at nothing
     has no vote."""
     found = values()
-    assert found[FOR[2]] == pytest.approx(math.log1p(0.5))
-    assert found[AGAINST[1]] == pytest.approx(math.log1p(0.25))
+    assert found[SAME] == pytest.approx(math.log1p(0.5))
+    assert found[OTHERS] == pytest.approx(math.log1p(0.25))
 
 
 def test_a_passage_that_repeats_another_is_no_second_voice() -> None:
@@ -68,25 +90,25 @@ def test_a_passage_that_repeats_another_is_no_second_voice() -> None:
 def test_a_passage_from_outside_has_its_place_among_those() -> None:
     """Not behind all that the index gave."""
     outside = tuple(replace(p, source="external") if p.id in "bd" else p for p in FOUND)
-    assert values(passages=outside)[AGAINST[0]] == 0.0
+    assert values(passages=outside)[PLACE] == 0.0
 
 
 def test_the_factors_add_up_to_the_confidence() -> None:
     """From the log-odds of the average answer of the fit."""
-    answer = judged(WHO, quoting(), FOUND, GRADES, shipped().evaluator)
-    own = shipped()
+    answer = judged(WHO, quoting(), FOUND, GRADES, shipped(False).evaluator)
+    own = shipped(False)
     assert answer.confidence is not None
     assert (0 < answer.confidence < 1, answer.unjudged) == (True, "")
     base = own.head.bias + sum(w * m for w, m in zip(own.head.weights, own.middle, strict=True))
     total = base + sum(factor.adds for factor in answer.factors)
     assert 1 / (1 + math.exp(-total)) == pytest.approx(answer.confidence)
-    assert [factor.name for factor in answer.factors] == [*NAMES]
+    assert [factor.name for factor in answer.factors] == [*QUOTED]
 
 
 @pytest.mark.parametrize(("evaluator", "model"), [("cosine", None), ("", "gpt"), ("", None), ("cosine", "")])
 def test_what_the_fit_never_saw_gets_no_number(evaluator: str, model: str | None) -> None:
     """Another evaluator's grades, or another reader's answer; the reason names them."""
-    own = shipped().evaluator
+    own = shipped(False).evaluator
     answer = replace(quoting(), model=own if model == "" else model)
     told = judged(WHO, answer, FOUND, GRADES, evaluator or own)
     assert (told.confidence, told.factors) == (None, ())
@@ -96,31 +118,37 @@ def test_what_the_fit_never_saw_gets_no_number(evaluator: str, model: str | None
 
 def test_an_answer_without_a_graded_strip_gets_no_number() -> None:
     """There is nothing to judge it by; a refusal stays as it is."""
-    own = shipped().evaluator
+    own = shipped(False).evaluator
     bare = Answer("Aldwin", model=own)
     for answer in (bare, quoting(score=None), quoting(passage="elsewhere")):
-        assert judged(WHO, answer, FOUND, GRADES, own).unjudged == "it quotes no graded strip"
+        assert judged(WHO, answer, FOUND, GRADES, own).unjudged == "it cites no graded strip"
     refused = Answer("no", refused=True, model=own)
     assert judged(WHO, refused, FOUND, GRADES, own) == refused
 
 
-def test_the_shipped_fit_is_for_the_shipped_evaluator() -> None:
-    """Or no answer has a confidence: other weights need another fit, which `recipes/confidence.py` makes."""
-    assert shipped().evaluator == MiniLM().name
+def test_the_words_of_any_model_get_a_number() -> None:
+    """As far as the shipped evaluator graded what they cite."""
+    own = shipped(True).evaluator
+    answer = replace(quoting(), model="gpt", worded=True)
+    assert judged(WHO, answer, FOUND, GRADES, own).confidence is not None
+    assert judged(WHO, answer, FOUND, GRADES, "cosine").confidence is None
 
 
-def test_the_shipped_fit_weighs_these_facts() -> None:
-    """In this order, each with its average; none has the wrong sign."""
-    own = shipped()
-    weights = dict(zip(NAMES, own.head.weights, strict=True))
-    assert (own.head.inputs, len(own.middle)) == (NAMES, len(NAMES))
-    assert all(weights[name] >= 0 for name in FOR)
-    assert all(weights[name] <= 0 for name in AGAINST)
+@pytest.mark.parametrize(("worded", "names"), [(False, QUOTED), (True, WORDED)])
+def test_a_shipped_fit_weighs_these_facts_of_the_shipped_evaluator(worded: bool, names: tuple[str, ...]) -> None:
+    """In this order, each with its average; none has the wrong sign. Other weights need another fit, which
+    `recipes/confidence.py` makes."""
+    own = shipped(worded)
+    assert own.evaluator == MiniLM().name
+    assert (own.head.inputs, len(own.middle)) == (names, len(names))
+    assert all(
+        weight * (-1 if name in AGAINST else 1) >= 0 for name, weight in zip(names, own.head.weights, strict=True)
+    )
 
 
 def test_more_risk_asks_for_less_confidence() -> None:
     """Down to none; where no confidence keeps the risk, none is enough."""
-    own = shipped()
+    own = shipped(False)
     least = [own.least(percent / 100) for percent in range(101)]
     assert least == sorted(least, reverse=True)
     assert least[-1] == 0.0

@@ -67,7 +67,7 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
 
     fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.7, 0.0), (0.0, 0.5)))
     monkeypatch.setattr(confidence, "judged", judged)
-    monkeypatch.setattr(confidence, "shipped", lambda: fit)
+    monkeypatch.setattr(confidence, "shipped", lambda worded: fit)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float
 def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """In words, since a number would pass for part of the answer."""
     fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.9, 0.1), (0.0, 0.5)))
-    monkeypatch.setattr(confidence, "shipped", lambda: fit)
+    monkeypatch.setattr(confidence, "shipped", lambda worded: fit)
     assert fit.least(0.05) == math.inf
     told = decided(WHO, Answer("0.99"), [SURE], English(), 0.05)
     assert told.because == WEAK
@@ -196,11 +196,11 @@ def test_a_hedged_text_says_so() -> None:
 
 def test_an_answer_that_a_model_worded_is_as_good_as_its_statements() -> None:
     """Whatever the grades; one that stands on nothing is marked, and hedges the rest."""
-    passages = [Passage("b", WHO)]
+    passages, answer = [Passage("b", WHO)], replace(ANSWER, worded=True)
     for grades in ([HALF], [SURE]):
-        assert not hedged(ANSWER, traced(WHO, passages, grades), Any(), RISK, worded=True).hedged
-    marked = replace(ANSWER, uncited=("He was a spy.",))
-    assert hedged(marked, traced(WHO, passages, [SURE]), Any(), RISK, worded=True).because == MARKED
+        assert not hedged(answer, traced(WHO, passages, grades), Any(), RISK).hedged
+    marked = replace(answer, uncited=("He was a spy.",))
+    assert hedged(marked, traced(WHO, passages, [SURE]), Any(), RISK).because == MARKED
 
 
 def test_an_answer_from_an_older_document_says_what_the_newer_one_says() -> None:
@@ -209,8 +209,8 @@ def test_an_answer_from_an_older_document_says_what_the_newer_one_says() -> None
     differ = traced(WHO, [old, new], [SURE, HALF], conflicts=(Conflict("n", "Aldwin", "o", "Brandt"),))
     for passage, because in ((old, "“Rules 2026” says otherwise: “Aldwin”"), (new, "")):
         strip = Strip(passage.id, 0, 5, passage.text[:5], 1.0, kept=True)
-        answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True),))
-        assert hedged(answer, differ, Any(), RISK, worded=True).because == because
+        answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True),), worded=True)
+        assert hedged(answer, differ, Any(), RISK).because == because
 
 
 def test_what_the_question_names_exactly_must_stand_where_the_answer_comes_from() -> None:

@@ -75,12 +75,11 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
         return line("Answer", Text(plain(f"none: {why}"), style="red"))
     origin = by_id(trace)
     ending = [*confidence(answer), *troubles(trace, "generate")]
-    model = worded_by(trace)
-    if answer.hedged and not (answer.refused or answer.uncited or model):
+    if answer.hedged and not (answer.refused or answer.uncited or answer.worded):
         before = passages("These passages may answer", trace, opens, shown)
         return Group(*before, *_nearest(answer, origin, opens), *_note(answer.because, "yellow"), *ending)
     because = _note(answer.because if answer.refused else "", "yellow")
-    worded = [line("Worded by", Text(plain(model)))] if model and not answer.refused else []
+    worded = [line("Worded by", Text(plain(answer.model or "")))] if answer.worded and not answer.refused else []
     withheld = _note(f"withheld: {answer.withheld}" if answer.withheld else "", "dim")
     alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
     citations = [_citation(same, _cited(same[0], origin), opens, alone) for same in _by_marker(answer).values()]
@@ -89,12 +88,6 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
     uncited = [note for content in unsupported for note in _note(content, "red")]
     after = passages("Nearest passages" if answer.refused else "Passages", trace, opens, shown)
     return Group(line("Answer", marked(answer)), *because, *worded, *ending, *withheld, *citations, *uncited, *after)
-
-
-def worded_by(trace: Trace) -> str:
-    """The language model that worded the answer; empty: it is quoted, or there is none."""
-    wrote = [step for step in trace.steps if step.name in ("generate", "quote")]
-    return (trace.answer.model if trace.answer and wrote and wrote[-1].calls else None) or ""
 
 
 def _by_marker(answer: Answer) -> dict[int, list[Citation]]:

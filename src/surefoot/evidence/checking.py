@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from surefoot.evidence.citations import Check, grounded, statements
 from surefoot.evidence.markers import MARKER, normalised
@@ -26,8 +26,6 @@ class Checking:
     verifier: Verifier
     knowledge: Knowledge
     check: Check
-    worded: bool = False
-    """True: a model worded the draft that was checked last; False: it consists of quotations."""
     _written: str = ""
     _passed_on: str = ""
     _failed: bool = False
@@ -52,8 +50,8 @@ class Checking:
 
     def held(self, draft: Answer) -> Answer:
         """The draft as the check leaves it, or a refusal that withholds it."""
-        self.worded = not draft.citations
-        return grounded(self.run.standalone, draft, self.knowledge, self._verified, self.check)
+        checked = grounded(self.run.standalone, draft, self.knowledge, self._verified, self.check)
+        return replace(checked, worded=not draft.citations)
 
     def _verified(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)

@@ -1,7 +1,7 @@
 """The confidence of an answer: the chance that it is right, from facts of its trace, with what each of them adds.
 
-confidence.json, which `recipes/confidence.py` made, holds a small logistic regression. It was fitted on answers that
-the shipped evaluator graded and read, so it says nothing of any other's (`docs/trace.md`).
+confidence.json, which `recipes/confidence.py` made, holds two small logistic regressions over passages that the shipped
+evaluator graded: one for what it quotes itself, one for what a language model words (`docs/trace.md`).
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from surefoot.evidence.markers import MARKER
 from surefoot.evidence.ranking import repeats
 from surefoot.stats.calibration import Head
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Answer, Certainty, Citation, Factor, Grade, Passage, Strip
 
-FOR = (
-    "grade of the quoted passage",
-    "the quotation holds the words that the evaluator points at",
-    "passages that point at the same words",
-)
-"""Facts that may only raise the confidence."""
-AGAINST = ("place of its passage in retrieval", "passages that point at other words")
-"""Facts that may only lower it; "its passage" is that of the first citation, and its place counts by its logarithm."""
-NAMES = (*FOR, *AGAINST)
-"""All facts, in the order in which `facts` gives them. Over families of questions that were held out, the kind of
-question and the share of its words that are quoted tell nothing beside these."""
-
-
+GRADE, HELD = "grade of the cited passage", "words at which the evaluator points that it holds"
+PLACE, SAME = "place of its passage in retrieval", "passages that point at the same words"
+OTHERS, LENGTH = "passages that point at other words", "words beyond the question"
+QUOTED, WORDED = (GRADE, HELD, SAME, PLACE, OTHERS), (GRADE, HELD, PLACE, LENGTH)
+"""The facts of a quotation and of an answer that a language model worded, in the order of `facts`. "Its passage" is
+that of the first citation; places and counts go by their logarithm. Over families of questions that were held out, the
+kind of question and the share of its words that are quoted tell nothing beside the first, nor the verifier's support
+and other passages beside the second."""
+AGAINST = (PLACE, OTHERS, LENGTH)
+"""Facts that may only lower the confidence; all others may only raise it."""
 SURE_RISK = 0.1
 """Share of wrong ones among the answers that are called sure, at most."""
 
@@ -43,7 +41,7 @@ class ConfidenceFit:
     middle: tuple[float, ...]
     """Each fact of the average answer that it was fitted on."""
     evaluator: str
-    """Name of the evaluator whose grades these were, and which had read the answers."""
+    """Name of the evaluator whose grades these were, and which had read the answers that are quoted."""
     risks: tuple[tuple[float, float], ...]
     """(a confidence, the share of wrong ones among the answers that were at least so sure), the surest first: over sets
     of questions that the fit had not seen."""
@@ -54,9 +52,10 @@ class ConfidenceFit:
 
 
 @cache
-def shipped() -> ConfidenceFit:
-    """The package's own."""
-    content = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
+def shipped(worded: bool) -> ConfidenceFit:
+    """The package's own, for answers that a language model worded, or for quotations."""
+    both = json.loads(files("surefoot.evidence").joinpath("confidence.json").read_text(encoding="utf-8"))
+    content = both["worded" if worded else "quoted"]
     risks = tuple((confidence, wrong) for confidence, wrong in content["risks"])
     return ConfidenceFit(Head.of(content), tuple(content["middle"]), content["evaluator"], risks)
 
@@ -65,7 +64,8 @@ def certainty(answer: Answer) -> Certainty:
     """The word for an answer that is given plainly, or for a refusal."""
     if answer.refused:
         return "not found"
-    return "sure" if answer.confidence is not None and answer.confidence >= shipped().least(SURE_RISK) else "likely"
+    least = shipped(answer.worded).least(SURE_RISK)
+    return "sure" if answer.confidence is not None and answer.confidence >= least else "likely"
 
 
 def judged(
@@ -77,39 +77,37 @@ def judged(
     """
     if answer.refused:
         return answer
-    own = shipped()
-    if {evaluator, answer.model} != {own.evaluator}:
+    own = shipped(answer.worded)
+    if {evaluator, evaluator if answer.worded else answer.model} != {own.evaluator}:
         others = " and ".join(dict.fromkeys((evaluator, answer.model or "no model")))
         return replace(answer, unjudged=f"it is fitted to answers that {own.evaluator} graded and read, not {others}")
     found = facts(question, answer, passages, grades)
     if found is None:
-        return replace(answer, unjudged="it quotes no graded strip")
+        return replace(answer, unjudged="it cites no graded strip")
     return replace(answer, confidence=own.head.probability(found), factors=_factors(own, found))
 
 
 def _factors(own: ConfidenceFit, found: Sequence[float]) -> tuple[Factor, ...]:
     adds = [w * (x - m) for w, x, m in zip(own.head.weights, found, own.middle, strict=True)]
-    return tuple(Factor(*one) for one in zip(NAMES, found, adds, strict=True))
+    return tuple(Factor(*one) for one in zip(own.head.inputs, found, adds, strict=True))
 
 
 def facts(
     question: str, answer: Answer, passages: Sequence[Passage], grades: Sequence[Grade]
 ) -> tuple[float, ...] | None:
-    """The values of `NAMES` for an answer; None where it quotes no graded strip of these passages."""
+    """The values of `WORDED` or `QUOTED` for an answer; None where it cites no graded strip of these passages."""
     origin = {passage.id: place for place, passage in enumerate(passages)}
     cited = [(c, c.strip) for c in answer.citations if c.strip and c.strip.passage_id in origin]
     if not cited or cited[0][1].score is None:
         return None
-    first = cited[0][1]
-    place = origin[first.passage_id]
-    same, others = _votes(place, set(words(question)), passages, grades)
-    return (
-        first.score or 0.0,
-        float(_holds(cited, first.passage_id, grades[place].span)),
-        math.log1p(same),
-        math.log(_rank(place, passages)),
-        math.log1p(others),
-    )
+    first, asked = cited[0][1], set(words(question))
+    at = origin[first.passage_id]
+    grade, place = first.score or 0.0, math.log(_rank(at, passages))
+    if answer.worded:
+        pointed, new = _pointed(passages[at], grades[at]) - asked, set(words(MARKER.sub("", answer.body))) - asked
+        return grade, len(pointed & new) / max(1, len(pointed)), place, math.log1p(len(new - STOP_WORDS))
+    same, others = _votes(at, asked, passages, grades)
+    return grade, float(_holds(cited, first.passage_id, grades[at].span)), math.log1p(same), place, math.log1p(others)
 
 
 def _rank(place: int, passages: Sequence[Passage]) -> int:

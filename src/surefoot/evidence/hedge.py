@@ -26,15 +26,15 @@ NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it":
 NAMES |= {"nl": "Dutch", "pl": "Polish", "tr": "Turkish", "cjk": "Chinese or Japanese", OTHER: "another language"}
 
 
-def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float, worded: bool = False) -> Answer:
+def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float) -> Answer:
     """The answer to a trace's question with its confidence and certainty, hedged where that does not keep the risk, the
     accepted share of wrong answers among those that are given plainly, and where what it quotes lacks an exact thing of
     the question.
 
-    The text of a hedged answer begins with the hedge. One that a model `worded` in its own way has no confidence, and
-    is hedged where a sentence of it stands in no source, or a newer document says otherwise; any other, where no
-    passage is graded CORRECT. A generator may have hedged it for a reason of its own. A refusal stays one, and is given
-    the reason that the question itself gives.
+    The text of a hedged answer begins with the hedge. Words of a model are also hedged where a sentence stands in no
+    source, or a newer document says otherwise; a quotation without a confidence, where no passage is graded CORRECT. A
+    generator may have hedged its answer for a reason of its own. A refusal stays one, and is given the reason that the
+    question itself gives.
     """
     question, passages = trace.standalone_question, trace.passages + trace.external
     if unread := _unread(question, evaluator):
@@ -42,9 +42,9 @@ def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float, word
     answer = confidence.judged(question, answer, passages, trace.grades, evaluator.name)
     unsure = answer.because or _unmentioned(question, passages) or _elsewhere(question, answer)
     unsure = unsure or _near(question, answer, passages)
-    if worded:
+    if answer.worded:
         unsure = unsure or (MARKED if answer.uncited else _contradicted(answer, trace))
-    if not worded or answer.confidence is not None:
+    if not answer.worded or answer.confidence is not None:
         unsure = unsure or _unsure(answer, trace.grades, risk)
     if not (answer.hedged or unsure):
         return replace(answer, certainty=confidence.certainty(answer))
@@ -121,7 +121,7 @@ def _unsure(answer: Answer, grades: Sequence[Grade], risk: float) -> str:
     """Why the answer may be wrong; empty: it is sure enough."""
     if answer.confidence is None:
         return "" if any(grade.label is Action.CORRECT for grade in grades) else UNSURE
-    return "" if answer.confidence >= confidence.shipped().least(risk) else WEAK
+    return "" if answer.confidence >= confidence.shipped(answer.worded).least(risk) else WEAK
 
 
 def _unread(question: str, evaluator: Evaluator) -> str:

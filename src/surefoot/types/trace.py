@@ -277,6 +277,8 @@ class Answer:
     """The words with which the text begins where the answer is hedged; empty: it is not, or an older trace."""
     certainty: Certainty | None = None
     """How sure it is, in a word; None: an older trace."""
+    worded: bool = False
+    """True: a language model chose the words; False: it consists of quotations, or an older trace."""
 
     @property
     def body(self) -> str:

@@ -16,17 +16,10 @@ export function answerOf(trace, actions) {
   const { answer } = trace;
   if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", isolated(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
-  const model = wordedBy(trace);
-  if (answer.hedged && !answer.uncited.length && !model) return hedge(trace, actions);
+  if (answer.hedged && !answer.uncited.length && !answer.worded) return hedge(trace, actions);
   const doubt = answer.hedge ? h("p", { class: "hedge" }, isolated(answer.hedge)) : null;
-  const worded = model ? h("p", { class: "worded dim" }, "Worded by ", h("b", {}, isolated(model)), ", each statement held against its source") : null;
+  const worded = answer.worded ? h("p", { class: "worded dim" }, "Worded by ", h("b", {}, isolated(answer.model)), ", each statement held against its source") : null;
   return [doubt, text(unhedged(answer), actions), worded, sources(answer, actions, false), sureness(answer), withheld(answer)];
-}
-
-// The language model that worded the answer; null: it is quoted.
-function wordedBy({ answer, steps }) {
-  const wrote = steps.findLast(({ name }) => name === "generate" || name === "quote");
-  return wrote?.calls ? answer.model : null;
 }
 
 const unhedged = (answer) => (answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer);
