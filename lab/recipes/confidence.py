@@ -6,8 +6,8 @@
    manuals`, once for each --manuals), and has answers quoted; a model of --llm words those to `WORDED_SETS` and to the
    manuals. The traces stay in RUNS; a stopped run goes on. Give a new folder to other weights.
 2. For each of the two kinds it holds out each set in turn, with all others of its family, and predicts its answers from
-   the rest. These predictions give the figures in the file (`held_out`, `sets`); those of manuals, which are most like
-   the documents that people bring, give the risk that goes with each confidence.
+   the rest; each manual is a family. These predictions give the figures in the file (`held_out`, `sets`); those of
+   manuals, which are most like the documents that people bring, give the risk that goes with each confidence.
 3. It fits the shipped weights on all of them. The same traces give the same file, byte for byte.
 
 Right is what the reports call right. On two cores 14 sets and 278 questions about manuals take 20 minutes to quote,
@@ -100,12 +100,12 @@ def _head(sets: Sequence[AnsweredSet], names: Sequence[str]) -> Head:
 
 
 def risks(confidence: Floats, wrong: Floats) -> list[tuple[float, float]]:
-    """(confidence, share of wrong ones among the answers that are at least so sure), the surest first; the share never
-    falls from one to the next, and the last confidence is 0."""
+    """(confidence, share of wrong ones among the answers that are at least so sure), the surest first. The share never
+    falls from one to the next: it is the least that this confidence or a lower one keeps. The last confidence is 0."""
     surest = np.argsort(-confidence, kind="stable")
     shares = np.cumsum(wrong[surest]) / np.arange(1, len(wrong) + 1)
     ends = np.unique(np.linspace(0, len(wrong), STEPS + 1).round().astype(int))[1:] - 1
-    rising = np.maximum.accumulate(shares[ends])
+    rising = np.minimum.accumulate(shares[ends][::-1])[::-1]
     sure = [*confidence[surest][ends][:-1], 0.0]
     return [(round(float(c), 4), round(float(share), 4)) for c, share in zip(sure, rising, strict=True)]
 
@@ -186,9 +186,11 @@ def gathered(
         run = runs / f"{MANUALS}{questions.stem}"
         _lab(settings, "manuals", questions, folder, "--out", run)
         _, traces = recorded(run / "surefoot")
-        each = [(one, traces[one.id]) for one in asked.read(questions)]
-        found = [(one.id, trace, one.answerable and manuals.outcome(one, trace).right) for one, trace in each]
-        yield run.name, run.name, found
+        by_manual: dict[str, list[Judged]] = {}
+        for one in asked.read(questions):
+            right = one.answerable and manuals.outcome(one, traces[one.id]).right
+            by_manual.setdefault(MANUALS + one.manual, []).append((one.id, traces[one.id], right))
+        yield from ((name, name, judged) for name, judged in by_manual.items())
 
 
 def _lab(settings: Sequence[str], *command: str | Path) -> None:

@@ -12,8 +12,8 @@ from surefoot.evidence.confidence import (
     AGAINST,
     GRADE,
     HELD,
-    LENGTH,
     OTHERS,
+    OUTSIDE,
     PLACE,
     QUOTED,
     SAME,
@@ -65,11 +65,13 @@ def test_the_facts_are_those_of_the_quotation_and_of_its_passage() -> None:
 
 
 def test_the_facts_of_a_worded_answer_are_those_of_its_words() -> None:
-    """Of the words that are pointed at, those that it holds; and how much it says, markers and question aside."""
-    found = values(replace(quoting(), text="It was Aldwin who built it, in stone. [1]", worded=True))
-    assert found[HELD] == 0.5
-    assert found[LENGTH] == pytest.approx(math.log(3))
-    assert (found[GRADE], found[PLACE]) == (1.5, pytest.approx(math.log(2)))
+    """Whether it holds all that is pointed at; and what it says that no cited passage does, markers and question
+    aside."""
+    answer = replace(quoting(), text="The Ruvel Bridge is the work of Tomas Aldwin. [1]", worded=True)
+    found = values(answer)
+    assert (found[GRADE], found[HELD], found[PLACE]) == (1.5, 1.0, pytest.approx(math.log(2)))
+    assert found[OUTSIDE] == pytest.approx(math.log(2))
+    assert values(replace(answer, text="Aldwin did. [1]"))[HELD] == 0.0
 
 
 def test_passages_vote_with_their_probability() -> None:
@@ -126,12 +128,14 @@ def test_an_answer_without_a_graded_strip_gets_no_number() -> None:
     assert judged(WHO, refused, FOUND, GRADES, own) == refused
 
 
-def test_the_words_of_any_model_get_a_number() -> None:
-    """As far as the shipped evaluator graded what they cite."""
-    own = shipped(True).evaluator
-    answer = replace(quoting(), model="gpt", worded=True)
-    assert judged(WHO, answer, FOUND, GRADES, own).confidence is not None
-    assert judged(WHO, answer, FOUND, GRADES, "cosine").confidence is None
+@pytest.mark.parametrize(
+    ("model", "evaluator", "known"), [("tiny-1.5b", "", True), ("gpt", "", False), ("tiny-1.5b", "cosine", False)]
+)
+def test_the_words_of_a_small_model_get_a_number(model: str, evaluator: str, known: bool) -> None:
+    """Where the shipped evaluator graded what they cite."""
+    answer = replace(quoting(), model=model, worded=True)
+    found = judged(WHO, answer, FOUND, GRADES, evaluator or shipped(True).evaluator)
+    assert (found.confidence is not None, not found.unjudged) == (known, known)
 
 
 @pytest.mark.parametrize(("worded", "names"), [(False, QUOTED), (True, WORDED)])

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shelf import known
-from surefoot.generators._prompts import ABSTAIN, RULES, TEMPLATES, is_small
+from surefoot.generators._prompts import ABSTAIN, RULES, TEMPLATES
 from surefoot.generators.llm import LLMGenerator, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
+from surefoot.text.model_names import is_small
 from surefoot.types import Answer, Message, Passage, Strip
 from surefoot.types.errors import ComponentError, ConfigError, ContextOverflow, EndpointError
 from surefoot.types.protocols import Knowledge

@@ -75,4 +75,4 @@ def test_risks_never_fall_and_end_with_every_answer() -> None:
     assert len(table) == 20
     assert [share for _, share in table] == sorted(share for _, share in table)
     assert table[-1] == (0.0, 0.3)
-    assert table[2] == (round(float(sure[5]), 4), round(1 / 6, 4))
+    assert table[2] == (round(float(sure[5]), 4), round(1 / 14, 4))

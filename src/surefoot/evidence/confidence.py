@@ -1,7 +1,7 @@
 """The confidence of an answer: the chance that it is right, from facts of its trace, with what each of them adds.
 
 confidence.json, which `recipes/confidence.py` made, holds two small logistic regressions over passages that the shipped
-evaluator graded: one for what it quotes itself, one for what a language model words (`docs/trace.md`).
+evaluator graded: one for what it quotes itself, one for what a small language model words (`docs/trace.md`).
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from importlib.resources import files
 from surefoot.evidence.markers import MARKER
 from surefoot.evidence.ranking import repeats
 from surefoot.stats.calibration import Head
+from surefoot.text.model_names import is_small
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Answer, Certainty, Citation, Factor, Grade, Passage, Strip
 
 GRADE, HELD = "grade of the cited passage", "words at which the evaluator points that it holds"
 PLACE, SAME = "place of its passage in retrieval", "passages that point at the same words"
-OTHERS, LENGTH = "passages that point at other words", "words beyond the question"
-QUOTED, WORDED = (GRADE, HELD, SAME, PLACE, OTHERS), (GRADE, HELD, PLACE, LENGTH)
-"""The facts of a quotation and of an answer that a language model worded, in the order of `facts`. "Its passage" is
+OTHERS, OUTSIDE = "passages that point at other words", "words that no cited passage has"
+QUOTED, WORDED = (GRADE, HELD, SAME, PLACE, OTHERS), (GRADE, HELD, PLACE, OUTSIDE)
+"""The facts of a quotation and of an answer that a small model worded, in the order of `facts`. "Its passage" is
 that of the first citation; places and counts go by their logarithm. Over families of questions that were held out, the
-kind of question and the share of its words that are quoted tell nothing beside the first, nor the verifier's support
-and other passages beside the second."""
-AGAINST = (PLACE, OTHERS, LENGTH)
+kind of question and the share of its words that are quoted tell nothing beside the first; nor do length, the verifier's
+support and other passages beside the second."""
+AGAINST = (PLACE, OTHERS, OUTSIDE)
 """Facts that may only lower the confidence; all others may only raise it."""
 SURE_RISK = 0.1
 """Share of wrong ones among the answers that are called sure, at most."""
@@ -77,10 +78,11 @@ def judged(
     """
     if answer.refused:
         return answer
-    own = shipped(answer.worded)
-    if {evaluator, evaluator if answer.worded else answer.model} != {own.evaluator}:
-        others = " and ".join(dict.fromkeys((evaluator, answer.model or "no model")))
-        return replace(answer, unjudged=f"it is fitted to answers that {own.evaluator} graded and read, not {others}")
+    own, model = shipped(answer.worded), answer.model or "no model"
+    if evaluator != own.evaluator or not (is_small(model) if answer.worded else model == own.evaluator):
+        of = "passages that {} graded and a small model worded" if answer.worded else "answers that {} graded and read"
+        others = " and ".join(dict.fromkeys((evaluator, model)))
+        return replace(answer, unjudged=f"it is fitted to {of.format(own.evaluator)}, not {others}")
     found = facts(question, answer, passages, grades)
     if found is None:
         return replace(answer, unjudged="it cites no graded strip")
@@ -104,8 +106,11 @@ def facts(
     at = origin[first.passage_id]
     grade, place = first.score or 0.0, math.log(_rank(at, passages))
     if answer.worded:
-        pointed, new = _pointed(passages[at], grades[at]) - asked, set(words(MARKER.sub("", answer.body))) - asked
-        return grade, len(pointed & new) / max(1, len(pointed)), place, math.log1p(len(new - STOP_WORDS))
+        pointed = _pointed(passages[at], grades[at]) - asked
+        new = set(words(MARKER.sub("", answer.body))) - asked - STOP_WORDS
+        sources = (passages[origin[strip.passage_id]] for _, strip in cited)
+        outside = new.difference(*(words(f"{source.title} {source.text}") for source in sources))
+        return grade, float(bool(pointed) and pointed <= new), place, math.log1p(len(outside))
     same, others = _votes(at, asked, passages, grades)
     return grade, float(_holds(cited, first.passage_id, grades[at].span)), math.log1p(same), place, math.log1p(others)
 

@@ -23,9 +23,6 @@ writes nothing else."""
 ABSTAIN = "Where the sources do not answer the question, say so, and say what is missing."
 """For models that can tell: told this, Qwen2.5-Coder of 1.5 billion parameters says it in 5 of 9 questions whose answer
 lies before it, and not told, it answers."""
-SMALL = 4.0
-"""Billions of parameters from which a model is told to abstain."""
-_PARAMETERS = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)([bm])(?![a-z\d])", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +50,6 @@ TEMPLATES: dict[str, Template] = {
     "chat": Template("{sources}{question}", 1024),
 }
 """The words of each task. The room for short and long answers of the papers' tasks is theirs, 100 and 300 tokens."""
-
-
-def is_small(model: str) -> bool:
-    """True where the model's name gives a size below `SMALL`, as "qwen2.5-coder-1.5b" does; one without is large."""
-    sizes = [float(number) / (1 if unit in "bB" else 1000) for number, unit in _PARAMETERS.findall(model)]
-    return bool(sizes) and max(sizes) < SMALL
 
 
 def template(prompt: str) -> Template:

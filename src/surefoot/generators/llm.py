@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, is_small, template
+from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, template
 from surefoot.generators._reflection import plain
 from surefoot.run import meter
 from surefoot.text.blocks import led
+from surefoot.text.model_names import is_small
 from surefoot.text.screen import line, lines
 from surefoot.types import Answer, Message, Passage, Strip, protocols
 from surefoot.types.errors import ContextOverflow, ModelError
