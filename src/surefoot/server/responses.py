@@ -177,7 +177,13 @@ async def _events(
 
 def _begun(id: str, body: ResponsesBody) -> Iterator[StreamEvent]:
     response, at = _head(id, body, "in_progress", int(time())), {"output_index": 0, "item_id": f"fs_{id}"}
-    item = {"type": "file_search_call", "id": f"fs_{id}", "status": "in_progress", "queries": [], "results": None}
+    item: Fields = {
+        "type": "file_search_call",
+        "id": f"fs_{id}",
+        "status": "in_progress",
+        "queries": [],
+        "results": None,
+    }
     yield "response.created", {"response": response}
     yield "response.in_progress", {"response": response}
     yield "response.output_item.added", {"output_index": 0, "item": item}
