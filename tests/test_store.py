@@ -319,7 +319,7 @@ def test_every_reader_of_a_run_folder_takes_lines_alike(tmp_path: Path) -> None:
     [
         (None, "", UsageError, r"is no folder of a run: \S+run\.json cannot be read"),
         ("{", "", TraceFault, r"run\.json is damaged: Expecting"),
-        ("[]", "", TraceFault, r"run\.json is damaged: it is no description of a run"),
+        ("[]", "", TraceFault, r"run\.json is damaged: this is not a dict"),
         ("{}", None, UsageError, r"traces\.jsonl cannot be read"),
         ("{}", "{}\n", TraceFault, "line 1 is damaged: it has no key that is a text"),
     ],

@@ -13,6 +13,7 @@ There are no gold answers.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections import Counter
@@ -21,7 +22,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from surefoot.evaluate.problems import Problems, Row, lines
+from surefoot.evaluate.problems import Problems, Row
 from surefoot.text.json_values import logged
 from surefoot.text.words import content_words
 from surefoot.types.errors import UsageError
@@ -325,4 +326,25 @@ def _passages(text: str, place: str) -> list[Row]:
         title, _, body = part.partition(" // ")
         titled = bool(body) and len(title) < 200
         found.append({"id": f"{place}-p{number}", "title": title if titled else "", "text": body if titled else part})
+    return found
+
+
+def lines(path: Path, problems: Problems) -> list[str]:
+    """The lines of a text file, without their ends. Only a line feed, or the pair of Windows, ends a line.
+
+    A line that is not UTF-8 is read as Windows-1252, and counted.
+    """
+    try:
+        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    if 2 * data.count(b"\r\n") > data.count(b"\n"):
+        data = data.replace(b"\r\n", b"\n")
+    found = []
+    for number, part in enumerate(data.removesuffix(b"\n").split(b"\n") if data else [], start=1):
+        try:
+            found.append(part.decode())
+        except UnicodeDecodeError:
+            problems.add("lines that are not UTF-8; read as Windows-1252", f"{path.name}, line {number}")
+            found.append(part.decode("cp1252", errors="replace"))
     return found

@@ -19,12 +19,12 @@ from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
 from surefoot.evaluate.records.files import read
-from surefoot.evaluate.report.conclusion import REPORT, Conclusion, concluded
+from surefoot.evaluate.report.conclusion import REPORT, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.stats import text as figures
-from surefoot.types import Diagnosis, Record, Score
+from surefoot.types import Diagnosis, Record, Score, Summary
 from surefoot.types.protocols import Judge, PricedJudge
 
 
@@ -83,11 +83,14 @@ def evaluate(
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
-            conclusion = concluded(folder, builder.judging_llm if model else None, executor=executor)
+            summaries, diagnosis = concluded(folder, builder.judging_llm if model else None, executor)
         finally:
             if model:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to
-    _show(conclusion, folder, any(score.passing for score in found.values()))
+    _show(summaries)
+    _diagnosed(diagnosis)
+    more = "; run it again to ask for what is unscored" if any(score.passing for score in found.values()) else ""
+    err.print(plain(f"all of it in {folder / REPORT}{more}; to look at it: surefoot view {folder}"), style="dim")
 
 
 @contextmanager
@@ -130,9 +133,9 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 
 
-def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
+def _show(summaries: Sequence[Summary]) -> None:
     rows, reasons = [], Counter[str]()
-    for one in conclusion.summaries:
+    for one in summaries:
         counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
         rows.append((one.metric, figures.number(one.mean, ".3f"), figures.interval(one.low, one.high, ".3f"), *counts))
         reasons.update(one.unscored_because)
@@ -140,9 +143,6 @@ def _show(conclusion: Conclusion, folder: Path, again: bool) -> None:
     for reason, times in reasons.most_common(REASONS):
         out.say(f"{times:,} unscored: {reason}", "yellow")
     out.print()
-    _diagnosed(conclusion.diagnosis)
-    more = "; run it again to ask for what is unscored" if again else ""
-    err.print(plain(f"all of it in {folder / REPORT}{more}; to look at it: surefoot view {folder}"), style="dim")
 
 
 def _diagnosed(diagnosis: Diagnosis) -> None:

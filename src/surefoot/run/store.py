@@ -82,7 +82,23 @@ def loads(text: str, origin: str = "this text") -> Trace:
 
 def write_trace(trace: Trace, path: str | Path) -> None:
     """Write the trace to a file, whole or not at all."""
-    write_text(Path(path), _encoded(to_json(trace), f"trace {trace.id}", indent=1) + "\n")
+    write_value(Path(path), trace, f"trace {trace.id}")
+
+
+def write_value(path: Path, value: Any, what: str = "this") -> None:
+    """Write a value as a file of JSON, whole or not at all. Raises TraceFault, naming `what`, for what JSON lacks."""
+    write_text(path, _encoded(to_json(value), what, indent=1) + "\n")
+
+
+def read_value(path: Path, kind: type[T]) -> T:
+    """The value that `write_value` wrote. Raises UsageError where the file cannot be read, TraceFault where it is
+    damaged."""
+    try:
+        return from_json(kind, parsed(path.read_bytes()))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, TraceFault) as error:
+        raise TraceFault(f"{path} is damaged: {error}") from error
 
 
 def read_trace(path: str | Path) -> Trace:
@@ -174,7 +190,7 @@ class Run:
             raise TraceFault(f"{self.folder} holds another run; give a new folder, or the same settings to resume it")
         if (here := manifest.environment()) not in ran:
             whole = {**known, ENVIRONMENTS: [*ran, here]}
-            write_text(path, _encoded(whole, "the description of the run", indent=1) + "\n")
+            write_value(path, whole, "the description of the run")
 
 
 def rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -240,16 +256,12 @@ def runs(folder: Path) -> list[Path]:
 
 def described(folder: Path, what: str = "a run") -> dict[str, Any]:
     """The folder's `run.json`. Raises UsageError where it is no folder of `what`, TraceFault where it is damaged."""
-    path = folder / "run.json"
     try:
-        about = parsed(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{folder} is no folder of {what}: {path} cannot be read") from error
-    except ValueError as error:
-        raise TraceFault(f"{path} is damaged: {error}; give another folder") from error
-    if not isinstance(about, dict):
-        raise TraceFault(f"{path} is damaged: it is no description of a run; give another folder")
-    return about
+        return read_value(folder / "run.json", dict)
+    except TraceFault as error:
+        raise TraceFault(f"{error}; give another folder") from error
+    except UsageError as error:
+        raise UsageError(f"{folder} is no folder of {what}: {error}") from error
 
 
 def recorded(folder: Path) -> tuple[dict[str, Any], dict[str, Trace]]:

@@ -85,7 +85,7 @@ def test_a_folder_without_an_evaluation_is_refused(tmp_path: Path, name: str) ->
     ("name", "text", "said"),
     [
         ("run.json", "{", "run.json is damaged"),
-        ("run.json", "[]", "no description of a run"),
+        ("run.json", "[]", "this is not a dict"),
         ("scores.jsonl", '{"key": "a"\n{}\n', "line 1 is damaged: Expecting"),
         ("scores.jsonl", "[1]\n", "line 1 is damaged: it is no JSON object"),
         ("scores.jsonl", '\n{"key": "a\\tm", "value": {"record_id": "a"}}\n', "line 2: this is not a Score"),

@@ -26,10 +26,10 @@ from surefoot.evaluate.improve.proof import Control, Difference, adjusted, neede
 from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
-from surefoot.run.store import Run, from_json, to_json, write_text
-from surefoot.text.json_values import parsed, spelled
+from surefoot.run.store import Run, read_value, to_json, write_text, write_value
+from surefoot.text.json_values import spelled
 from surefoot.types import Diagnosis, Gain, Record, Score, Trace
-from surefoot.types.errors import SurefootError, TraceFault, UsageError
+from surefoot.types.errors import SurefootError, UsageError
 
 BASELINE = "baseline"
 LEAST = 8
@@ -130,14 +130,11 @@ class _Loop:
         """The diagnosis, made once and read again when the run is resumed."""
         path = self.plan.folder / DIAGNOSIS
         if path.exists():
-            try:
-                return from_json(Diagnosis, parsed(path.read_bytes()))
-            except ValueError as error:
-                raise TraceFault(f"{path} is damaged: {error}; delete it to diagnose again") from error
+            return read_value(path, Diagnosis)
         # The rules know "right by the gold answers" as factuality, so the gain that they predict is of that metric.
         known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.scores]
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
-        write_text(path, spelled(to_json(made), indent=1) + "\n")
+        write_value(path, made)
         return made
 
     def trial(self, proposal: Proposal, before: _Ran, kind: Kind = "item") -> Trial:
@@ -195,9 +192,9 @@ class _Loop:
         lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
         write_text(folder / LEDGER, "".join(lines))
         realised = [(t.patch, t.realised) for t in done.trials if t.realised and t.kind == "item"]
-        made = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
+        made = read_value(folder / DIAGNOSIS, Diagnosis)
         items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
-        write_text(folder / DIAGNOSIS, spelled(to_json(replace(made, items=items)), indent=1))
+        write_value(folder / DIAGNOSIS, replace(made, items=items))
         write_text(folder / REPORT, document(done, self.about))
 
     def _proposal(self, name: str, title: str, patch: Patch, predicted: float | None, before: _Ran) -> Proposal:

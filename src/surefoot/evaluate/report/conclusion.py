@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from pathlib import Path
 
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
-from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score.summaries import sampled, summaries
-from surefoot.run.store import to_json, write_text
-from surefoot.text.json_values import spelled
+from surefoot.run.store import write_text, write_value
 from surefoot.types import Diagnosis, Summary
 from surefoot.types.protocols import LLM
 
 SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
 
 
-@dataclass(frozen=True, slots=True)
-class Conclusion:
-    """The summaries and the diagnosis that were written."""
-
-    summaries: tuple[Summary, ...]
-    diagnosis: Diagnosis
-
-
 def concluded(
-    folder: Path, llm: LLM | None = None, corpus: Corpus | None = None, executor: Executor | None = None
-) -> Conclusion:
+    folder: Path, llm: LLM | None = None, executor: Executor | None = None
+) -> tuple[tuple[Summary, ...], Diagnosis]:
     """Sum up and diagnose what is in the folder: by the model, two calls and one for each metric, or, where there is
     none or it fails, by rules. Nothing is judged. Raises UsageError where the folder holds no evaluation."""
     run = opened(folder)
     found = summaries(run.scores, run.groups)
     if llm:
         scored = ScoredRun(run.records, run.scores, found, configured(run.records), run.metrics, sampled(run.scores))
-        made = report(llm, scored, corpus, executor)
+        made = report(llm, scored, executor)
     else:
-        made = diagnose(run.records, run.scores, found, None, corpus, run.metrics)
+        made = diagnose(run.records, run.scores, found, metrics=run.metrics)
     for name, value in ((SUMMARIES, found), (DIAGNOSIS, made)):
-        write_text(folder / name, spelled(to_json(value), indent=1) + "\n")
+        write_value(folder / name, value)
     write_text(folder / REPORT, as_markdown(made, found, run.metrics))
-    return Conclusion(found, made)
+    return found, made

@@ -10,7 +10,6 @@ from typing import Any
 
 from surefoot.config.settings import settings
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose, insight
-from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
 from surefoot.evaluate.report.form import (
@@ -84,7 +83,7 @@ Reply with one JSON object and nothing else:
 {chr(10).join(f"- {name}: {rule}" for name, rule in _RULES.items())}"""
 
 
-def report(llm: LLM, run: ScoredRun, corpus: Corpus | None = None, executor: Executor | None = None) -> Diagnosis:
+def report(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> Diagnosis:
     """The model's diagnosis.
 
     Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
@@ -99,7 +98,7 @@ def report(llm: LLM, run: ScoredRun, corpus: Corpus | None = None, executor: Exe
     except ComponentError as error:
         reply, why = {}, f"{llm.name} gave no report: {error}"
     if why:
-        rules = diagnose(run.records, run.scores, run.summaries, run.config, corpus, run.metrics)
+        rules = diagnose(run.records, run.scores, run.summaries, run.config, metrics=run.metrics)
         return replace(rules, insights=readings, fallback=why)
     items = tuple(_item(item, run) for item in reply["insights"])
     return Diagnosis(**{name: reply[name] for name in TOPS}, insights=readings, items=items, by=llm.name)

@@ -18,11 +18,10 @@ from surefoot import web
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
 from surefoot.judges._diamond import recorded
-from surefoot.run.store import from_json, keyed, require_schema, to_json
+from surefoot.run.store import from_json, keyed, read_value, require_schema, to_json
 from surefoot.text import toml_values
-from surefoot.text.json_values import parsed
 from surefoot.types import Diagnosis, Metric, Record, Score, Summary
-from surefoot.types.errors import TraceFault, UsageError
+from surefoot.types.errors import UsageError
 
 PART = 20
 """Records that are compressed together: more of them make a smaller file, fewer open faster."""
@@ -67,10 +66,9 @@ def read(folder: Path) -> Contents:
     scores: dict[str, list[Json]] = {}
     for score in _lines(folder / "scores.jsonl", Score).values():
         scores.setdefault(score["record_id"], []).append(score)
-    about = _checked(folder / "run.json", Any)
     return Contents(
         name=folder.resolve().name,
-        about=about if isinstance(about, dict) else {},
+        about=_checked(folder / "run.json", dict) or {},
         records={record["id"]: record for record in _lines(folder / "records.jsonl", Record).values()},
         scores=scores,
         attributions=_lines(folder / "attributions.jsonl"),
@@ -209,10 +207,4 @@ def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
 
 def _checked(path: Path, kind: Any) -> Any:
     """The contents of a JSON file, which have to be of this kind; None: there is no such file."""
-    try:
-        data = parsed(path.read_bytes()) if path.exists() else None
-        if data is not None and kind is not Any:
-            from_json(kind, data)
-    except (ValueError, TraceFault) as error:
-        raise TraceFault(f"{path} is damaged: {error}") from error
-    return data
+    return to_json(read_value(path, kind)) if path.exists() else None

@@ -14,10 +14,9 @@ from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.conclusion import DIAGNOSIS
 from surefoot.explain.grade import as_graded, explain
-from surefoot.run.store import ENVIRONMENTS, Run, from_json
-from surefoot.text.json_values import parsed
+from surefoot.run.store import ENVIRONMENTS, Run, read_value
 from surefoot.types import Attribution, Diagnosis, Trace
-from surefoot.types.errors import SurefootError, TraceFault, UsageError
+from surefoot.types.errors import SurefootError, UsageError
 from surefoot.types.protocols import Evaluator
 
 ATTRIBUTIONS = "attributions.jsonl"
@@ -36,12 +35,9 @@ class Worded:
 def shown(folder: Path) -> tuple[str, ...]:
     """The ids of the records that show the first item of the folder's diagnosis. Raises UsageError where there is none,
     TraceFault where it is damaged."""
-    try:
-        found = from_json(Diagnosis, parsed((folder / DIAGNOSIS).read_bytes()))
-    except OSError as error:
-        raise UsageError(f"{folder} has no diagnosis; name records: --record ID") from error
-    except ValueError as error:
-        raise TraceFault(f"{folder / DIAGNOSIS} is damaged: {error}") from error
+    if not (folder / DIAGNOSIS).exists():
+        raise UsageError(f"{folder} has no diagnosis; name records: --record ID")
+    found = read_value(folder / DIAGNOSIS, Diagnosis)
     if not (ids := next((item.cases for item in found.items if item.cases), ())):
         raise UsageError(f"the diagnosis in {folder} names no record; name some: --record ID")
     return ids
