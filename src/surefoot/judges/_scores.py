@@ -43,14 +43,7 @@ def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
             score = judged()
         except ComponentError as error:
             score = failed(judge, record, error)
-    meter.count(
-        calls=spent.calls,
-        prompt_tokens=spent.prompt_tokens,
-        completion_tokens=spent.completion_tokens,
-        cached=spent.cached,
-    )
-    for what in spent.degraded:
-        meter.degrade(what)
+    meter.add(spent)
     return replace(score, calls=spent.calls, tokens=spent.tokens)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.resources import files
 from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
@@ -22,20 +24,20 @@ SLACK = 1.1
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """One structure of an answer, and the patterns by which notes and questions ask for it."""
+    """One structure of an answer, and the patterns by which notes and questions ask for it (structures.toml)."""
 
     wish: str
     """Words of a note that asks for it."""
     named: str
     """Pattern of its names, in notes and questions."""
-    kind: str
+    kind: str = ""
     """Pattern of questions that ask for it without naming it; empty: none do."""
-    present: Callable[[str], bool]
-    """True if an answer has it."""
+    form: str = ""
+    """Pattern of answers that have it; empty: `_CHECKS` tells."""
 
-
-def _matches(pattern: str) -> Callable[[str], bool]:
-    return lambda answer: bool(re.search(pattern, answer, re.IGNORECASE | re.MULTILINE))
+    def present(self, answer: str) -> bool:
+        """True if an answer has it."""
+        return bool(re.search(self.form, answer, re.IGNORECASE | re.MULTILINE))
 
 
 def _listed(answer: str) -> bool:
@@ -56,57 +58,15 @@ def _json(answer: str) -> bool:
         return False
 
 
-_CLAUSE = r"(?:^|[.!?:;,]\s+)\W*"
-"""The beginning of a question: the text's, or after a mark; "Iron rusts. Why?" asks why."""
-_DATE = r"\b(?:1\d{3}|20\d{2})\b|\b\d{1,2}(?::\d\d|\s*(?:am|pm))\b|\b\d{1,2}[./-]\d{1,2}\b"
-_DOES = "(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should)"
-
-STRUCTURES = {
-    "steps in order": Structure(
-        "list the steps in order",
-        r"\bsteps?\b|\bin order\b",
-        rf"{_CLAUSE}how (?:(?:do|can|should) (?:i|you|we|one)|to) (?!spell|say|pronounce|call)",
-        _ordered,
-    ),
-    "a list": Structure("be a list", r"\blists?\b(?! the)|\bbullet\w*|\bitems\b", rf"{_CLAUSE}list\b", _listed),
-    "a table": Structure("be a table", r"\btables?\b", "", _matches(r"^\s*\|.+\|\s*$")),
-    "JSON": Structure("be JSON", r"\bjson\b", "", _json),
-    "code": Structure("show code", r"\bcode\b|\bsnippets?\b|\bscript\b", "", _matches(r"```|^(?: {4}|\t)\S|`[^`]+`")),
-    "headings": Structure("use headings", r"\bheadings?\b", "", _matches(r"^\s*(?:#{1,6}\s+\S|\*\*[^*]+\*\*:?\s*$)")),
-    "its sources": Structure(
-        "cite its sources", r"\bcit(?:e|es|ations?)\b|\bsources?\b", "", _matches(r"\[\d+\]|https?://|\baccording to\b")
-    ),
-    "a yes or no": Structure(
-        "begin with a yes or no",
-        r"\byes[ /-]*(?:or[ -])?no\b|\btrue or false\b",
-        rf"{_CLAUSE}(?!(?:can|could|will|would) you\b){_DOES}\b(?!.*\bor\b)",
-        _matches(r"\A\W*(?:yes|no|true|false|correct|incorrect|it depends)\b"),
-    ),
-    "a number": Structure(
-        "give a number",
-        r"\bnumber\b|\bquantit\w+|\bamounts?\b|\bcount\b",
-        r"\bhow (?:many|much|old|tall|long|far|high|deep|big|large)\b",
-        lambda answer: any(word[0].isdigit() for word in normal(answer)),
-    ),
-    "a date or time": Structure(
-        "give a date or time",
-        r"\bdates?\b|\byears?\b|\btimes?\b|\bwhen\b",
-        rf"{_CLAUSE}when {_DOES}\b|\b(?:what|which) (?:year|date|century|month|day)\b|\bwhen\W*$",
-        _matches(_DATE),
-    ),
-    "a name": Structure(
-        "give the name of who or what is asked for",
-        r"\bnames? (?:of|the|a|an)\b",
-        rf"{_CLAUSE}(?:by )?whom?\b",
-        lambda answer: any(name[0].isalpha() for name in names(f"It is {answer}")),
-    ),
-    "a reason": Structure(
-        "give a reason",
-        r"\breasons?\b|\bwhy\b|\bcauses?\b",
-        rf"{_CLAUSE}why\b",
-        _matches(r"\b(?:because|since|due to|therefore|thus|so that|caused?|reasons?|leads? to)\b"),
-    ),
+_CHECKS: dict[str, Callable[[str], bool]] = {
+    "steps in order": _ordered,
+    "a list": _listed,
+    "JSON": _json,
+    "a number": lambda answer: any(word[0].isdigit() for word in normal(answer)),
+    "a name": lambda answer: any(name[0].isalpha() for name in names(f"It is {answer}")),
 }
+_TABLES = tomllib.loads((files("surefoot.judges") / "structures.toml").read_text(encoding="utf-8"))
+STRUCTURES = {name: Structure(**table) for name, table in _TABLES.items()}
 """The structures that the rules know, by name."""
 
 _LEAST = r"at least|no (?:fewer|less) than"
@@ -170,7 +130,7 @@ def required(note: str, answer: str) -> dict[str, bool]:
     for name, structure in STRUCTURES.items():
         match = re.search(structure.named, note, re.IGNORECASE)
         if match and not re.search(_RULED_OUT, note[: match.start()]):
-            found[name] = structure.present(answer)
+            found[name] = _CHECKS.get(name, structure.present)(answer)
     return found
 
 

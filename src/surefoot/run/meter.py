@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 
 @dataclass(slots=True)
@@ -39,6 +39,13 @@ def metered() -> Iterator[Meter]:
         yield meter
     finally:
         _current.reset(token)
+
+
+def add(inner: Meter) -> None:
+    """Add what a meter within this step has counted."""
+    count(**{one.name: amount for one in fields(inner) if isinstance(amount := getattr(inner, one.name), int)})
+    for what in inner.degraded:
+        degrade(what)
 
 
 def count(**spent: int) -> None:

@@ -6,8 +6,10 @@ import ast
 import csv
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.resources import files
 from io import BytesIO, StringIO
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -105,32 +107,11 @@ def table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str
     return DELIMITERS[delimiter], [(place, dict(zip_longest(header, cells))) for place, cells in found]
 
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "id": ("id", "record_id", "question_id", "query_id", "qid", "sample_id", "example_id", "uid"),
-    "question": ("question", "user_input", "query", "input", "user_query", "user_question", "prompt", "instruction"),
-    "contexts": (
-        *("retrieved_contexts", "retrieved_context", "retrieval_context", "retrieval_contexts", "retrieved_documents"),
-        *("retrieved_docs", "retrieved_passages", "retrieval_result", "source_documents", "contexts", "context"),
-        *("passages", "documents", "docs", "ctxs", "chunks", "sources", "search_results"),
-    ),
-    "answer": (
-        *("response", "candidate_answer", "generated_answer", "model_answer", "predicted_answer", "system_answer"),
-        *("rag_answer", "llm_answer", "actual_output", "prediction", "pred", "generation", "completion", "output"),
-        "answer",
-    ),
-    "truths": (
-        *("truths", "truth", "ground_truths", "ground_truth", "references", "reference", "reference_answers"),
-        *("reference_answer", "golden_answers", "golden_answer", "gold_answers", "gold_answer", "golds", "gold"),
-        *("gt_answers", "gt_answer", "gt", "expected_output", "expected_answer", "expected", "correct_answers"),
-        *("correct_answer", "ideal", "target", "targets", "possible_answers", "answers"),
-    ),
-    "note": ("note", "grading_note", "grading_notes"),
-    "group": ("group", "group_id", "conversation_id", "session_id", "thread_id"),
-}
-"""Names of columns by field, the best first; case and the signs between words do not matter."""
-
-TAGS = ("domain", "system", "dataset", "split", "language", "category", "difficulty", "type", "topic")
+_COLUMNS = tomllib.loads((files("surefoot.evaluate.records") / "columns.toml").read_text(encoding="utf-8"))
+TAGS: tuple[str, ...] = tuple(_COLUMNS.pop("tags"))
 """Columns that results are told apart by."""
+NAMES: dict[str, tuple[str, ...]] = {field: tuple(names) for field, names in _COLUMNS.items()}
+"""Names of columns by field, the best first; case and the signs between words do not matter."""
 TAKEN_FOR_THE_REFERENCE = (
     "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
     "rename it where that is wrong"

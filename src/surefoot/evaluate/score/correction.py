@@ -15,22 +15,12 @@ import numpy as np
 from surefoot.evaluate.score.agreement import judged
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.summaries import rates, value
-from surefoot.stats.figures import Z95, Floats, Ints
+from surefoot.stats.figures import Z95, Figure, Floats, Ints
 from surefoot.stats.groups import numbered
 from surefoot.types import Score
 
 LEAST = 6
-"""Groups with labels below which there is no interval: the approximation of Student's quantile ends there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A mean with its 95 % interval."""
-
-    value: float
-    low: float | None
-    """None with `high`: fewer than `LEAST` groups have labels."""
-    high: float | None
+"""Groups with labels below which an estimate has no interval: the approximation of Student's quantile ends there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +35,9 @@ class Correction:
     """Records that the judge has judged, these among them."""
     judged: float
     """The judge's own mean, over all."""
-    people: Estimate
+    people: Figure
     """From the labels alone. In the judge's unit; of yes and no, the share of yes."""
-    corrected: Estimate
+    corrected: Figure
     weight: float
     """The weight of the judge: 0 takes `people` alone."""
 
@@ -77,7 +67,7 @@ def corrections(
 
 def corrected(
     people: Floats, judged: Floats, others: Floats, numbers: Ints, weight: float | None = None
-) -> tuple[Estimate, float]:
+) -> tuple[Figure, float]:
     """The mean that people would give, and the weight of the judge in it.
 
     `people` and `judged` are of the labelled records, `others` the judge's values of the rest; `numbers` is the group
@@ -97,9 +87,9 @@ def corrected(
     free = len(np.unique(labelled)) - 1 - fitted
     middle = float(people.mean()) + shift
     if free < LEAST - 1 - fitted:
-        return Estimate(middle, None, None), weight
+        return Figure(middle, None, None, len(people)), weight
     half = _student(free) * sqrt((free + 1 + fitted) / free * float(((about - weight * judges) ** 2).sum()))
-    return Estimate(middle, middle - half, middle + half), weight
+    return Figure(middle, middle - half, middle + half, len(people)), weight
 
 
 def _added(values: Floats, numbers: Ints, groups: int) -> Floats:
