@@ -308,6 +308,14 @@ def test_cells_of_several_lines_that_are_drawn_cell_by_cell_are_a_table():
     ]
 
 
+def test_cells_may_be_code():
+    """As names of commands, beside what they do and where."""
+    rows = [("ls", "lists", "/etc"), ("cp", "copies a file", "/tmp"), ("mv", "moves a file", "/tmp")]
+    places = [(x, 700 - 12 * n, font) for n in range(len(rows)) for x, font in ((50, "C"), (150, "F"), (300, "C"))]
+    (table,) = blocks([(x, y, text, font) for (x, y, font), text in zip(places, sum(rows, ()), strict=True)])
+    assert table.text.split("\n") == [f"| {' | '.join(row)} |" for row in rows]
+
+
 def test_items_behind_marks_are_no_table():
     """But a list, and lines of code behind their numbers are none either."""
     bullets = [item for n in range(4) for item in ((50, 700 - 12 * n, "-"), (80, 700 - 12 * n, f"bed {n} is free"))]

@@ -92,11 +92,13 @@ def _goes_on_overleaf(before: Block, block: Block) -> bool:
 def _outlined(page: Sequence[Line], headings: Sequence[Heading]) -> list[Found]:
     """A heading that is not printed stands before the first line below its place."""
     printed: dict[str, tuple[int, int]] = {}
-    for count in (3, 2, 1) if headings else ():
-        for start in range(len(page) - count + 1):
-            words = " ".join(line.text for line in page[start : start + count])
-            for key in _keys(words) if len(words) <= _LONGEST_HEADING else ():
-                printed.setdefault(key, (start, start + count))
+    titles = tuple(key for heading in headings for key in _keys(heading.title))
+    letters = [_letters(line.text) for line in page] if titles else []
+    for count in (3, 2, 1):
+        for start in range(len(letters) - count + 1):
+            if "".join(letters[start : start + count]).endswith(titles):
+                for key in _keys(" ".join(line.text for line in page[start : start + count])):
+                    printed.setdefault(key, (start, start + count))
     found = []
     for heading in headings:
         if span := next((printed[key] for key in _keys(heading.title) if key in printed), None):
@@ -109,9 +111,13 @@ def _outlined(page: Sequence[Line], headings: Sequence[Heading]) -> list[Found]:
 
 
 def _keys(title: str) -> list[str]:
-    """The letters and digits of a title, also without its number."""
-    bare = _NUMBERED.sub("", title, count=1)
-    return [key for text in (title, bare) if (key := "".join(filter(str.isalnum, text.lower())))]
+    """The letters and digits of a title, also without its number; none of a text that is too long for one."""
+    texts = (title, _NUMBERED.sub("", title, count=1)) if len(title) <= _LONGEST_HEADING else ()
+    return [key for text in texts if (key := _letters(text))]
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
 
 
 def _kind(line: Line, contents: bool) -> BlockKind:
@@ -136,7 +142,7 @@ class _Text:
             for line in page:
                 sizes[_rounded(line.size)] += len(line.text)
                 if "-" in line.text:
-                    self._compounds.update(_letters(word) for word in line.text.split() if "-" in word[1:-1])
+                    self._compounds.update(word.strip(_SIGNS) for word in line.text.lower().split() if "-" in word)
             for before, line in pairwise(page):
                 if 0.5 * line.size < (gap := before.y - line.y) < 2 * line.size:
                     gaps[round(line.size)][_rounded(gap)] += 1
@@ -264,7 +270,7 @@ class _Text:
         parted = head[-1:].isalpha() and tail[:1].isalpha()
         if not hyphen and not (visible and parted):
             return f"{before} {after}"
-        is_compound = _letters(f"{head}-{tail}") in self._compounds
+        is_compound = f"{head}-{tail}".lower().strip(_SIGNS) in self._compounds
         return f"{bare}{'' if parted and tail[0].islower() and not is_compound else '-'}{after}"
 
     def _typed(self, lines: Sequence[Line]) -> str:
@@ -283,11 +289,6 @@ def _ended_early(line: Line, following: Line, end: float) -> bool:
     first = following.text.partition(" ")[0]
     word = (following.right - following.left) * (len(first) + 1) / len(following.text)
     return not line.hyphen and line.right + word < end - 0.3 * line.size
-
-
-def _letters(word: str) -> str:
-    """The word in small letters, without the signs around it."""
-    return word.lower().strip(_SIGNS)
 
 
 def _rounded(length: float) -> float:

@@ -6,6 +6,7 @@ import ctypes
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -72,13 +73,10 @@ def joined(pieces: Sequence[Line]) -> Line:
 
 def lines(page: PdfPage) -> list[Line]:
     """The lines of a page in the order in which it draws them, without those outside of what it shows."""
-    text_page = page.get_textpage()
     left, bottom, right, top = page.get_bbox()
-    try:
+    with closing(page.get_textpage()) as text_page:
         found = _lines(text_page)
         return [line for line in found if line.right > left and line.left < right and bottom - line.size < line.y < top]
-    finally:
-        text_page.close()
 
 
 def _lines(page: PdfTextPage) -> Iterator[Line]:
@@ -106,13 +104,12 @@ def _text(page: PdfTextPage) -> str:
 
 
 def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:
-    """The parts of a line between wide gaps, and where PDFium sees one line in two; code is one piece."""
+    """The parts of a line between wide gaps, and where PDFium takes two lines for one."""
     begin, size, right = 0, 0.0, 0.0
     box, letter_box = pdfium.FS_RECTF(), pdfium.FPDFText_GetLooseCharBox
-    mono = bool(words) and _font(page, words[0][0])[1]
     for n, (start, end) in enumerate(words):
         letter_box(page, start, box)
-        if n and not mono and not -size < box.left - right < WIDE_GAP * size:
+        if n and not -size < box.left - right < WIDE_GAP * size:
             yield from _piece(page, text, words[begin:n])
             begin = n
         size = size or box.top - box.bottom

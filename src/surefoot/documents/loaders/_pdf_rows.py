@@ -15,8 +15,8 @@ PROSE = 20
 """Letters of the median line from which a column holds prose, and not the cells of a table."""
 FEWEST_LINES, FEWEST_CELLS = 4, 6
 """Lines on both sides of a gap, and cells, that make columns and a table."""
-_LONGEST_CELL = 20
-"""Lines up to the first one of the cell before, at most."""
+_LONGEST_CELL, _LONGEST_TABLE = 20, 200
+"""Lines of cells before the next one in their row, and rows of a table, that are looked at."""
 
 LEADERS = re.compile(r"(?:\s?[.·…]){4,}\s*")
 """Between a heading and its page, in a table of contents."""
@@ -63,13 +63,14 @@ def _row(pieces: Iterable[Line]) -> Line:
 
 def _is_mark(mark: Line, text: Line) -> bool:
     """True if an item of a list stands behind its mark, or a line of code behind its number."""
-    return text.mono or not any(map(str.isalnum, mark.text)) or (len(mark.text) < 4 and mark.text.endswith((".", ")")))
+    is_sign = not any(map(str.isalnum, mark.text))
+    return is_sign or (text.mono and mark.text.isdecimal()) or (len(mark.text) < 4 and mark.text.endswith((".", ")")))
 
 
 def _ordered(lines: Sequence[Line]) -> Iterator[Line]:
     at = 0
     while at < len(lines):
-        run = [*_run(islice(lines, at, None))] if len(lines[at].pieces) > 1 else []
+        run = [*_run(islice(lines, at, at + _LONGEST_TABLE))] if len(lines[at].pieces) > 1 else []
         rows, spans = _aligned(run)
         if _is_prose(rows, spans):
             height = rows[0][0].y - rows[-1][0].y + 3 * rows[0][0].size
@@ -115,7 +116,7 @@ def _are_cells(rows: Sequence[Row]) -> bool:
     """True if rows are many enough to be a table, or have cells of several lines that are drawn cell by cell."""
     whole = [row for row in rows if len(row) > 1]
     enough = sum(map(len, whole)) >= FEWEST_CELLS and len(rows) <= 2 * len(whole)
-    return (enough and len(whole) > 1) or any(row[0].y - piece.y > row[0].size / 2 for row in whole for piece in row)
+    return (enough and len(whole) > 1) or any(row[0].y - piece.y > 0.8 * row[0].size for row in whole for piece in row)
 
 
 def _collides(row: Row, spans: Spans) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import PurePath
 from typing import BinaryIO
@@ -58,15 +59,10 @@ class PdfLoader:
 def _page(pdf: PdfDocument, number: int) -> list[Line] | None:
     """The lines of a page; None: it is damaged."""
     try:
-        page = pdf[number]
+        with closing(pdf[number]) as page:
+            return lines(page)
     except PdfiumError:
         return None
-    try:
-        return lines(page)
-    except PdfiumError:
-        return None
-    finally:
-        page.close()
 
 
 def _outline(pdf: PdfDocument) -> Iterator[Heading]:
