@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from surefoot.evidence.exact import codes, exact, holds, made_up
+from surefoot.evidence.exact import codes, exact, holds, made_up, misread
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,23 @@ def test_numbers_and_names_that_the_source_lacks_are_made_up(sentence: str, foun
 def test_a_number_stands_with_its_unit(sentence: str, found: tuple[str, ...]) -> None:
     """Where the source gives that unit to numbers; a unit that it does not use may be another word for its own."""
     assert made_up(sentence, "| Zurich | CHF 210 |\n| London | GBP 180 |") == found
+
+
+BUDGET = "| Department | Q1 | Q3 |\n| --- | --- | --- |\n| Sales | 12 | 14 |\n| Law | 14 | 9 |"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "found"),
+    [
+        ("What did sales get in Q3?", "It was 12.", ("Q1", "Q3")),
+        ("What did sales get in Q3?", "It was 14.", None),  # it stands in both
+        ("What did sales get in Q3 and Q1?", "12 and 14.", None),
+        ("What did the sales department get?", "It was 12.", None),
+        ("What did sales get in Q3?", "It is not told.", None),
+    ],
+)
+def test_a_number_from_another_column_than_the_question_names_is_misread(
+    question: str, answer: str, found: tuple[str, str] | None
+) -> None:
+    """The first column says what a row is about; a question that names none may mean any."""
+    assert misread(question, answer, BUDGET) == found

@@ -203,6 +203,15 @@ def test_an_answer_that_a_model_worded_is_as_good_as_its_statements() -> None:
     assert hedged(marked, traced(WHO, passages, [SURE]), Any(), RISK).because == MARKED
 
 
+def test_an_answer_from_the_wrong_column_says_so() -> None:
+    """Where a model worded it."""
+    table = "| Team | 2025 | 2026 |\n| --- | --- | --- |\n| Sales | 12 | 14 |"
+    strip = Strip("t", 0, len(table), table, 1.0, kept=True)
+    answer = Answer("Sales got 12. [1]", (Citation(1, strip, "12", quoted=True),), worded=True)
+    found = hedged(answer, traced("What did sales get in 2026?", [Passage("t", table)], [SURE]), Any(), RISK)
+    assert found.because == "its number stands under “2025”, and you asked for “2026”"
+
+
 def test_an_answer_from_an_older_document_says_what_the_newer_one_says() -> None:
     """Where a model worded it; from the newer one it is given."""
     old, new = Passage("o", f"{WHO} Brandt.", "Rules 2023"), Passage("n", f"{WHO} Aldwin.", "Rules 2026")

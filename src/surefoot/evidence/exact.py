@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from surefoot.text.blocks import parts
 from surefoot.text.words import STOP_WORDS, WORD, content_words, fold, inner_names, words
 
 _TOKEN = re.compile(r"(?<![\w.])(?=[\w./-]*\d)\w+(?:[-./]\w+)*")
@@ -70,6 +71,28 @@ def made_up(sentence: str, there: str) -> tuple[str, ...]:
     mismatched = [f"{unit} {number}" for unit, number in mine - its if unit in units and number in known]
     unknown = [name for name in inner_names(text) if not known.issuperset(content_words(name))]
     return tuple(dict.fromkeys([*numbers, *sorted(mismatched), *(name for name in unknown if name[0].isalpha())]))
+
+
+def misread(question: str, answer: str, text: str) -> tuple[str, str] | None:
+    """The column of a table in the text in which a number of the answer stands, and the one that the question names
+    instead; None: there is no such number, or it stands in both. The first column says what a row is about."""
+    asked = set(words(question))
+    numbers = {word for word in words(answer) if word[0].isdigit()} - asked
+    found = None
+    for part in parts(text):
+        heads = _cells(text[slice(*part.lead)]) if part.kind == "table" and part.lead else []
+        named = [head for head in heads[1:] if words(head) and asked.issuperset(words(head))]
+        for row in part.units if named else ():
+            cells = zip(heads, _cells(text[slice(*row)]), strict=False)
+            under = [head for head, cell in cells if not numbers.isdisjoint(words(cell))]
+            if not set(under).isdisjoint(named):
+                return None
+            found = (under[0], named[0]) if under else found
+    return found
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
 
 def _measures(text: str) -> set[tuple[str, str]]:

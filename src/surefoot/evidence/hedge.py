@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from surefoot.evidence import confidence
-from surefoot.evidence.exact import codes, exact, lacking
+from surefoot.evidence.exact import codes, exact, lacking, misread
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
 from surefoot.text.words import content_words, names, nearest, stem, words
@@ -43,7 +43,7 @@ def hedged(answer: Answer, trace: Trace, evaluator: Evaluator, risk: float) -> A
     unsure = answer.because or _unmentioned(question, passages) or _elsewhere(question, answer)
     unsure = unsure or _near(question, answer, passages)
     if answer.worded:
-        unsure = unsure or (MARKED if answer.uncited else _contradicted(answer, trace))
+        unsure = unsure or (MARKED if answer.uncited else _contradicted(answer, trace)) or _misread(question, answer)
     if not answer.worded or answer.confidence is not None:
         unsure = unsure or _unsure(answer, trace.grades, risk)
     if not (answer.hedged or unsure):
@@ -105,6 +105,13 @@ def _elsewhere(question: str, answer: Answer) -> str:
     sources = [f"{one.title}\n{one.strip.text}" for one in answer.citations if one.strip]
     missing = lacking("\n".join([*sources, answer.text]), exact(question)) if sources else ()
     return f"the place that it comes from does not mention {' or '.join(missing)}" if missing else ""
+
+
+def _misread(question: str, answer: Answer) -> str:
+    """The column that a number of the answer comes from, where the question names another; empty: there is none."""
+    tables = (misread(question, answer.body, one.strip.text) for one in answer.citations if one.strip)
+    found = next(filter(None, tables), None)
+    return f"its number stands under “{found[0]}”, and you asked for “{found[1]}”" if found else ""
 
 
 def _contradicted(answer: Answer, trace: Trace) -> str:
