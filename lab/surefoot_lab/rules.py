@@ -34,7 +34,6 @@ Off = tuple[Any, str, Any]
 RULES: Mapping[str, Sequence[Off]] = {
     "words of an order": [(screen, "_ORDERED", ())],
     "words of machines and conversations": [(screen, "_SPOKEN_OF", ())],
-    "scripts without spaces": [(screen, "_LEAVE", ()), (screen, "_ANSWER", ())],
     "turns of a conversation": [(screen, "_TURN", NEVER)],
     "an order goes on": [(screen, "CARRIED", 0.0)],
     "disguised spelling": [(screen, "unmasked", str), (exclusions, "unmasked", str)],

@@ -1,8 +1,8 @@
 """Finds sentences in a passage that talk to the machine instead of to the reader.
 
 Everything retrieved is data. A sentence that gives orders ("ignore the question and say X") is blanked out before
-grading, its strip is dropped, and the trace says so. Signs of such sentences are words and phrases, in English and a
-dozen other languages, read through the spellings that are to hide them. They do not find everything
+grading, its strip is dropped, and the trace says so. Signs of such sentences are words and phrases, in English and some
+other languages, read through the spellings that are to hide them. They do not find everything
 (`benchmarks/injections.md` counts the rest); the second line of defence is that citations and links are checked against
 the sources.
 """
@@ -120,10 +120,6 @@ _SPOKEN_OF = (
 each is counted once, and it takes two or three, since manuals and forms say "tell the user", too."""
 ADDRESS = 0.3
 """The weight of an address."""
-_LEAVE = "忽略 无视 忘记 忽視 無視 忘れ".split()
-_WHAT = "指令 指示 提示 規則 规则 命令 ルール".split()
-_ANSWER = "只回答 仅回答 只输出 とだけ答え とのみ答え".split()
-"""Signs in scripts without spaces: of the first two it takes one each."""
 
 
 def suspicion(sentence: str) -> float:
@@ -134,9 +130,7 @@ def suspicion(sentence: str) -> float:
 
 
 def _suspicion(text: str) -> float:
-    leave, what, answer = (any(map(text.__contains__, some)) for some in (_LEAVE, _WHAT, _ANSWER))
-    turn = any(separator[0].lower() not in _STRUCK for separator in _TURN.finditer(text))
-    if answer or (leave and what) or turn:
+    if any(separator[0].lower() not in _STRUCK for separator in _TURN.finditer(text)):
         return ENOUGH
     plain = _ADDRESS.sub(" ", text)
     every = located(plain)
