@@ -39,7 +39,7 @@ def improve(
     ] = None,
     run: Annotated[
         Path | None,
-        Option("--run", metavar="FOLDER", help="Folder for traces, ledger and report; a run that is there goes on."),
+        Option("--run", metavar="FOLDER", help="Folder for traces and ledger; a run that is there goes on."),
     ] = None,
     apply: Annotated[bool, Option("--apply", help="Write what is kept into the configuration.")] = False,
     revert: Annotated[
@@ -128,6 +128,8 @@ def _show(done: Outcome) -> None:
         out.say(trial.because)
     halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
     out.say(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", "dim")
+    if done.needed:
+        out.say(f"of the held-out ones a change has to turn at least {done.needed} right to be shown better", "dim")
 
 
 def _table(trials: Sequence[Trial]) -> Table:

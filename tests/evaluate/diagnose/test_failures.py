@@ -15,8 +15,6 @@ from surefoot.evaluate.diagnose.evidence import (
     ended,
     held_by,
     holds,
-    neighbours,
-    tiny,
     torn,
 )
 from surefoot.evaluate.diagnose.failures import failures
@@ -125,7 +123,6 @@ UNSAID = Answer("", refused=True, withheld="The sources do not mention it.")
         (bare("I do not know.", GOOD), {}, {}, "refusal silent"),
         (bare("Built in 1911, of iron.", *POOR, GOOD), {}, {}, "ranking late"),
         (bare("nobody", *TORN), {}, {}, "chunking split"),
-        (bare("nobody", Passage("a", "The Ruvel Bridge of"), Passage("b", "iron was the")), {}, {}, "chunking split"),
         (
             bare("Somebody else.", Passage("p", "T. Aldwyn was its builder.")),
             {},
@@ -251,23 +248,12 @@ def test_a_right_answer_in_the_words_of_a_refusal_is_right() -> None:
     assert stage(useful(strips=(strip(GOOD),), said=Answer("", refused=True, withheld="Tomas Aldwin.")))
 
 
-def test_tiny_and_torn_passages_are_told_from_whole_ones() -> None:
+def test_torn_passages_are_told_from_whole_ones() -> None:
     """A short passage that ends with its sentence is whole. A judge that says so makes it chunking, too."""
     score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
     assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"
-    assert not tiny([GOOD])
     assert not torn([GOOD], [TRUTH])
-    assert tiny([Passage("a", "It was built by")])
     assert torn([Passage("a", "It was built by Tomas")], [TRUTH])
     assert ended("# A heading")
     assert ended("He said “no.”")
     assert not ended("It was built by")
-
-
-def test_a_row_that_claims_another_files_address_is_no_neighbour_of_its_passages() -> None:
-    """Its words would lend the file a fact that no file holds."""
-    policy = Passage("a", "It was built by Tomas", url="policy.txt", file="policy.txt")
-    after = Passage("b", "Aldwin.", url="policy.txt", start=21, file="policy.txt")
-    row = replace(after, file="rows.jsonl")
-    assert list(neighbours([policy, after])) == [(policy, after)]
-    assert list(neighbours([policy, row])) == []

@@ -143,7 +143,7 @@ SCORE = Score("q1", "factuality", 0.8, 4, "It says anna.tresk@example.org", (Quo
 
 
 def test_share_safe_keeps_every_figure_and_no_text() -> None:
-    """Hashes with lengths, and nothing else; tags that are named stay."""
+    """Hashes with lengths, and nothing else; the tags by which figures are told apart stay."""
     (record,), (score,) = share_safe([RECORD], [SCORE])
     told = str(to_json(record)) + str(to_json(score))
     assert not re.search("anna|otto|tresk|above|Whom", told, re.IGNORECASE)
@@ -158,9 +158,8 @@ def test_share_safe_keeps_every_figure_and_no_text() -> None:
 
 def test_share_safe_keeps_what_belongs_together() -> None:
     """Scores find their records, quotes their contexts, the same text the same hash. Each export has a secret of its
-    own; with one that is given it can be made again."""
+    own."""
     assert share_safe([RECORD], [])[0] != share_safe([RECORD], [])[0]
-    assert share_safe([RECORD], [], secret=b"k")[0] == share_safe([RECORD], [], secret=b"k")[0]
     other = replace(RECORD, id="q2")
     records, (score,) = share_safe([RECORD, other], [SCORE])
     assert score.record_id == records[0].id != records[1].id

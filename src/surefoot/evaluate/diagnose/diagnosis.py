@@ -121,9 +121,8 @@ def diagnose(
     items = tuple(_item(run, tally) for tally in listed)
     insights = tuple(insight(run, summary) for summary in run.judged)
     worst = by_stage[0] if by_stage else None
-    return Diagnosis(
-        _summary(run, len(found), worst), _gist(run, len(found), worst), insights, items, _outlook(items), RULES
-    )
+    gist = _gist(len(records), len(found), worst)
+    return Diagnosis(_summary(run, len(found), worst), gist, insights, items, _outlook(items), RULES)
 
 
 def configured(records: Sequence[Record], config: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
@@ -247,27 +246,18 @@ def _summary(run: ScoredRun, lost: int, worst: Tally | None) -> str:
     return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
 
-def _gist(run: ScoredRun, lost: int, worst: Tally | None) -> str:
+def _gist(of: int, lost: int, worst: Tally | None) -> str:
     """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
-    of, ranked, was = len(run.records), _ranked(run), "was" if worst else "has been"
-    if not ranked:
-        some = "" if worst else " on any of them"
-        health = f"by the words of the reference answers alone, since no metric {was} scored{some}"
-    elif len(ranked) == 1:
-        (name, mean), *_ = ranked
-        health = f"while {name}, the only metric that was scored, averages {mean} over all of them"
-    else:
-        (best, mean), *_, (weakest, lowest) = ranked
-        health = f"while {best} is the strongest metric at {mean} and {weakest} the weakest at {lowest}"
     if worst:
-        fault = f"for {len(worst.lost)} of them {REMEDIES[worst.stage, worst.kind].fault}"
         return (
-            f"{lost} of {of} answers need work; {fault}, {health}. Make the first item's change alone, and keep it "
-            "only if questions not yet seen gain."
+            f"{lost} of {of} answers need work; for {len(worst.lost)} of them "
+            f"{REMEDIES[worst.stage, worst.kind].fault}, as the scores, the traces and the words of the reference "
+            "answers show. Make the first item's change alone, and keep it only if questions not yet seen gain."
         )
     return (
-        f"None of the {of} answers needs work by any rule that applies here, {health}. Keep the configuration, and "
-        "judge more or harder questions before you trust that there is nothing left to mend."
+        f"None of the {of} answers needs work by any rule that applies here, neither by scores and traces nor by the "
+        "words of the reference answers. Keep the configuration, and judge more or harder questions before you trust "
+        "that there is nothing left to mend."
     )
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 
 from surefoot.index.search import Index
 from surefoot.text.refusals import refuses
@@ -24,8 +23,6 @@ BRIEF = 30
 """Words: a longer answer may say in passing what its sources lack."""
 ABOUT = 0.3
 """Share of a question's words that a passage has to share with it where no name of the question stands there."""
-TINY = 40
-"""Words: where passages are shorter and end in the middle of a sentence, the splitter is at fault."""
 SEARCHED = 30
 """Passages of an index that are looked through for a reference answer."""
 
@@ -106,33 +103,9 @@ def together(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
 
 
 def torn(passages: Sequence[Passage], truths: Iterable[str]) -> bool:
-    """True if a reference answer is cut in two: by the end of a passage, or over two that are neighbours."""
+    """True if a passage breaks off inside a reference answer: it ends with its first words, or begins with its last."""
     several = [truth for truth in truths if len(words(truth)) > 1 and locatable((truth,))]
-    return any(_broken(passage, truth) for truth in several for passage in passages) or any(
-        places(truth, f"{one.text} {other.text}") and not places(truth, one.text) and not places(truth, other.text)
-        for one, other in neighbours(passages)
-        for truth in several
-    )
-
-
-def tiny(passages: Sequence[Passage]) -> bool:
-    """True if passages are so short, and so often end within a sentence, that no fact is whole in them."""
-    lengths = sorted(len(passage.text.split()) for passage in passages)
-    cut = sum(not ended(passage.text) for passage in passages)
-    return bool(lengths) and lengths[len(lengths) // 2] < TINY and 2 * cut >= len(passages)
-
-
-def neighbours(passages: Sequence[Passage]) -> Iterator[tuple[Passage, Passage]]:
-    """Neighbouring passages of one document; in the given order where no places are known. Rows of one file belong
-    together by the address that each claims, and never with rows of another file."""
-    documents = defaultdict(list)
-    for passage in passages:
-        documents[passage.file, passage.url or passage.title].append(passage)
-    for parts in documents.values():
-        placed = sorted(parts, key=lambda passage: passage.start)
-        for one, other in pairwise(placed):
-            if not placed[-1].start or 0 <= other.start - one.start - len(one.text) <= 4:
-                yield one, other
+    return any(_broken(passage, truth) for truth in several for passage in passages)
 
 
 class Pool:

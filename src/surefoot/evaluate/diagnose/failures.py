@@ -155,8 +155,8 @@ def _not_retrieved(case: RecordContext) -> Failure:
     """Nothing that was found holds the evidence: which stage should have brought it?"""
     found, trace = seen_by(case.record), case.record.trace
     missing = f"{_truth(case)} stands in {_none_of(len(found))}"
-    if texts.torn(found, case.record.truths) or texts.tiny(found):
-        return _fault(case, "chunking", "split", f"{missing}, and passages end in the middle of a sentence")
+    if texts.torn(found, case.record.truths):
+        return _fault(case, "chunking", "split", f"{missing}, and a passage breaks off inside it")
     if trace is None or case.held or (case.held is None and len(trace.passages) < FEW):
         known = {True: ", though the corpus holds it", False: ", nor in the corpus", None: ""}[case.held]
         return _fault(case, "retrieval", "miss", f"{missing}{known}")

@@ -70,7 +70,7 @@ def random_lever(
 
 def placebo(config: Config, settings: int, seed: int) -> Patch:
     """A patch that sets so many settings to the values already in effect. It prefers defaults that the configuration
-    does not write out, so that the file changes and the pipeline does not; `inert` proves that."""
+    does not write out, so that the file changes and the pipeline does not."""
     chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
     now = SystemSettings(config).now
     known = []
@@ -82,12 +82,6 @@ def placebo(config: Config, settings: int, seed: int) -> Patch:
     for _, _, section, name, value in sorted(known)[:settings]:
         patch.setdefault(section, {})[name] = value
     return patch
-
-
-def inert(config: Config, patch: Patch) -> bool:
-    """True if the patch changes no value that is in effect."""
-    now = SystemSettings(config).now
-    return all(now(f"{section}.{key}") == value for section, values in patch.items() for key, value in values.items())
 
 
 def _fitting(config: Config) -> Levers:

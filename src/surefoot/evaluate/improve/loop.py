@@ -20,7 +20,7 @@ from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
-from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial, document
+from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size, tried
@@ -35,7 +35,7 @@ BASELINE = "baseline"
 LEAST = 8
 """Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
 
-LEDGER, DIAGNOSIS, REPORT = "ledger.jsonl", "diagnosis.json", "improve.md"
+LEDGER, DIAGNOSIS = "ledger.jsonl", "diagnosis.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
 
 
 def improve(plan: ImprovementPlan) -> Outcome:
-    """Run the whole loop, or resume it; the plan's folder gets the ledger, the diagnosis, the report.
+    """Run the whole loop, or resume it; the plan's folder gets the ledger and the diagnosis.
 
     Asks the development half once for the baseline, each proposal and each combination (fewer than proposals). If one
     is better there, asks the held-out half once for at most five arms: baseline, best, combination, placebo, random
@@ -187,7 +187,7 @@ class _Loop:
         )  # fmt: skip
 
     def write(self, done: Outcome) -> None:
-        """Write the ledger, the diagnosis with realised gains, and the report, each whole or not at all."""
+        """Write the ledger, and the diagnosis with realised gains, each whole or not at all."""
         folder = self.plan.folder
         lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
         write_text(folder / LEDGER, "".join(lines))
@@ -195,7 +195,6 @@ class _Loop:
         made = read_value(folder / DIAGNOSIS, Diagnosis)
         items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
         write_value(folder / DIAGNOSIS, replace(made, items=items))
-        write_text(folder / REPORT, document(done, self.about))
 
     def _proposal(self, name: str, title: str, patch: Patch, predicted: float | None, before: _Ran) -> Proposal:
         try:
@@ -242,10 +241,8 @@ class _Loop:
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
         if arm.kind in CONTROLS:
-            inert = controls.inert(self.plan.config, arm.patch)
-            proof = "each setting has the value that is in effect without it; " if inert else ""
             text = f"{changed} of {len(before.records)} answers differ from the baseline's"
-            return replace(arm, because=f"a control: {proof}{text}")
+            return replace(arm, because=f"a control: {text}")
         beside: dict[str, Control] = {}
         for name in CONTROLS:
             if not (other := found[name]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from secrets import token_bytes
@@ -16,28 +16,24 @@ T = TypeVar("T")
 
 _TERMS = frozenset({"metric", "judge", "policy", "source", "via", "model", "evaluator", "name", "created"})
 """Fields whose words come from a program, not from a text."""
+_TAGS = frozenset({"domain", "system"})
 _CORNERS = frozenset({"question", "answer", "truth"})
 """Places of a quote other than a context."""
 
 
-def share_safe(
-    records: Iterable[Record],
-    scores: Iterable[Score],
-    tags: Collection[str] = ("domain", "system"),
-    secret: bytes | None = None,
-) -> tuple[list[Record], list[Score]]:
+def share_safe(records: Iterable[Record], scores: Iterable[Score]) -> tuple[list[Record], list[Score]]:
     """Replace every text by "text:<hash>:<characters>", and keep every figure.
 
     Equal texts have equal hashes, ids included, so scores still find their records and citations their passages. The
-    hash is keyed with `secret` (None: drawn anew and discarded), so that a guessed text cannot be checked. Settings of
-    traces are dropped; tags are hashed but for those named in `tags`, by which figures are told apart.
+    hash is keyed with a secret that is discarded, so that a guessed text cannot be checked. Settings of traces are
+    dropped; tags are hashed but for `_TAGS`, by which figures are told apart.
     """
-    key = secret or token_bytes(32)
+    key = token_bytes(32)
 
     def shared(value: Any, name: str) -> Any:
         if isinstance(value, Mapping):
             cells = value.items() if name == "tags" else ()
-            return {each: cell if each in tags else _hashed(str(cell), key) for each, cell in cells}
+            return {each: cell if each in _TAGS else _hashed(str(cell), key) for each, cell in cells}
         known = name in _TERMS or (name == "where" and value in _CORNERS)
         return value if known else _hashed(value, key)
 
