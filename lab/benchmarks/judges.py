@@ -28,9 +28,10 @@ from surefoot.embedders.static import Static
 from surefoot.judges.answer_relevancy import AnswerRelevancy
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.factuality import Factuality
-from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc, token_f1
+from surefoot.stats.figures import Figure, Floats, Ints, Statistic, figure, mean, resampled, roc_auc
 from surefoot.types import Passage, Record
 from surefoot.types.protocols import Embedder, Judge
+from surefoot_lab.figures import token_f1
 
 sys.path.append(str(Path(__file__).parents[1] / "recipes"))
 import judge_heads as recipe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,9 +25,20 @@ from surefoot.stats.figures import (
     wilson,
 )
 from surefoot.text.ids import labels
+from surefoot.text.words import words
 
+_ARTICLES = {"a", "an", "the"}
 BINS = 15
 """Equal-width bins of the expected calibration error: [k/15, (k+1)/15), the last with 1."""
+
+
+def token_f1(answer: str, golds: Sequence[str]) -> float:
+    """Harmonic mean of the share of its words that are the gold's and of the gold's that it says, articles apart; of
+    several golds the best (Rajpurkar et al. 2016, but for our word boundaries). In [0, 1]; 0 without words in common.
+    """
+    texts = ([word for word in words(text) if word not in _ARTICLES] for text in (answer, *golds))
+    mine, *others = map(Counter, texts)
+    return max((2 * (mine & one).total() / max(1, mine.total() + one.total()) for one in others), default=0.0)
 
 
 def recall_at(k: int, retrieved: Sequence[str], gold: frozenset[str]) -> bool:

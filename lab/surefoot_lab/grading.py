@@ -23,7 +23,7 @@ from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import figures as lab_figures
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
-from surefoot_lab.figures import Share, counted
+from surefoot_lab.figures import Share, counted, token_f1
 
 CALL = 256
 """Pairs for one call of the evaluator."""
@@ -241,8 +241,7 @@ def _of_evidence(rows: Sequence[Row]) -> Statistic:
         return replace(metrics.mean([]), undefined="no grade points at words")
     known = [row for row in rows if row[0].label and places_of(row[0].answers, row[0].passage.text)]
     overlaps = [
-        metrics.token_f1(pair.passage.text[slice(*grade.span)], pair.answers) if grade.span else 0.0
-        for pair, grade, _ in known
+        token_f1(pair.passage.text[slice(*grade.span)], pair.answers) if grade.span else 0.0 for pair, grade, _ in known
     ]
     return replace(metrics.mean(overlaps, _columns(known)[1]), undefined="no relevant passage has a known answer in it")
 

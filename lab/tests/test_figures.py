@@ -18,6 +18,7 @@ from surefoot_lab.figures import (
     recall_at,
     relative,
     risk_area,
+    token_f1,
 )
 
 SCORED = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=30)
@@ -123,3 +124,11 @@ def test_a_mean_over_files_leaves_out_the_undefined() -> None:
     width = [shown.high - shown.low for shown in (one[0], two[0], both)]  # type: ignore[operator]
     assert width[2] == pytest.approx(math.hypot(*width[:2]) / 2, rel=0.15)
     assert macro([nothing]) == Figure(None, None, None, 0, "undefined in every file")
+
+
+def test_word_overlap_is_the_best_over_the_golds() -> None:
+    """Shares of words said and of words sought, in balance; case, marks, accents and articles do not count."""
+    assert token_f1("the café, Bell's", ["a Cafe Bell"]) == 1
+    assert token_f1("old grey bell", ["grey bell tower", "bell"]) == pytest.approx(2 / 3)
+    assert token_f1("bell bell", ["bell"]) == pytest.approx(2 / 3)
+    assert token_f1("bell", ["tower"]) == token_f1("", ["the"]) == token_f1("bell", []) == 0

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import (
@@ -23,6 +23,7 @@ from rich.table import Table
 
 from surefoot.models import registry
 from surefoot.run.store import to_json, write_text
+from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE
 from surefoot.text.json_values import spelled
 
@@ -143,17 +144,6 @@ def pulling() -> Iterator[None]:
             yield
 
 
-class _Measured(Protocol):
-    """A value with the ends of its interval; None: not known."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def low(self) -> float | None: ...
-    @property
-    def high(self) -> float | None: ...
-
-
 def share(number: float | None) -> str:
     """To three decimals: ".612", "1.000", "−.250"."""
     if number is None:
@@ -174,7 +164,7 @@ def between(low: float | None, high: float | None, sign: bool = False) -> str:
     return "" if low is None or high is None else f"[{written(low)}, {written(high)}]"
 
 
-def figure(one: _Measured) -> str:
+def figure(one: Figure) -> str:
     """A value and its interval, if it has one."""
     return f"{share(one.value)} {between(one.low, one.high)}".strip()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
@@ -10,8 +9,6 @@ from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-
-from surefoot.text.words import words
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -22,7 +19,6 @@ SEED = 0
 """The bootstrap's seed."""
 MISSING = 0.05
 """A figure that more than this share of the resamples lacks gets no interval."""
-_ARTICLES = {"a", "an", "the"}
 _CELLS = 2**17
 """Resamples times items that are worked on at once, so that they stay in the processor's cache."""
 
@@ -39,15 +35,6 @@ def match(answer: str, golds: Sequence[str]) -> bool:
 def match_lower(answer: str, golds: Sequence[str]) -> bool:
     """`match` in lower case: the rule of the open reproduction."""
     return match(answer.lower(), [gold.lower() for gold in golds])
-
-
-def token_f1(answer: str, golds: Sequence[str]) -> float:
-    """Harmonic mean of the share of its words that are the gold's and of the gold's that it says, articles apart; of
-    several golds the best (Rajpurkar et al. 2016, but for our word boundaries). In [0, 1]; 0 without words in common.
-    """
-    texts = ([word for word in words(text) if word not in _ARTICLES] for text in (answer, *golds))
-    mine, *others = map(Counter, texts)
-    return max((2 * (mine & one).total() / max(1, mine.total() + one.total()) for one in others), default=0.0)
 
 
 def wilson(successes: int, trials: int) -> tuple[float, float] | None:

@@ -82,8 +82,7 @@ def plain(record: Record) -> Record:
     return replace(record, trace=replace(record.trace, grades=(), decision=None))
 
 
-LLM = {"generator": {"use": "llm", "max_tokens": 6}}
-EXTRACTIVE = {"generator": {"use": "extractive"}}
+CUT_OFF = Step("generate", 0.1, degraded="cut off after 6 tokens; raise generator.max_tokens")
 HALVES = (strip(GOOD, "The Ruvel Bridge is of iron."), strip(GOOD, "It was built by Tomas"))
 TORN = Passage("a", "The bridge was built by Tomas"), Passage("b", "Aldwin in 1911.", start=30)
 UNSAID = Answer("", refused=True, withheld="The sources do not mention it.")
@@ -109,16 +108,17 @@ UNSAID = Answer("", refused=True, withheld="The sources do not mention it.")
         (replace(useful(strips=(strip(GOOD),)), contexts=()), {}, {}, "truncation sources"),
         (useful(strips=(strip(GOOD),)), {}, {}, "refusal silent"),
         (read_by(UNSAID), {}, {}, "refusal silent"),
-        (read_by("The bridge was built by"), LLM, {}, "truncation answer"),
-        (read_by("It was built"), LLM, {}, "truncation answer"),
-        (read_by("Ruvel, the iron bridge over water"), LLM, {}, "truncation answer"),
-        (read_by("It was built"), EXTRACTIVE, {}, "reading wrong"),  # a quotation may end anywhere
+        (useful(strips=(strip(GOOD),), said=Answer("It was built by"), steps=(CUT_OFF,)), {}, {}, "truncation answer"),
+        (bare("The bridge was built by", GOOD), {}, {}, "truncation answer"),
+        (bare("Ruvel, the iron bridge over water that many know and few cross, is", GOOD), {}, {}, "truncation answer"),
+        (read_by("It was built by"), {}, {}, "reading wrong"),  # a quotation may end anywhere
         (read_by("It was built in 1911."), {}, {}, "reading wrong"),
         (replace(useful(), trace=Trace("t", QUESTION, error="EndpointError: down")), {}, {}, "error failed"),
         (useful(steps=(Step("retrieve", 0.1, error="the model is missing"),)), {}, {}, "error failed"),
         (useful(steps=(Step("generate", 0.1, error="the model is missing"),)), {}, {}, "error failed"),
         (bare("Josef Keld", *POOR), {}, {}, "retrieval miss"),
-        (bare("Josef Keld of Atlantis.", GOOD), {}, {}, "grounding invented"),
+        (bare("Josef Keld of Atlantis.", GOOD), {}, {"context_adherence": 0.1}, "grounding invented"),
+        (bare("Josef Keld of Atlantis.", GOOD), {}, {}, "reading wrong"),
         (bare("It was built in 1911.", GOOD), {}, {}, "reading wrong"),
         (bare("I do not know.", GOOD), {}, {}, "refusal silent"),
         (bare("Built in 1911, of iron.", *POOR, GOOD), {}, {}, "ranking late"),
@@ -165,7 +165,7 @@ def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
     """The pipeline refused for the model."""
     said = Answer("", refused=True, withheld="Zebulon of Atlantis built it in gold.")
     record = useful(strips=(strip(GOOD),), said=said)
-    assert stage(record) == ("grounding", "invented")
+    assert stage(record, {}, *scored(context_adherence=0.1)) == ("grounding", "invented")
     assert "was withheld" in failures([record], (), {})[0].evidence
 
 

@@ -10,7 +10,6 @@ from hypothesis import given, strategies as st
 
 from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.settings import SystemSettings
-from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve.controls import Levers, placebo, random_lever
 from surefoot.evaluate.improve.ledger import Cost, Outcome, Proposal, Trial, document, expected, interval, points
 from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
@@ -91,14 +90,14 @@ def test_a_change_is_kept_that_is_significantly_better_and_matched_by_nothing(
 ) -> None:
     """The level itself is not below the level, and a significant loss is no gain. A control matches with the same gain,
     or where it is better too and cannot be told apart."""
-    kept, why = verdict(change, p, {"random lever": control} if control else {}, ALPHA)
+    kept, why = verdict(change, p, {"random lever": control} if control else {})
     assert kept == (not because)
     assert (because or "and no control does as well") in why
 
 
 def test_how_many_questions_it_takes_is_told_beforehand() -> None:
     """Eight in one direction pass among four arms, seven do not."""
-    assert needed(4, ALPHA) == 8
+    assert needed(4) == 8
     assert 4 * mcnemar([False] * 8, [True] * 8).p < ALPHA <= 4 * mcnemar([False] * 7, [True] * 7).p
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from surefoot.evaluate.diagnose import evidence as texts
 from surefoot.evaluate.diagnose.evidence import Corpus, Pool, holds, locatable, seen_by
-from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, RecordContext, quoted
+from surefoot.evaluate.diagnose.record_context import STRONG, RecordContext, quoted
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc
-from surefoot.text.words import STOP_WORDS, content_words, sentences, stem, words
+from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Action, Metric, Passage, Record, Score, Trace
 
 STAGES = tuple(
@@ -31,10 +31,6 @@ DEEP = 5
 """Place, from 0, from which a passage that was read stands far down."""
 SEPARATES = 0.75
 """AUC of the grades from which the evaluator can tell passages apart, so that its thresholds are to blame."""
-SUPPORTED = 0.5
-"""Share of an answer's own words that stand in what was read, below which it was made up."""
-ROOM = 0.6
-"""An answer that does not end, and has so many words for each token allowed, was cut off."""
 LONG = 12
 """Words of an answer that should end like a sentence, where nothing is known of its limit."""
 
@@ -188,7 +184,7 @@ def _generation(case: RecordContext) -> Failure:
         others = [name for name in case.metrics if name not in diamond()]
         bad_form = "the answer is right, but not as it should look"
         return _by_metric(case, others) or _fault(case, "format", "form", bad_form)
-    if _made_up(case):
+    if case.weak("context_adherence"):
         return _fault(case, "grounding", "invented", f"{there}, and the answer says what is not")
     if not case.record.trace:  # with one, what was read is in order of its grades, and short
         first = [case.bears(passage) for passage in case.record.contexts or ()]
@@ -242,29 +238,11 @@ def _error(trace: Trace) -> str:
 
 
 def _truncated(case: RecordContext) -> bool:
-    """True if an answer was cut off: it ends within a sentence, and no fuller one would have had room. A quotation is
-    whole, though it ends in a command or a row of a table."""
-    text, generator = case.answer, case.config.get("generator", {})
-    if texts.ended(text) or not words(text) or generator.get("use") == "extractive":
-        return False
-    flat = " ".join(text.split())
-    read = (" ".join(p.text[a:b].split()) for p in case.sources or () for a, b in sentences(p.text))
-    # A sentence that was read begins so, and goes on to a reference answer.
-    begun = any(whole.startswith(flat) and holds(whole[len(flat) :], case.record.truths) for whole in read)
-    limit = generator.get("max_tokens", 100) if generator.get("use") == "llm" else LONG / ROOM
-    return begun or words(text)[-1] in STOP_WORDS or len(text.split()) >= ROOM * limit
-
-
-def _made_up(case: RecordContext) -> bool:
-    """True if the answer says what nothing that was read does."""
-    value = case.value("context_adherence")
-    if value is not None and (value <= WEAK or value >= STRONG):
-        return value <= WEAK
-    question_stems = {stem(word) for word in words(case.record.question)}
-    new = {stem(word) for word in content_words(case.answer)} - question_stems
-    sources = " ".join(f"{passage.title} {passage.text}" for passage in case.sources or ())
-    there = {stem(word) for word in words(sources)}
-    return bool(new) and len(new & there) < SUPPORTED * len(new)
+    """True if an answer was cut off: its trace says so, or, without one, it ends within a sentence."""
+    if trace := case.record.trace:
+        return any("cut off after" in (step.degraded or "") for step in trace.steps if step.name == "generate")
+    text = words(case.answer)
+    return bool(text) and not texts.ended(case.answer) and (text[-1] in STOP_WORDS or len(text) >= LONG)
 
 
 # How it is told

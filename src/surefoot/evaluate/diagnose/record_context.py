@@ -10,8 +10,8 @@ from typing import Any
 from surefoot.evaluate.diagnose import evidence
 from surefoot.evaluate.diagnose.evidence import declines, holds, locatable
 from surefoot.evaluate.records import traces
+from surefoot.evaluate.score.lexical import f1
 from surefoot.judges._diamond import metrics as diamond
-from surefoot.stats.figures import token_f1
 from surefoot.text.words import words
 from surefoot.types import Metric, Passage, Record, Score
 
@@ -87,7 +87,7 @@ class RecordContext:
             return False
         if not locatable(truths):
             return bool({word for truth in truths for word in words(truth)[:1]} & set(words(text)[:1]))
-        return holds(text, truths) or token_f1(text, truths) > GAPS
+        return holds(text, truths) or f1(text, truths, "standard") > GAPS
 
     @property
     def lost(self) -> bool:

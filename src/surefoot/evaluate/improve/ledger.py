@@ -56,7 +56,7 @@ class Trial:
     p: float | None = None
     """The p-value of `realised` after Holm's correction over all arms of the held-out half."""
     seconds: float | None = None
-    """Median per question, in the run that counts most; for the baseline see `Outcome.seconds`."""
+    """Median per question, in the run that counts most."""
     changed: int | None = None
     kept: bool = False
     because: str = ""
@@ -72,9 +72,6 @@ class Outcome:
     trials: tuple[Trial, ...]
     kept: Patch
     """The patch that was shown to help; empty: none was."""
-    seconds: float
-    """Median per question of the baseline, on the held-out half or, where that was not run, on the other."""
-    alpha: float
     needed: int
     """The fewest questions that a change must turn right to be shown better among these arms."""
 

@@ -22,7 +22,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
-from surefoot.evaluate.improve.proof import Control, Difference, adjusted, needed, paired, values, verdict
+from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size, tried
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
@@ -32,6 +32,8 @@ from surefoot.types import Diagnosis, Gain, Record, Score, Trace
 from surefoot.types.errors import SurefootError, UsageError
 
 BASELINE = "baseline"
+TOGETHER = 3
+"""Most patches in a combination."""
 LEAST = 8
 """Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
 
@@ -70,7 +72,7 @@ def improve(plan: ImprovementPlan) -> Outcome:
         found = loop.proposals(before)
         trials = [loop.trial(one, before) for one in found]
         arms = loop.arms(trials, before)
-        done = loop.outcome(found, trials, arms, before.seconds)
+        done = loop.outcome(found, trials, arms)
         if _index(plan) != loop.about["index"]:
             raise UsageError("the index was changed while it was searched; nothing is shown; improve in a new folder")
         loop.write(done)
@@ -148,7 +150,7 @@ class _Loop:
             return replace(made, because="could not be scored on the development half")
         gain, because = found.gain, "better on the development half, and not the best"
         if gain.difference <= 0:  # the best gets its verdict from the held-out half
-            harmful = gain.difference < 0 and gain.p < self.plan.alpha
+            harmful = gain.difference < 0 and gain.p < ALPHA
             because = f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
         return replace(made, development=gain, because=because)
 
@@ -167,24 +169,19 @@ class _Loop:
         placebo = Trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
         return [*chosen, placebo, Trial("random lever", "random lever", text, chance, None)]
 
-    def outcome(
-        self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial], seconds: float
-    ) -> Outcome:
+    def outcome(self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial]) -> Outcome:
         """The verdict of the held-out half on the arms."""
         if arms:
-            before = self.ran("held-out", BASELINE, self.plan.config)
-            arms, seconds = self._judged(arms, before), before.seconds
+            arms = self._judged(arms, self.ran("held-out", BASELINE, self.plan.config))
         winner = next((arm for arm in arms if arm.kept), None)
         by_name = {arm.name: arm for arm in arms}
         shown = [by_name.pop(trial.name, trial) for trial in trials]
         members = winner.name.split(" + ") if winner and winner.kind == "combination" else []
         shown = [replace(t, kept=True, because="kept in the combination") if t.name in members else t for t in shown]
         questions = {half: len(self.plan.half(half)) for half in ("development", "held-out")}
-        enough = needed(len(arms), self.plan.alpha) if arms else 0
-        return Outcome(
-            self.plan.scoring.metric, questions, tuple(found), (*shown, *by_name.values()),
-            winner.patch if winner else {}, seconds, self.plan.alpha, enough,
-        )  # fmt: skip
+        enough = needed(len(arms)) if arms else 0
+        kept = winner.patch if winner else {}
+        return Outcome(self.plan.scoring.metric, questions, tuple(found), (*shown, *by_name.values()), kept, enough)
 
     def write(self, done: Outcome) -> None:
         """Write the ledger, and the diagnosis with realised gains, each whole or not at all."""
@@ -209,7 +206,7 @@ class _Loop:
         best = good[0]
         for one in good[1:]:
             both = joined(best.patch, one.patch)
-            if both is None or both == best.patch or best.name.count(" + ") + 1 >= self.plan.together:
+            if both is None or both == best.patch or best.name.count(" + ") + 1 >= TOGETHER:
                 continue
             known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
             name, predicted = f"{best.name} + {one.name}", sum(known) if known else None
@@ -248,7 +245,7 @@ class _Loop:
             if not (other := found[name]):
                 return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
             beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        better, because = verdict(mine, p[arm.name], beside, self.plan.alpha)
+        better, because = verdict(mine, p[arm.name], beside)
         return replace(arm, kept=better, because=because)
 
     def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
@@ -268,8 +265,6 @@ def _about(plan: ImprovementPlan) -> dict[str, Any]:
         "metric": plan.scoring.metric,
         "seed": plan.seed,
         "split": {"by": "hash of the seed and the question's words", **split},
-        "alpha": plan.alpha,
-        "together": plan.together,
         "outside": plan.outside,
         "own": to_json(dict(plan.own)),
     }

@@ -70,9 +70,6 @@ class ImprovementPlan:
     """The user's patches, by name, tried beside those of the diagnosis."""
     about: Mapping[str, Any] = field(default_factory=dict)
     """The run's record of its data."""
-    together: int = 3
-    """Most patches in a combination."""
-    alpha: float = 0.05
     seed: int = 0
     outside: bool = False
     """True if a patch may name components that ask other machines."""

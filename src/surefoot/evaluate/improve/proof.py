@@ -14,6 +14,9 @@ from surefoot.stats.figures import holm
 from surefoot.stats.groups import averaged, numbered
 from surefoot.types import Gain, Score
 
+ALPHA = 0.05
+"""The level below which a p-value shows a difference."""
+
 Values = Mapping[str, float | None]
 """Scores by question id; None: could not be scored."""
 
@@ -60,18 +63,18 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
     return Difference(gain, len(shared) - len(both), float(worst))
 
 
-def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control], alpha: float) -> tuple[bool, str]:
-    """True if the change is kept, and why: it has to be better at the level `alpha` after Holm's correction, even at
+def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control]) -> tuple[bool, str]:
+    """True if the change is kept, and why: it has to be better at the level `ALPHA` after Holm's correction, even at
     worst, and no control may do as well, as far as can be told."""
     p = f"p = {adjusted:.2g} after Holm"
-    if found.gain.difference <= 0 or adjusted >= alpha:
+    if found.gain.difference <= 0 or adjusted >= ALPHA:
         return False, f"not shown to be better on the held-out half ({p})"
     if found.unscored and found.worst <= 0:
         return False, f"its gain hangs on {found.unscored} questions that could not be scored"
     for name, control in controls.items():
         other = control.difference.gain.difference
-        better = other > 0 and control.adjusted < alpha
-        apart = control.beside is not None and control.beside.gain.difference > 0 and control.beside.gain.p < alpha
+        better = other > 0 and control.adjusted < ALPHA
+        apart = control.beside is not None and control.beside.gain.difference > 0 and control.beside.gain.p < ALPHA
         if other >= found.gain.difference or (better and not apart):
             return False, f"the {name} does as well as far as can be told ({100 * other:+.1f} points)"
     return True, f"better on the held-out half ({p}), and no control does as well"
@@ -83,6 +86,6 @@ def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
     return dict.fromkeys(found, 1.0) | dict(zip(tested, holm(list(tested.values())), strict=True))
 
 
-def needed(arms: int, alpha: float) -> int:
+def needed(arms: int) -> int:
     """The fewest questions that a change must turn right, and none wrong, to pass McNemar's test among so many arms."""
-    return next(turned for turned in count(1) if arms * 2 * 0.5**turned < alpha)
+    return next(turned for turned in count(1) if arms * 2 * 0.5**turned < ALPHA)
