@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,7 +21,7 @@ from rich.progress import (
 from rich.table import Table
 
 from surefoot.models import registry
-from surefoot.run.store import to_json, write_text
+from surefoot.run.store import to_json, write_value
 from surefoot.stats.figures import Figure
 from surefoot.stats.text import NONE
 from surefoot.text.json_values import spelled
@@ -100,7 +99,7 @@ def print_json(value: Any) -> None:
 def write_json(file: Path | None, value: Any) -> None:
     """Write what a command reports into the file that its user names, if one is named."""
     if file:
-        write_text(file, json.dumps(value, indent=1, allow_nan=False) + "\n")
+        write_value(file, value)
 
 
 @contextmanager

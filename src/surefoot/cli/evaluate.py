@@ -18,6 +18,7 @@ from surefoot.cli._console import REASONS, bar, err, out, plain, pulling, tabled
 from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
+from surefoot.evaluate.patch import shown
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.report.conclusion import REPORT, concluded
 from surefoot.evaluate.score import scoring
@@ -155,5 +156,5 @@ def _diagnosed(diagnosis: Diagnosis) -> None:
         out.print(plain(item.problem_detection_gist))
         for step in item.recommended_protocol_gist.splitlines():
             out.print(plain(step))
-        for section, settings in item.patch.items():
-            out.print(plain("   " + ", ".join(f"{section}.{key} = {value!r}" for key, value in settings.items())))
+        if item.patch:
+            out.print(plain(f"   {shown(item.patch)}"))

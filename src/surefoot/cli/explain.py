@@ -121,11 +121,10 @@ def _of_trace(
 def _of_run(folder: Path, ids: Sequence[str], settings: list[str] | None) -> None:
     each = worded(folder, ids, owned(settings), partial(report_ignored, origin=str(folder)))
     with pulling(), bar(MofNCompleteColumn()) as progress:
-        for found in progress.track(each, total=len(ids), description="explaining"):
-            if found.attribution is None:
-                err.say(f"{found.record_id}: {found.reason}", "yellow")
+        for id, one in progress.track(each, total=len(ids), description="explaining"):
+            if isinstance(one, str):
+                err.say(f"{id}: {one}", "yellow")
                 continue
-            one = found.attribution
             values = (f"{one.units[n].words} {number(one.values[n])}" for n in strongest(one, NAMED))
-            out.say(f"{found.record_id}, {one.full:.3g}: {', '.join(values)}")
+            out.say(f"{id}, {one.full:.3g}: {', '.join(values)}")
     err.say(f"kept in {folder}; to look at it: surefoot view {folder}", "dim")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +22,7 @@ from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, knows
 from surefoot.evaluate.diagnose.settings import SystemSettings, settable
 from surefoot.retrievers import _given
-from surefoot.run.store import write_bytes, write_text
+from surefoot.run.store import write_bytes, write_value
 from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import ConfigError, UsageError
@@ -143,7 +142,7 @@ def apply(file: Path, patch: Patch, folder: Path) -> None:
         write_bytes(folder / BEFORE, before)
     # Before the file itself: if the process is killed in between, `revert` still knows both states.
     about = {"file": str(place), "existed": before is not None, "before": _hash(before), "after": _hash(after)}
-    write_text(folder / APPLIED, json.dumps(about, indent=1) + "\n")
+    write_value(folder / APPLIED, about)
     write_bytes(place, after)
 
 

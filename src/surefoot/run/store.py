@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
+import shutil
 import types
 import typing
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 from filelock import FileLock, Timeout
 
@@ -27,6 +29,7 @@ T = TypeVar("T")
 
 ENVIRONMENTS = "environments"
 """The key of `run.json` that lists where it ran, which is no part of what was run."""
+_CHUNK = 1 << 20
 
 
 def to_json(value: Any) -> Any:
@@ -116,14 +119,14 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_bytes(path: Path, data: bytes, mode: int = 0o666) -> None:
+def write_bytes(path: Path, data: bytes | IO[bytes], mode: int = 0o666) -> None:
     """Write a file, whole or not at all, also when the machine stops in the middle; `mode` less the umask."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            file.write(data)
+            shutil.copyfileobj(BytesIO(data) if isinstance(data, bytes) else data, file, _CHUNK)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

@@ -21,12 +21,13 @@ from surefoot.documents.reading import Request as Reading
 from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
 from surefoot.index.search import Index
+from surefoot.run.store import write_bytes
 from surefoot.server.history import behind
 from surefoot.server.http import Body, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.trace_routes import Limit
-from surefoot.server.uploads import safe_name, set_fields, write_upload
+from surefoot.server.uploads import safe_name, set_fields
 from surefoot.server.workers import Job, Unread
 from surefoot.text.blocks import parts
 from surefoot.text.json_values import parsed
@@ -124,7 +125,8 @@ def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
         if reason:
             unread.append(Unread(name or sent[:100], reason))
         else:
-            write_upload(file, folder, name)
+            file.seek(0)
+            write_bytes(folder / name, file)
             stored.append(name)
     set_fields(folder, stored, fields)
     return caller.service.jobs.add(collection, tuple(stored), tuple(unread))

@@ -1,25 +1,19 @@
-"""Files of strangers on their way into a collection's folder: names made harmless, whole or not at all."""
+"""Files of strangers in a collection's folder: their names made harmless, and their fields."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from secrets import token_hex
 from threading import Lock
-from typing import IO, Any
+from typing import Any
 
-from surefoot.run.store import write_bytes
-from surefoot.text.json_values import parsed
+from surefoot.run.store import read_value, write_value
 from surefoot.types.metadata import Meta
 
 LONGEST_NAME = 150
 """Bytes of a file's name, which 255 is the limit of on most disks; a longer one loses its middle."""
 _UNSAFE = re.compile(r'[\x00-\x1f\x7f-\x9f<>:"|?*\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]')
-_CHUNK = 1 << 20
 _FIELDS = Lock()
 
 
@@ -34,21 +28,6 @@ def safe_name(name: str) -> str:
     return (stem if end else clean).encode()[: LONGEST_NAME - len(end.encode())].decode("utf-8", "ignore") + end
 
 
-def write_upload(file: IO[bytes], folder: Path, name: str) -> None:
-    """Write a file into the folder, whole or not at all, in place of one of the same name."""
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{token_hex(8)}"  # hidden, so that no index reads it; `sweep` removes what a kill leaves
-    try:
-        with temporary.open("xb") as out:
-            file.seek(0)
-            shutil.copyfileobj(file, out, _CHUNK)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(temporary, folder / name)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def sweep(folder: Path) -> None:
     """Remove what a kill in the middle of an upload left."""
     for place in folder.glob(".*"):
@@ -56,9 +35,9 @@ def sweep(folder: Path) -> None:
 
 
 def upload_fields(folder: Path) -> Mapping[str, Any]:
-    """The fields of each uploaded file that has some, by name. Raises ValueError where `meta.json` is damaged."""
+    """The fields of each uploaded file that has some, by name. Raises TraceFault where `meta.json` is damaged."""
     place = folder.with_name("meta.json")
-    return parsed(place.read_bytes()) if place.is_file() else {}
+    return read_value(place, dict) if place.is_file() else {}
 
 
 def set_fields(folder: Path, names: Sequence[str], fields: Meta) -> None:
@@ -68,5 +47,4 @@ def set_fields(folder: Path, names: Sequence[str], fields: Meta) -> None:
         rest = {name: values for name, values in before.items() if name not in names}
         after = rest | ({name: dict(fields) for name in names} if fields else {})
         if after != before:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(folder.with_name("meta.json"), json.dumps(after, ensure_ascii=False).encode())
+            write_value(folder.with_name("meta.json"), after)

@@ -35,8 +35,11 @@ _BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use
 def plain_text(value: Any, who: Who) -> str:
     """Like `words`, but a value without words comes back as it is, in JSON."""
     found = words(value, who)
-    if found is not None:
-        return found
+    return as_text(value) if found is None else found
+
+
+def as_text(value: Any) -> str:
+    """A text as it is; of anything else, its JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -149,4 +152,4 @@ def _joined(value: Any) -> str:
     """A text; of a list its parts, with spaces between; of anything else, its JSON."""
     if isinstance(value, list | tuple):
         return " ".join(map(_joined, value))
-    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else as_text(value)

@@ -19,7 +19,7 @@ from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, passages, plain_text
+from surefoot.evaluate.records.messages import Who, as_text, passages, plain_text
 from surefoot.text.json_values import TOO_DEEP, deep, logged
 from surefoot.types import Record
 from surefoot.types.errors import UsageError
@@ -217,7 +217,7 @@ def _spoken(value: Any, who: Who) -> str | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return None if value is None else as_text(value)
 
 
 def _several(value: Any) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,6 @@ from surefoot.types.errors import SurefootError, UsageError
 from surefoot.types.protocols import Evaluator
 
 ATTRIBUTIONS = "attributions.jsonl"
-
-
-@dataclass(frozen=True, slots=True)
-class Worded:
-    """The outcome for one record."""
-
-    record_id: str
-    attribution: Attribution | None
-    """The explanation of the best passage's grade; None: `reason` says why."""
-    reason: str = ""
 
 
 def shown(folder: Path) -> tuple[str, ...]:
@@ -49,8 +38,9 @@ def worded(
     own: Own | None = None,
     on_rebuilt: Callable[[Rebuilt], None] = lambda found: None,
     **options: Any,
-) -> Iterator[Worded]:
-    """Explain each record's best grade, as the evaluator of its trace gives it, and keep the explanation in the folder.
+) -> Iterator[tuple[str, Attribution | str]]:
+    """Explain each record's best grade, as the evaluator of its trace gives it, and keep the explanation in the folder;
+    yields it by the record's id, or the reason why there is none.
 
     The evaluator is built from what the trace recorded beside the user's `own` (None: the defaults); `on_rebuilt` gets
     the outcome once for each configuration, before anything is built. `options` are those of `explain.grade.explain`.
@@ -77,13 +67,13 @@ def worded(
     with run_file.held():
         for id in ids:
             if not (trace := records[id].trace):
-                yield Worded(id, None, "it has no trace, which would say what was graded, and by what")
+                yield id, "it has no trace, which would say what was graded, and by what"
                 continue
             try:
                 evaluator = built(trace)
                 found = explain(evaluator, trace.standalone_question, as_graded(trace, evaluator), **options)
             except SurefootError as error:
-                yield Worded(id, None, str(error))
+                yield id, str(error)
                 continue
             run_file.add(id, found)
-            yield Worded(id, found)
+            yield id, found

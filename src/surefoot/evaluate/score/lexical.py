@@ -18,6 +18,7 @@ from math import exp, log
 from operator import or_
 from typing import Literal
 
+from surefoot.judges._scores import lacks
 from surefoot.types import Metric, Record, Score
 
 Mode = Literal["flashrag", "standard"]
@@ -63,8 +64,7 @@ class Wording:
     def judge(self, record: Record) -> Score:
         """The score; it does not apply without a reference or an answer, and is 0 for an empty answer."""
         if not record.truths or record.answer is None:
-            lacking = "there is no answer" if record.truths else "there is no reference answer"
-            return Score(record.id, self.metric, None, unscored_because=lacking, applies=False, judge=self.mode)
+            return lacks(self, record, "answer" if record.truths else "reference answer")
         value = _MEASURES[self.metric](record.answer, record.truths, self.mode)
         return Score(record.id, self.metric, value, judge=self.mode)
 
