@@ -13,26 +13,12 @@ from surefoot.explain.action import ActionExplanation
 from surefoot.explain.answer import Needs
 from surefoot.explain.explanation import Explanation, degree, flips_action, margins, number, signs, strongest, trust
 from surefoot.types import Attribution, Trace
-from surefoot.web import hashed
+from surefoot.web import hashed, static
 
 STRONGEST = 8
 """Units that are listed with their values in a terminal."""
 _COLUMNS = 120
 """Width of the page."""
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="POLICY">
-<title>Why · Surefoot</title>
-<style>pre {{ font: 15px/1.5 monospace; }}
-{stylesheet}</style>
-</head>
-<body>
-<pre>{code}</pre>
-</body>
-</html>
-"""
 RAISES, LOWERS = "red", "blue"
 
 
@@ -46,7 +32,7 @@ def page(found: Explanation) -> str:
         console.print(words(found.grade, len(found.grade.units)), Text(), sep="\n")
     if found.answer:
         console.print(answer(found.answer))
-    html = console.export_html(code_format=_PAGE)
+    html = console.export_html(code_format=static("why.html"))
     style = html.partition("<style>")[2].partition("</style>")[0]
     policy = f"default-src 'none'; style-src '{hashed(style)}'; base-uri 'none'; form-action 'none'"
     return html.replace("POLICY", policy, 1)

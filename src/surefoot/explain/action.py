@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
-from surefoot.evidence.policies import RANK, Threshold, label, redecide
+from surefoot.evidence.policies import RANK, label, redecide
 from surefoot.explain.grade import attribution
-from surefoot.explain.shapley import Counted, Game, Masks, Shares, Vector, shares
+from surefoot.explain.shapley import Counted, Masks, Vector, shares
 from surefoot.types import Action, Attribution, Decision, Grade, Thresholds, Trace, Unit
 from surefoot.types.errors import TraceFault
 
@@ -23,6 +23,8 @@ MOST_PASSAGES = 500
 """Passages of a trace that is explained: the time grows with their square, and for 500 it is some 15 s."""
 DROPPED = 12
 """The fewest passages to drop are sought among so many, the best graded first."""
+TOLERANCE = 0.02
+"""Standard error of the passages' shares, beside the largest of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,7 @@ class ActionExplanation:
     without: tuple[LeaveOneOut, ...]
     """One a passage, in the trace's order."""
     carried: Attribution | None
-    """The passages' Shapley values: of the best score over the lowest, or, under another policy than the threshold's,
-    of the action's level. None: nothing was graded."""
+    """The passages' Shapley values of the action's level. None: nothing was graded."""
 
 
 def explain_action(trace: Trace) -> ActionExplanation:
@@ -100,7 +101,7 @@ def explain_action(trace: Trace) -> ActionExplanation:
         _drops(trace, was.action),
         tuple(_shifts(trace, was)),
         tuple(_without(trace, n) for n in range(len(trace.passages))),
-        None if best is None else _carried(trace, was),
+        None if best is None else _carried(trace),
     )
 
 
@@ -161,38 +162,20 @@ def under(trace: Trace, moved: Thresholds) -> Action:
     return redecide(replace(trace, grades=grades, decision=decision)).action
 
 
-def _carried(trace: Trace, was: Decision) -> Attribution:
-    by_score, count = was.policy == Threshold.name, len(trace.passages)
-    scores = np.array([_height(grade) for grade in trace.grades[:count]])
-    game = Counted(_level(trace))
-    found = _of_the_best(scores) if by_score else shares(game, count, tolerance=0.02)
+def _carried(trace: Trace) -> Attribution:
+    def level(masks: Masks) -> Vector:
+        return np.array([RANK.index(only(trace, np.flatnonzero(mask).tolist()).action) for mask in masks], float)
+
+    game = Counted(level)
     return attribution(
-        found,
+        shares(game, len(trace.passages), tolerance=TOLERANCE),
         game,
-        of="best score" if by_score else "action (0 incorrect, 1 ambiguous, 2 correct)",
+        of="action (0 incorrect, 1 ambiguous, 2 correct)",
         question=trace.standalone_question,
         passage=None,
         units=tuple(Unit("passage", 0, 0, passage.id) for passage in trace.passages),
         baseline="",
         seed=0,
-        tolerance=0.02,
-        notes=("without passages, the best score counts as the lowest one",) if by_score else (),
+        tolerance=TOLERANCE,
+        notes=(),
     )
-
-
-def _of_the_best(scores: Vector) -> Shares:
-    """The Shapley values of the best score, exactly: each step up from the lowest score is shared evenly by all who
-    reach it (Littlechild and Owen, 1973)."""
-    finite = np.where(np.isfinite(scores), scores, scores[np.isfinite(scores)].min())
-    order = np.argsort(finite, kind="stable")
-    steps = np.diff(finite[order], prepend=finite[order[0]])
-    values = np.empty(len(finite))
-    values[order] = np.cumsum(steps / np.arange(len(finite), 0, -1))
-    return Shares(values, np.zeros(len(finite)), float(finite.min()), float(finite.max()), "exact", True)
-
-
-def _level(trace: Trace) -> Game:
-    def game(masks: Masks) -> Vector:
-        return np.array([RANK.index(only(trace, np.flatnonzero(mask).tolist()).action) for mask in masks], float)
-
-    return game
