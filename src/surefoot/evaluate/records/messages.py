@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.resources import files
 from math import isfinite
 from typing import Any, Literal
 
@@ -15,21 +17,8 @@ from surefoot.types.errors import UsageError
 
 Who = Literal["user", "assistant"]
 
-_ROLES: dict[Who, frozenset[str]] = {
-    "user": frozenset({"user", "human", "humanmessage"}),
-    "assistant": frozenset({"assistant", "ai", "model", "aimessage", "aimessagechunk"}),
-}
-_UNDER: dict[Who, tuple[str, ...]] = {
-    "user": ("question", "query", "query_str", "user_input", "input", "text", "prompt", "content", "parts", "messages"),
-    "assistant": (
-        *("answer", "output", "response", "result", "output_text", "text", "content", "parts", "message", "messages"),
-        *("generations", "choices", "replies", "answers", "outputs", "completion"),
-    ),
-}
-"""Names under which frameworks keep what was said, the best first."""
-_TEXTS = ("text", "output_text", "input_text")
-_BESIDE = ("image", "image_url", "reasoning", "thinking", "tool_call", "tool_use")
-"""Types of the parts of a message."""
+FOREIGN: dict[str, Any] = tomllib.loads((files("surefoot.evaluate.records") / "names.toml").read_text(encoding="utf-8"))
+"""The names that frameworks give what a record holds, the best first."""
 
 
 def plain_text(value: Any, who: Who) -> str:
@@ -58,7 +47,7 @@ def _words(value: Any, who: Who) -> str | None:
     if isinstance(value, Mapping):
         if isinstance(inner := value.get("kwargs"), Mapping):  # a message as LangChain serialises it
             value = inner
-        for name in _UNDER[who]:
+        for name in FOREIGN[who]["under"]:
             if value.get(name) not in (None, "", []) and (found := _words(value[name], who)) is not None:
                 return found
         only = next(iter(value.values()), None) if len(value) == 1 else None
@@ -66,8 +55,10 @@ def _words(value: Any, who: Who) -> str | None:
     if not isinstance(value, Sequence) or not value:
         return None
     if all(_is_part(item) for item in value):
-        return "".join(filter(None, (_words(item, who) for item in value if item["type"] in _TEXTS)))
-    theirs = [item for item in value if role(item) in _ROLES[who]] or [item for item in value if not role(item)]
+        return "".join(filter(None, (_words(item, who) for item in value if item["type"] in FOREIGN["parts"]["text"])))
+    theirs = [item for item in value if role(item) in FOREIGN[who]["roles"]] or [
+        item for item in value if not role(item)
+    ]
     return next((found for item in reversed(theirs) if (found := _words(item, who)) is not None), None)
 
 
@@ -84,7 +75,8 @@ def role(message: Any) -> str:
 
 def _is_part(item: Any) -> bool:
     """True for a part of a message's content: text, a picture, a tool call, or a model's thoughts."""
-    return isinstance(item, Mapping) and "role" not in item and item.get("type") in (*_TEXTS, *_BESIDE)
+    kinds = FOREIGN["parts"]
+    return isinstance(item, Mapping) and "role" not in item and item.get("type") in (*kinds["text"], *kinds["beside"])
 
 
 def nested(text: Any) -> Any:
@@ -99,12 +91,6 @@ def nested(text: Any) -> Any:
 
 MOST = 10_000
 """Contexts of a record. Nobody shows a model as many; a file of empty ones would become a hundred times as large."""
-
-_TEXT = ("text", "content", "contents", "page_content", "passage", "body", "chunk", "chunk_text", "snippet", "document")
-_TITLE = ("title", "name", "heading")
-_URL = ("url", "source", "link", "file_path", "file_name")
-_ID = ("id", "_id", "doc_id", "document_id", "docid", "passage_id", "chunk_id", "pid")
-_SCORE = ("score", "similarity", "relevance_score")
 
 
 def passages(value: Any) -> tuple[Passage, ...]:
@@ -134,12 +120,13 @@ def _passage(item: Any, name: str) -> Passage:
     inner = nested(metadata) if isinstance(metadata, str) else metadata
     own = {key: cell for key, cell in item.items() if cell is not None}
     looked = {**inner, **own} if isinstance(inner, Mapping) else own
-    score = _first(looked, _SCORE)
+    found = {field: _first(looked, names) for field, names in FOREIGN["passage"].items()}
+    score = found["score"]
     return Passage(
-        str(_first(looked, _ID) or name),
-        _joined(_first(looked, _TEXT)),
-        title=_joined(_first(looked, _TITLE)),
-        url=_joined(_first(looked, _URL)) or None,
+        str(found["id"] or name),
+        _joined(found["text"]),
+        title=_joined(found["title"]),
+        url=_joined(found["url"]) or None,
         score=float(score) if isinstance(score, float) and isfinite(score) else None,
     )
 

@@ -6,10 +6,8 @@ import ast
 import csv
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from importlib.resources import files
 from io import BytesIO, StringIO
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -19,7 +17,7 @@ from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, as_text, passages, plain_text
+from surefoot.evaluate.records.messages import FOREIGN, Who, as_text, passages, plain_text
 from surefoot.text.json_values import TOO_DEEP, deep, logged
 from surefoot.types import Record
 from surefoot.types.errors import UsageError
@@ -107,11 +105,10 @@ def table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str
     return DELIMITERS[delimiter], [(place, dict(zip_longest(header, cells))) for place, cells in found]
 
 
-_COLUMNS = tomllib.loads((files("surefoot.evaluate.records") / "columns.toml").read_text(encoding="utf-8"))
-TAGS: tuple[str, ...] = tuple(_COLUMNS.pop("tags"))
-"""Columns that results are told apart by."""
-NAMES: dict[str, tuple[str, ...]] = {field: tuple(names) for field, names in _COLUMNS.items()}
+NAMES: dict[str, list[str]] = {field: names for field, names in FOREIGN["columns"].items() if field != "tags"}
 """Names of columns by field, the best first; case and the signs between words do not matter."""
+TAGS: list[str] = FOREIGN["columns"]["tags"]
+"""Columns that results are told apart by."""
 TAKEN_FOR_THE_REFERENCE = (
     "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
     "rename it where that is wrong"

@@ -17,32 +17,13 @@ from datetime import datetime
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import Who, nested, passages, plain_text, words
+from surefoot.evaluate.records.messages import FOREIGN, Who, nested, passages, plain_text, words
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
 
-_OPERATIONS = {
-    "retrieval": "RETRIEVER",
-    **dict.fromkeys(("chat", "text_completion", "generate_content", "completion"), "LLM"),
-    **dict.fromkeys(("invoke_agent", "agent"), "AGENT"),
-    "invoke_workflow": "CHAIN",
-}
-"""OpenInference's kinds by their names in other conventions."""
-_DOCUMENTS = {
-    "RETRIEVER": ("retrieval.documents", "gen_ai.retrieval.documents"),
-    "RERANKER": ("reranker.output_documents",),
-}
+_SEEKERS = tuple(FOREIGN["documents"])
 _WRAPPED = ("CHAIN", "AGENT", "")
 """Kinds of spans that may stand around a whole request."""
-_SAID: dict[Who, tuple[str, ...]] = {
-    "user": ("input.value", "gen_ai.retrieval.query.text", "gen_ai.input.messages"),
-    "assistant": ("output.value", "gen_ai.output.messages"),
-}
-_MESSAGES: dict[Who, tuple[str, ...]] = {
-    "user": ("llm.input_messages", "gen_ai.input.messages"),
-    "assistant": ("llm.output_messages", "gen_ai.output.messages"),
-}
-"""Attributes of a language model's span that hold messages, whole or numbered."""
 _FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
 
 
@@ -90,7 +71,7 @@ def _record(trace: str, spans: list[_Span], problems: Problems) -> Record | None
     spans = [s for s in spans if not any(up.kind in ("EVALUATOR", "GUARDRAIL") for up in (s, *_above(s, tree)))]
     outer = sorted((span for span in spans if span.kind in _WRAPPED), key=lambda span: depth[span.id])
     last = sorted(outer, key=lambda span: (depth[span.id], -span.start))
-    seekers = [s for s in spans if s.kind in _DOCUMENTS and not any(up.kind in _DOCUMENTS for up in _above(s, tree))]
+    seekers = [s for s in spans if s.kind in _SEEKERS and not any(up.kind in _SEEKERS for up in _above(s, tree))]
     models = [span for span in spans if span.kind == "LLM"]
     question = _first((*outer, *seekers, *models), "user")
     answer: str | None = _first((*last, *reversed(models)), "assistant") or None
@@ -127,7 +108,7 @@ def _contexts(seekers: Sequence[_Span], trace: str, problems: Problems) -> tuple
 
 def _documents(span: _Span) -> list[Any]:
     """The documents of a retriever: from its attributes, else from its output, where some frameworks keep them."""
-    for name in _DOCUMENTS[span.kind]:
+    for name in FOREIGN["documents"][span.kind]:
         if listed := _numbered(span.attributes, name, "document."):
             return listed
         if isinstance(whole := _value(span.attributes.get(name)), list):
@@ -147,10 +128,10 @@ def _first(spans: Sequence[_Span], who: Who) -> str:
 
 def _values_of(span: _Span, who: Who) -> list[Any]:
     """A span's values for what was asked or answered, the best first: of a model, messages before a raw output."""
-    values = [span.attributes.get(name) for name in _SAID[who]]
+    values = [span.attributes.get(name) for name in FOREIGN[who]["values"]]
     if span.kind != "LLM":
         return values
-    listed = [_numbered(span.attributes, name, "message.") for name in _MESSAGES[who]]
+    listed = [_numbered(span.attributes, name, "message.") for name in FOREIGN[who]["messages"]]
     return [*([_message(each) for each in messages] for messages in listed if messages), *reversed(values)]
 
 
@@ -220,7 +201,7 @@ def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
     named = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
     if named and named != "UNKNOWN" and not named.startswith("SPAN_KIND"):
         return named
-    return _OPERATIONS.get(str(attributes.get("gen_ai.operation.name")), "")
+    return str(FOREIGN["operations"].get(str(attributes.get("gen_ai.operation.name")), ""))
 
 
 def _pairs(attributes: Any) -> dict[str, Any]:

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.resources import files
 from typing import Any, TypeGuard
 
 from surefoot.text.words import STOP_WORDS, sentences
 
 MOST_ITEMS = 4
 PRIORITIES = ("critical", "high", "medium")
-_PARTS = ("problem_detection", "root_cause_analysis", "evidence_trace", "recommended_protocol")
-TEXTS = ("title", *(f"{part}{ending}" for part in _PARTS for ending in ("", "_gist")))
+_ITEM = "insights[]."
+FORM: dict[str, dict[str, Any]] = tomllib.loads((files("surefoot.evaluate.report") / "form.toml").read_text("utf-8"))
+"""The parts of a report, in their order."""
+_WRITTEN = [name for name, part in FORM.items() if part.get("text", True)]
+TEXTS = tuple(name.removeprefix(_ITEM) for name in _WRITTEN if name.startswith(_ITEM))
 """The texts of an item."""
-TOPS = ("executive_summary", "executive_summary_gist", "strategic_conclusion")
+TOPS = tuple(name for name in _WRITTEN if not name.startswith(_ITEM))
 """The texts about the whole."""
-GISTS = {"problem_detection_gist": (15, 30), "root_cause_analysis_gist": (15, 35), "evidence_trace_gist": (25, 40)}
-"""One sentence each, of so many words."""
-_LENGTHS: dict[str, dict[str, tuple[int, int]]] = {
-    "executive_summary": {"sentences": (3, 5)},
-    "executive_summary_gist": {"sentences": (2, 2), "words": (40, 50)},
-    "recommended_protocol_gist": {"bullets": (2, 4)},
-    **{name: {"sentences": (1, 1), "words": words} for name, words in GISTS.items()},
-}
-"""The fewest and the most of each unit, by text."""
+_PARTS = {name.removeprefix(_ITEM): part for name, part in FORM.items()}
 
 _QUOTATION = re.compile(r"“[^”]*”|\"[^\"\n]*\"|`[^`\n]*`")
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
@@ -74,8 +71,9 @@ def _texts(values: Mapping[str, Any], names: Iterable[str]) -> Iterator[str]:
         if not _text(value := values.get(name)):
             yield f"{name} must be a text"
             continue
-        for unit, (least, most) in _LENGTHS.get(name, {}).items():
-            yield from _within(name, unit, _COUNTS[unit](value), least, most)
+        for unit, count in _COUNTS.items():
+            if unit in _PARTS[name]:
+                yield from _within(name, unit, count(value), *_PARTS[name][unit])
 
 
 def _item_violations(item: Mapping[str, Any], cases: int) -> Iterator[str]:

@@ -12,16 +12,7 @@ from surefoot.config.settings import settings
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose, insight
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
-from surefoot.evaluate.report.form import (
-    GISTS,
-    MOST_ITEMS,
-    PRIORITIES,
-    TEXTS,
-    TOPS,
-    count_sentences,
-    unsupported,
-    violations,
-)
+from surefoot.evaluate.report.form import FORM, PRIORITIES, TEXTS, TOPS, count_sentences, unsupported, violations
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.text.words import encodable
@@ -51,24 +42,6 @@ low or moderate, name the patterns that the low examples share and what concrete
 high, say what works. Tell retrieval from generation. Use no number that is not in the object, and quote only what \
 stands there."""
 
-_RULES = {
-    "executive_summary": "3 to 5 sentences: the health of the system, its top strength, its top weakness",
-    "executive_summary_gist": "exactly 2 sentences of 40 to 50 words together",
-    "insights": f"the most urgent first, at most {MOST_ITEMS}",
-    "insights[].title": "the outcome that is aimed at",
-    "insights[].priority": "one of " + ", ".join(PRIORITIES),
-    "insights[].problem_detection": "what is wrong, with the current level of the metrics",
-    "insights[].root_cause_analysis": "a hypothesis of why",
-    "insights[].evidence_trace": "the metric pattern in 1 to 3 sentences, then 2 to 4 cases as a Markdown list with "
-    "“- ”, each of at most 2 sentences, each quoting its question in quotation marks; no ids",
-    "insights[].recommended_protocol": "what to change and why, with current and new values of settings, the expected "
-    "gain in words and the trade-off; an obvious fix comes with one thing that only an expert would add",
-    "insights[].recommended_protocol_gist": "2 to 4 bullets with “- ”, each starting with a verb",
-    **{f"insights[].{name}": f"1 sentence of {low} to {high} words" for name, (low, high) in GISTS.items()},
-    "insights[].settings": "settings to change, each as section.key=value with a key of configs; may be empty",
-    "strategic_conclusion": "the outlook",
-}
-
 _REPORT = f"""\
 You are asked what to change first in a retrieval-augmented generation system. {_DATA} Under insights stands what each \
 metric says, under rag_traditional_metrics the means of word overlap, under examples one low and one high case a \
@@ -80,7 +53,7 @@ recall means that retrieval does not cover the facts. Say nothing that would be 
 is not in the object, but for new values of settings, and quote only what stands there; all of it is looked up.
 
 Reply with one JSON object and nothing else:
-{chr(10).join(f"- {name}: {rule}" for name, rule in _RULES.items())}"""
+{chr(10).join(f"- {name}: {part['rule']}" for name, part in FORM.items())}"""
 
 
 def report(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> Diagnosis:
