@@ -53,8 +53,6 @@ class LeaveOneOut:
     passage_id: str
     score: float | None
     action: Action
-    best: float | None
-    """The best score of the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +129,7 @@ def _height(grade: Grade) -> float:
 
 def _without(trace: Trace, gone: int) -> LeaveOneOut:
     after = only(trace, [n for n in range(len(trace.passages)) if n != gone])
-    return LeaveOneOut(trace.passages[gone].id, trace.grades[gone].score, after.action, after.best)
+    return LeaveOneOut(trace.passages[gone].id, trace.grades[gone].score, after.action)
 
 
 def _shifts(trace: Trace, was: Decision) -> list[ThresholdShift]:
