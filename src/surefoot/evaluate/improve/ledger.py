@@ -68,7 +68,6 @@ class Outcome:
 
     metric: str
     questions: dict[str, int]
-    proposals: tuple[Proposal, ...]
     trials: tuple[Trial, ...]
     kept: Patch
     """The patch that was shown to help; empty: none was."""

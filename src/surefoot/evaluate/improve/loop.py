@@ -69,10 +69,9 @@ def improve(plan: ImprovementPlan) -> Outcome:
     loop = _Loop(plan, _about(plan))
     with loop.claimed():
         before = loop.ran("development", BASELINE, plan.config)
-        found = loop.proposals(before)
-        trials = [loop.trial(one, before) for one in found]
+        trials = [loop.trial(one, before) for one in loop.proposals(before)]
         arms = loop.arms(trials, before)
-        done = loop.outcome(found, trials, arms)
+        done = loop.outcome(trials, arms)
         if _index(plan) != loop.about["index"]:
             raise UsageError("the index was changed while it was searched; nothing is shown; improve in a new folder")
         loop.write(done)
@@ -169,7 +168,7 @@ class _Loop:
         placebo = Trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
         return [*chosen, placebo, Trial("random lever", "random lever", text, chance, None)]
 
-    def outcome(self, found: Sequence[Proposal], trials: Sequence[Trial], arms: Sequence[Trial]) -> Outcome:
+    def outcome(self, trials: Sequence[Trial], arms: Sequence[Trial]) -> Outcome:
         """The verdict of the held-out half on the arms."""
         if arms:
             arms = self._judged(arms, self.ran("held-out", BASELINE, self.plan.config))
@@ -181,7 +180,7 @@ class _Loop:
         questions = {half: len(self.plan.half(half)) for half in ("development", "held-out")}
         enough = needed(len(arms)) if arms else 0
         kept = winner.patch if winner else {}
-        return Outcome(self.plan.scoring.metric, questions, tuple(found), (*shown, *by_name.values()), kept, enough)
+        return Outcome(self.plan.scoring.metric, questions, (*shown, *by_name.values()), kept, enough)
 
     def write(self, done: Outcome) -> None:
         """Write the ledger, and the diagnosis with realised gains, each whole or not at all."""

@@ -56,9 +56,8 @@ def _words(value: Any, who: Who) -> str | None:
         return None
     if all(_is_part(item) for item in value):
         return "".join(filter(None, (_words(item, who) for item in value if item["type"] in FOREIGN["parts"]["text"])))
-    theirs = [item for item in value if role(item) in FOREIGN[who]["roles"]] or [
-        item for item in value if not role(item)
-    ]
+    roles = FOREIGN[who]["roles"]
+    theirs = [item for item in value if role(item) in roles] or [item for item in value if not role(item)]
     return next((found for item in reversed(theirs) if (found := _words(item, who)) is not None), None)
 
 
