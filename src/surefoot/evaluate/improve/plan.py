@@ -91,9 +91,7 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
     None: "strict" where all questions are choices or claims, else "match_lower". Raises UsageError where a question has
     no gold answer, or the rule is not for it."""
     if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
-        raise UsageError(
-            f"{len(bare)} questions have no gold answer, the first is {bare[0]}; or name a judge: --metric"
-        )
+        raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give them, or --metric")
     rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
     if unfit := [example.id for example in examples if rule not in rules(example)]:
         raise UsageError(f"the rule '{rule}' is not for {len(unfit)} of the questions, the first is {unfit[0]}")
