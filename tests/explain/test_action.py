@@ -68,10 +68,10 @@ def test_a_label_that_the_evaluator_gave_is_not_moved() -> None:
 
 
 def test_passages_share_the_action() -> None:
-    """Two that are CORRECT alone have half of it each; what could not be graded has none."""
+    """Two that are CORRECT alone share it; what could not be graded leads to AMBIGUOUS alone, what is bad to nothing."""
     carried = explain_action(traced([2.0, 1.0, -2.0, None])).carried
     assert carried is not None
-    assert carried.values == pytest.approx([1.0, 1.0, 0.0, 0.0])
+    assert carried.values == pytest.approx([5 / 6, 5 / 6, 0.0, 1 / 3])
     assert (carried.base, carried.full, carried.gap) == (0.0, 2.0, pytest.approx(0.0))
     assert [unit.words for unit in carried.units] == ["p0", "p1", "p2", "p3"]
 

@@ -153,13 +153,15 @@ def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() ->
     together = tallies(found, [replace(r, group=str(n // 5)) for n, r in enumerate(RECORDS)])[0]
     assert together.low < apart.low < apart.high < together.high
     assert [i.stage for i in diagnose([*RECORDS[:3], RECORDS[6]], (), ()).items] == ["retrieval"]
-    assert [i.stage for i in diagnose([RECORDS[6], RECORDS[9]], (), ()).items] == ["grounding"]
+    lone = [RECORDS[6], RECORDS[9]]
+    assert [i.stage for i in diagnose(lone, judged(lone, context_adherence=0.1), ()).items] == ["grounding"]
 
 
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
     """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
-    made = diagnose(records, judged(records[2:], factuality=1.0, grading_note=0.2), ())
+    scores = [*judged(records[:2], context_adherence=0.1), *judged(records[2:], factuality=1.0, grading_note=0.2)]
+    made = diagnose(records, scores, ())
     assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
     assert "for 2 of them the generator left its sources" in made.executive_summary_gist
 
