@@ -68,7 +68,7 @@ def test_a_label_that_the_evaluator_gave_is_not_moved() -> None:
 
 
 def test_passages_share_the_action() -> None:
-    """Two that are CORRECT alone share it; what could not be graded leads to AMBIGUOUS alone, what is bad to nothing."""
+    """Two that are CORRECT alone share it; what could not be graded leads to AMBIGUOUS alone."""
     carried = explain_action(traced([2.0, 1.0, -2.0, None])).carried
     assert carried is not None
     assert carried.values == pytest.approx([5 / 6, 5 / 6, 0.0, 1 / 3])
