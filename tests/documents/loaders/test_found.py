@@ -45,7 +45,7 @@ FILES = {
     "a.json": ('{"server": {"port": 80}, "client": {"retries": 3}}', "how many retries", "a › client", "#/client"),
     "x.rst": (test_pandoc.sample("x.rst"), "guide beds lit", "Huts", "#L6"),
     "x.ipynb": (test_pandoc.sample("x.ipynb"), "What burns larch?", "Huts › Stove", "#cell=3"),
-    "beds.1": (test_pandoc.sample("beds.1"), "broken ones", "BEDS(1) › OPTIONS", "#L14"),
+    "beds.1": (test_pandoc.sample("beds.1"), "broken ones", "BEDS(1) › OPTIONS › -a, --all", "#L14"),
 }
 
 
