@@ -55,7 +55,7 @@ def test_every_method_is_checked_alike(pipeline: Pipeline) -> None:
 def test_none_asks_the_model_alone(pipeline: Pipeline) -> None:
     """No source is read, so it may say something else, and none of it is supported."""
     trace = none(pipeline, WHO)
-    assert trace.answer == Answer("Nobody did.", model="scripted", uncited=("Nobody did.",))
+    assert trace.answer == Answer("Nobody did.", model="scripted", uncited=("Nobody did.",), worded=True)
     assert (trace.passages, trace.strips) == ((), ())
     assert [step.name for step in trace.steps] == ["generate"]
 

@@ -303,7 +303,7 @@ def test_a_run_describes_the_metrics_of_others() -> None:
 def test_a_judge_may_declare_no_metric() -> None:
     """`llm` judges any; a judge that there is not declares none either."""
     assert [metric(name) for name in ("llm", "nobody")] == [None, None]
-    assert metric("surefoot.judges.factuality:Factuality") is metrics()["factuality"]
+    assert metric("surefoot.judges.factuality:Factuality") == metrics()["factuality"]
 
 
 @pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
