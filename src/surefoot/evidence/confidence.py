@@ -24,8 +24,8 @@ GRADE, HELD = "grade of the cited passage", "words at which the evaluator points
 PLACE, SAME = "place of its passage in retrieval", "passages that point at the same words"
 OTHERS, OUTSIDE = "passages that point at other words", "words that no cited passage has"
 QUOTED, WORDED = (GRADE, HELD, SAME, PLACE, OTHERS), (GRADE, HELD, PLACE, OUTSIDE)
-"""The facts of a quotation and of an answer that a small model worded, in the order of `facts`. "Its passage" is
-that of the first citation; places and counts go by their logarithm. Over families of questions that were held out, the
+"""The facts of a quotation and of an answer that a small model worded, in the order of `facts`. "Its passage" is that
+of the first citation; places and counts go by their logarithm. Over families of questions that were held out, the
 kind of question and the share of its words that are quoted tell nothing beside the first; nor do length, the verifier's
 support and other passages beside the second."""
 AGAINST = (PLACE, OTHERS, OUTSIDE)
@@ -102,16 +102,16 @@ def facts(
     cited = [(c, c.strip) for c in answer.citations if c.strip and c.strip.passage_id in origin]
     if not cited or cited[0][1].score is None:
         return None
-    first, asked = cited[0][1], set(words(question))
+    first, in_question = cited[0][1], set(words(question))
     at = origin[first.passage_id]
     grade, place = first.score or 0.0, math.log(_rank(at, passages))
     if answer.worded:
-        pointed = _pointed(passages[at], grades[at]) - asked
-        new = set(words(MARKER.sub("", answer.body))) - asked - STOP_WORDS
+        pointed = _pointed(passages[at], grades[at]) - in_question
+        new = set(words(MARKER.sub("", answer.body))) - in_question - STOP_WORDS
         sources = (passages[origin[strip.passage_id]] for _, strip in cited)
         outside = new.difference(*(words(f"{source.title} {source.text}") for source in sources))
         return grade, float(bool(pointed) and pointed <= new), place, math.log1p(len(outside))
-    same, others = _votes(at, asked, passages, grades)
+    same, others = _votes(at, in_question, passages, grades)
     return grade, float(_holds(cited, first.passage_id, grades[at].span)), math.log1p(same), place, math.log1p(others)
 
 

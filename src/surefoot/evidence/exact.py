@@ -76,12 +76,12 @@ def made_up(sentence: str, there: str) -> tuple[str, ...]:
 def misread(question: str, answer: str, text: str) -> tuple[str, str] | None:
     """The column of a table in the text in which a number of the answer stands, and the one that the question names
     instead; None: there is no such number, or it stands in both. The first column says what a row is about."""
-    asked = set(words(question))
-    numbers = {word for word in words(answer) if word[0].isdigit()} - asked
+    in_question = set(words(question))
+    numbers = {word for word in words(answer) if word[0].isdigit()} - in_question
     found = None
     for part in parts(text):
         heads = _cells(text[slice(*part.lead)]) if part.kind == "table" and part.lead else []
-        named = [head for head in heads[1:] if words(head) and asked.issuperset(words(head))]
+        named = [head for head in heads[1:] if words(head) and in_question.issuperset(words(head))]
         for row in part.units if named else ():
             cells = zip(heads, _cells(text[slice(*row)]), strict=False)
             under = [head for head, cell in cells if not numbers.isdisjoint(words(cell))]

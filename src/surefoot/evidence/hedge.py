@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +10,7 @@ from surefoot.evidence import confidence
 from surefoot.evidence.exact import codes, exact, lacking, misread
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
-from surefoot.text.words import content_words, names, nearest, stem, words
+from surefoot.text.words import content_words, inner_names, nearest, stem, words
 from surefoot.types import Action, Answer, Grade, Passage, Trace
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -19,7 +18,6 @@ ALONE = "it goes on from an earlier question; ask it whole, or ask both in `sure
 UNSURE = "no passage is graded CORRECT"
 WEAK = "what was found fits the question too loosely"
 MARKED = "some of it stands in no source, as marked"
-_OPENING = re.compile(r"(?:^|[.!?]\s)\W*\w")
 HOPELESS = 0.1
 """Below this confidence an answer is refused, not hedged: nine of ten such answers are wrong."""
 NAMES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "pt": "Portuguese"}
@@ -82,9 +80,8 @@ def absent(question: str, passages: Sequence[Passage]) -> tuple[str, ...]:
 def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
     """The names of the question of which no passage holds a word; empty: all are mentioned. Without it 2 of 278
     questions about manuals get a wrong answer plainly. The opening word of a sentence is no name."""
-    uncapitalised = _OPENING.sub(lambda first: first.group().lower(), question)
     there = {word for passage in passages for word in words(f"{passage.title} {passage.text}")}
-    missing = [name for name in names(uncapitalised) if there.isdisjoint(words(name))]
+    missing = [name for name in inner_names(question) if there.isdisjoint(words(name))]
     return f"no passage mentions {' or '.join(missing)}" if missing and passages else ""
 
 

@@ -74,10 +74,10 @@ def items(
     fault = row if isinstance(row, str) else ""
     row = {} if isinstance(row, str) else row
     name, own = text_column(row), row.get("id", row.get("_id"))
-    words, asked = row[name] if name else "", ""
+    words, question = row[name] if name else "", ""
     pairs = [*(beside if name else () if any(column in row for column in TEXT) else whole)]
     if not name and all(isinstance(row.get(column), str) for column in FAQ):
-        asked, words = (paragraph(row[column]) for column in FAQ)
+        question, words = (paragraph(row[column]) for column in FAQ)
         pairs = [pair for pair in pairs if pair[0].lower() not in FAQ]
     more = lines_of(pairs) if words else row_of(pairs)
     if not words and not more:
@@ -90,10 +90,10 @@ def items(
     if not fault:
         id = str(own).strip() if own is not None else ""
         own_title, url = _plain(row.get("title")), _plain(row.get("url"))
-        key = id or _fingerprint(*filter(None, [own_title, asked]), words, url, *filter(None, [more]))
+        key = id or _fingerprint(*filter(None, [own_title, question]), words, url, *filter(None, [more]))
         body = (*blocks(words), *blocks(more))
-        if asked:
-            body = tuple(replace(block, path=(asked,)) for block in body)
+        if question:
+            body = tuple(replace(block, path=(question,)) for block in body)
         yield Document(key, own_title or title, body, url or None, id or None, meta)
     yield from (DocumentProblem(f"{where}: {each}; it is left out", skipped=False) for each in faults)
 
