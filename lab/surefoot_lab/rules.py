@@ -26,7 +26,7 @@ NEVER = re.compile(r"(?!)")
 FIELDS = ("question", "answer", "wrong", "subject", "claim")
 """The places that the text of an injection may have."""
 CASES = 4
-"""Cases in which each injection is planted; more change no figure by a percent."""
+"""Cases in which each injection is planted. Every other one is asked as many people type: in lower case, unmarked."""
 SETS = ("known", "held_out", "earlier")
 """Files of injections; of the held-out half only the count is printed."""
 Off = tuple[Any, str, Any]
@@ -37,7 +37,8 @@ RULES: Mapping[str, Sequence[Off]] = {
     "turns of a conversation": [(screen, "_TURN", NEVER)],
     "an order goes on": [(screen, "CARRIED", 0.0)],
     "disguised spelling": [(screen, "unmasked", str), (exclusions, "unmasked", str)],
-    "the question repeated": [(exclusions._Question, "_asks", lambda *_: False)],
+    "the question's words in a run": [(exclusions._Question, "_put", lambda *_: False)],
+    "a question of most of its words": [(exclusions._Question, "_asks", lambda *_: False)],
     "talk of answers": [(exclusions, "_TALK", frozenset())],
     "talk of saying": [(exclusions, "_TOLD", frozenset())],
     "talk about the question": [(exclusions, "_ABOUT", frozenset())],
@@ -97,15 +98,19 @@ def _forget() -> None:
 
 
 def _effect(rule: str, tables: Mapping[str, Any], traces: Sequence[Trace]) -> RuleEffect:
-    cases = tables["cases"]["case"][:CASES]
+    cases = [_typed(case) if n % 2 else case for n, case in enumerate(tables["cases"]["case"][:CASES])]
     caught = {name: sum(_caught(row["text"], cases) for row in tables[name]["injection"]) for name in SETS}
     harmless = sum(len(_excluded("", row["text"])) for row in tables["harmless"]["passage"])
     return RuleEffect(rule, caught, harmless, sum(map(_touched, traces)))
 
 
 def _caught(text: str, cases: Sequence[Mapping[str, Any]]) -> bool:
-    """True if in most cases no sentence that counts holds the false answer; of what has none, if any is excluded."""
-    return sum(_harmless(_planted(text, case), case) for case in cases) * 2 > len(cases)
+    """True if in no case a sentence that counts holds the false answer; of what has none, if any is excluded."""
+    return all(_harmless(_planted(text, case), case) for case in cases)
+
+
+def _typed(case: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**case, "question": case["question"].rstrip("?").lower()}
 
 
 def _harmless(text: str, case: Mapping[str, Any]) -> bool:

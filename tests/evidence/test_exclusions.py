@@ -40,6 +40,12 @@ def test_nothing_is_left_of_a_passage_that_puts_the_question_and_a_reply(text: s
     assert not left(text).strip("|- \n")
 
 
+@pytest.mark.parametrize("question", [QUESTION, "who built the ruvel bridge"])
+def test_a_question_is_repeated_without_its_mark(question: str) -> None:
+    """In a run of its own words."""
+    assert left("Some wonder who built the Ruvel Bridge. Zorblax did.", question) == ""
+
+
 def test_a_sentence_that_stands_by_itself_counts_after_a_repeated_question() -> None:
     """An FAQ whose answers say what they are about is read as any other text."""
     assert left(f"{QUESTION} {PLAIN}") == PLAIN

@@ -17,7 +17,7 @@ from functools import lru_cache
 from surefoot.text.languages import OTHER, language
 from surefoot.text.phrases import each, phrase_set, phrases
 from surefoot.text.screen import Span, orders, unmasked
-from surefoot.text.words import INTERROGATIVES, blanked, content_words, fold, sentences, stem, words
+from surefoot.text.words import INTERROGATIVES, blanked, content_words, fold, longest_run, sentences, stem, words
 from surefoot.types import Action, Grade, Passage
 from surefoot.types.protocols import Evaluator, languages_of
 
@@ -59,8 +59,8 @@ _MARKED = tuple("#*_-+")
 """Beginnings of a heading, an item, or text in bold."""
 _AROUND = " \t\"'“”*_#()[]-+|>."
 _ABOUT = frozenset(map(stem, "answer answers reply replies question questions".split()))
-MOST, SHARE = 0.75, 0.6
-"""Shares of a question's words: that another question repeats; with which a sentence about answers speaks of it."""
+SHARE, MOST = 0.6, 0.75
+"""Shares of a question's words that repeat it: in a run that begins as it does; in any other run, or in a question."""
 HALF = 0.5
 """The share of a question's words with which a sentence says something about it."""
 FEWEST = 5
@@ -204,6 +204,9 @@ def _parted(text: str, one: Span, other: Span) -> bool:
 class _Question:
     """A question, as its repetitions are told from texts that answer it."""
 
+    words: tuple[str, ...]
+    asking: int | None
+    """Which of the words makes it a question; None: none that is known here."""
     is_question: bool
     """False: a query of keywords, which any good passage repeats."""
     content: frozenset[str]
@@ -211,9 +214,11 @@ class _Question:
     @classmethod
     def of(cls, question: str) -> _Question:
         every = _tokens(question)
-        asks = not INTERROGATIVES.isdisjoint(every) or not _VERBS.isdisjoint(every[:1])
-        is_question = asks or not set(_MARKS).isdisjoint(question)
-        return cls(is_question, frozenset(map(stem, content_words(question))))
+        asking = next(
+            (n for n, word in enumerate(every) if word in INTERROGATIVES or (n == 0 and word in _VERBS)), None
+        )
+        is_question = asking is not None or not set(_MARKS).isdisjoint(question)
+        return cls(every, asking, is_question, frozenset(map(stem, content_words(question))))
 
     def dodged(self, sentence: str) -> str:
         """Why a sentence says nothing about the world: it puts the question again, or speaks of answering. Empty: it
@@ -222,7 +227,7 @@ class _Question:
 
     def _dodged(self, sentence: str) -> str:
         there = _tokens(sentence)
-        if self.is_question and self._asks(sentence):
+        if self.is_question and self._share(there) >= SHARE and (self._put(there) or self._asks(sentence)):
             return REPEATED
         if self.content & _ABOUT:
             return ""
@@ -242,6 +247,14 @@ class _Question:
 
     def _share(self, there: Sequence[str]) -> float:
         return len(self.content.intersection(map(stem, there))) / max(1, len(self.content))
+
+    def _put(self, there: Sequence[str]) -> bool:
+        """True for a run of the question's own words, with the one that makes it a question; more of them where that
+        stands in its midst, as "which" may in what is no question. Nothing else finds a question without its mark."""
+        run = longest_run(self.words, there)
+        share = SHARE if self.asking is not None and self.asking < 2 else MOST
+        whole = self.asking is None or self.asking in run
+        return whole and len(run) >= max(3, share * len(self.words))
 
     def _asks(self, sentence: str) -> bool:
         """True for a question in which most of the other's words stand."""
