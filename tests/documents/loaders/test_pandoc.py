@@ -221,13 +221,13 @@ def test_xml_of_no_kind_that_pandoc_knows_is_read_as_text():
 def test_a_process_reads_many_files_and_is_replaced_when_it_ends():
     """Also between two files: what it has spent is not the next one's."""
     process = _pandoc_process.PandocProcess(_pandoc_process.pandoc()._command[0])
-    assert b"Huts" in process.page(b"Huts", "rst")
+    assert b"Huts" in process.xml(b"Huts", "rst")
     first = process._process
-    assert b"Huts" in process.page(b"Huts", "org")
+    assert b"Huts" in process.xml(b"Huts", "org")
     assert process._process is first
     first.kill()
     first.wait()
-    assert b"Huts" in process.page(b"Huts", "rst")
+    assert b"Huts" in process.xml(b"Huts", "rst")
     assert process._process is not first
     process.end()
 

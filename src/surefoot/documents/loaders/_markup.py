@@ -164,12 +164,12 @@ class _Walk:
 
     def _end(self) -> None:
         """End the line."""
-        text = paragraph("".join(self._pieces))
+        text = paragraph("".join(self._pieces)) if self._pieces else ""
         self._pieces.clear()
         if text:
             kind: BlockKind = "contents" if self._count.is_menu(self._begun, 2) else "paragraph"
             self._put(Block(text, kind, self._names(), self._start))
-        self._begun = replace(self._count)
+        self._begun = self._count.copy()
 
     def _put(self, *blocks: Block) -> None:
         self._lonely = None if blocks else self._lonely
@@ -262,7 +262,7 @@ class _Walk:
         self._lonely = lonely
 
     def _code(self, element: HtmlElement) -> None:
-        before, self._begun = self._begun, replace(self._count)
+        before, self._begun = self._begun, self._count.copy()
         text = "".join(self._raw(element)).replace("\r\n", "\n").replace("\xa0", " ")
         is_menu = self._count.is_menu(self._begun, 2)
         self._begun = before
@@ -302,7 +302,7 @@ class _Walk:
                 yield words
 
     def _list(self, element: HtmlElement) -> None:
-        before = replace(self._count)
+        before = self._count.copy()
         items: list[list[Block]] = [self._loose(element.text)]
         for child in element:
             found = self._boxed(child, whole=child.tag != "li")
@@ -331,7 +331,7 @@ class _Walk:
         return self._collected(lambda: self._say(text)) if text and text.strip() else []
 
     def _definitions(self, element: HtmlElement) -> None:
-        before, path = replace(self._count), list(self._path)
+        before, path = self._count.copy(), list(self._path)
         groups: list[parts.TermGroup] = [parts.TermGroup([], self._loose(element.text))]
         # A div may hold the terms and meanings that belong together.
         for child in (child for each in element for child in (each if each.tag == "div" else [each])):
@@ -355,7 +355,7 @@ class _Walk:
             self._put(*group.blocks(self._names()))
 
     def _table(self, element: HtmlElement) -> None:
-        before, headings, is_first = replace(self._count), self._headings, not self._out
+        before, headings, is_first = self._count.copy(), self._headings, not self._out
         found: list[tuple[bool, list[Cell]]] = []
         for section in element:
             if section.tag == "tr":

@@ -58,6 +58,10 @@ class LinkCount:
     linked: int = 0
     links: int = 0
 
+    def copy(self) -> LinkCount:
+        """The counts as they are now."""
+        return LinkCount(self.letters, self.linked, self.links)
+
     def add(self, text: str, is_link: bool) -> None:
         """Count the letters of a text."""
         letters = sum(map(len, _WORDS.findall(text)))

@@ -24,7 +24,7 @@ _SCRIPT = Path(__file__).with_name("pandoc.lua")
 _MOST = 100
 """Files that one process reads: the limit of processor time is for all of them."""
 _PAGE = 40
-"""Bytes of a page, at most, for each byte of a file; and a million."""
+"""Bytes of XML, at most, for each byte of a file; and a million."""
 
 
 class PandocError(Exception):
@@ -39,21 +39,21 @@ class PandocProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._read = 0
 
-    def page(self, content: bytes, source: str) -> bytes:
-        """A document in this format as HTML. Raises PandocError, and Unreadable where it takes too much."""
+    def xml(self, content: bytes, source: str) -> bytes:
+        """A document in this format as XML. Raises PandocError, and Unreadable where it takes too much."""
         if self._read >= _MOST:
             self.end()
         fresh = self._process is None
         try:
-            is_page, answer = self._ask(content, source)
+            is_read, answer = self._ask(content, source)
         except OSError:
             status = self.end()
             if not fresh:  # it may have spent on others what this file needs
-                return self.page(content, source)
+                return self.xml(content, source)
             if status == -getattr(signal, "SIGXCPU", 0):
                 raise Unreadable("takes pandoc too much processor time; split it") from None
             raise Unreadable("needs more memory than pandoc is given; split it") from None
-        if not is_page:
+        if not is_read:
             raise PandocError(" ".join(answer.decode("utf-8", "replace").split()))
         return answer
 

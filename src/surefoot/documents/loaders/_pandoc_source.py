@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html.entities import html5
 from itertools import accumulate
+from string import ascii_letters
 from typing import Any
 
 from surefoot.documents.loaders import Block
@@ -19,6 +20,10 @@ _PROSE = re.compile(r"(?!--|[\[.+\s])(?!.*::\s*\Z).")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
 _ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+[\"']([^\"'&%<>]{0,200})[\"']")
 _WORD = re.compile(r"\w+")
+_PROSE_WORD = re.compile(r"^:.*|(?<=[ \n])[A-Za-z]{2,}(?=[.,;]?[ \n])", re.MULTILINE)
+_SYMBOLS = {ord(letter): 0xE000 + ord(letter) for letter in ascii_letters}
+"""For letters of AsciiDoc's prose: at each letter pandoc tries some twenty macros, which is most of its time."""
+_LETTERS = {symbol: letter for letter, symbol in _SYMBOLS.items()}
 _FIRST, _OFTEN = 3, 50
 """Words by which a block is looked for, at most, and lines that they may stand in: words that are everywhere tell no
 line."""
@@ -35,7 +40,16 @@ def prepared(text: str, source: str) -> str:
         text = named.sub(lambda found: entities.get(found[1], found[1][:-1]), text)
     for pattern, written in _MENDED.get(source, ()):
         text = pattern.sub(written, text)
-    return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text)) if source == "asciidoc" else text
+    return _PROSE_WORD.sub(_as_symbols, _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text))) if source == "asciidoc" else text
+
+
+def _as_symbols(word: re.Match[str]) -> str:
+    return word[0] if word[0].startswith(":") else word[0].translate(_SYMBOLS)
+
+
+def restored(written: bytes, source: str) -> bytes:
+    """What pandoc wrote of a prepared text, with its letters."""
+    return written.decode().translate(_LETTERS).encode() if source == "asciidoc" else written
 
 
 def _plain_table(found: re.Match[str]) -> str:
@@ -105,9 +119,11 @@ def located(found: Sequence[Block], text: str) -> tuple[Block, ...]:
     sought = [*_sought(found)]
     runs = [[words[:size] for size in range(len(words), 0, -1)] for _, words in sought]
     lines = dict[tuple[str, ...], list[int]]((run, []) for each in runs for run in each)
-    for n, line in enumerate(text.split("\n")):
-        words = _WORD.findall(line.lower())
-        for run in {tuple(words[at : at + size]) for at in range(len(words)) for size in range(1, _FIRST + 1)}:
+    firsts = {run[0] for run in lines}
+    for n, line in enumerate(text.lower().split("\n")):
+        words = _WORD.findall(line)
+        begins = [at for at, word in enumerate(words) if word in firsts]
+        for run in {tuple(words[at : at + size]) for at in begins for size in range(1, _FIRST + 1)}:
             if run in lines:
                 lines[run].append(n)
     ends: list[int] = []

@@ -15,12 +15,11 @@ from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreada
 from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
 from surefoot.documents.loaders._markup import page_blocks
 from surefoot.documents.loaders._office import shown
+from surefoot.documents.loaders._pandoc_page import titled_page
 from surefoot.documents.loaders._pandoc_process import PandocError, pandoc
-from surefoot.documents.loaders._pandoc_source import located, prepared
+from surefoot.documents.loaders._pandoc_source import located, prepared, restored
 from surefoot.documents.loaders._suffixes import PANDOC
-from surefoot.documents.loaders.html import parsed
 from surefoot.documents.loaders.text import TextLoader, decoded
-from surefoot.text.blocks import paragraph
 
 _ARCHIVES = frozenset(("docx", "odt", "pptx"))
 _ROOT = re.compile(r"<(?![?!])(?:\w+:)?([\w.-]+)")
@@ -88,11 +87,10 @@ class PandocLoader:
 
     def _read(self, content: bytes, source: str) -> tuple[str, tuple[Block, ...]]:
         """The title that a document gives itself, and its blocks. Raises PandocError."""
-        page = parsed(self._pandoc.page(content, source))
+        title, page = titled_page(restored(self._pandoc.xml(content, source), source), source == "ipynb")
         # "Slide 7" is the heading that pandoc gives a slide without one.
-        blocks = page_blocks(page, "")
-        return paragraph(page.findtext(".//title", "")), tuple(
-            b for b in blocks if b.kind != "caption" or not b.text.removeprefix("Slide ").isdecimal()
+        return title, tuple(
+            b for b in page_blocks(page, "") if b.kind != "caption" or not b.text.removeprefix("Slide ").isdecimal()
         )
 
 
