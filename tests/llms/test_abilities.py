@@ -91,14 +91,21 @@ def test_thoughts_that_never_end_are_no_answer() -> None:
         "<thinking>Let me see.</thinking>",
         "Let me see.\n</think>\n",
         "<|channel|>analysis<|message|>Let me see.<|end|><|start|>assistant<|channel|>final<|message|>",
+        "analysisLet me see. [3]assistantfinal",
+        "[THINK]Let me see. [3][/THINK]",
+        "<seed:think>Let me see.</seed:think>",
+        "<thinking>Let me see.</thinking>\n<answer>\n",
+        "<|START_THINKING|>Let me see.<|END_THINKING|><|START_RESPONSE|>",
+        "<answer>",
         "",
     ],
 )
+@pytest.mark.parametrize("end", ["", "<|return|>", "</answer>", "<|END_RESPONSE|>"])
 @pytest.mark.parametrize("size", [1, 7, 500])
-def test_thoughts_in_any_form_are_no_part_of_any_models_answer(begin: str, size: int) -> None:
+def test_thoughts_in_any_form_are_no_part_of_any_models_answer(begin: str, size: int, end: str) -> None:
     """Whatever its name; a model that is known to think may not do so."""
     assert answer("Ola", " Vint")[0] == "Ola Vint"
-    reply, whole = StreamedReply(300), f"{begin}Guests may not vote. [1]<|return|>"
+    reply, whole = StreamedReply(300), f"{begin}Guests may not vote. [1]{end}"
     for n in range(0, len(whole), size):
         reply.take({"choices": [{"delta": {"content": whole[n : n + size]}}]})
     assert reply.completion("m").text == "Guests may not vote. [1]"

@@ -331,6 +331,16 @@ def test_an_endpoint_without_streaming_is_asked_for_the_whole(server: Server) ->
     assert pieces == ["Ola Vint"]
 
 
+def test_an_endpoint_that_sends_the_whole_instead_of_a_stream_is_read(server: Server) -> None:
+    """At once, and its failure is told as one of an answer that is not streamed."""
+    pieces: list[str] = []
+    typed = {"Content-Type": "application/json; charset=utf-8"}
+    llm = server.llm(Reply(said("Ola Vint").body, headers=typed), Reply('{"error": "no memory"}', headers=typed))
+    assert llm.complete(ASK, on_text=pieces.append).text == "Ola Vint" == "".join(pieces)
+    assert "no memory" in fails(llm, stream=True)
+    assert len(server.asked) == 2
+
+
 def test_a_base_model_is_given_one_text(server: Server) -> None:
     """In the template's form; what a text itself has in braces stays."""
     answer = Reply(json.dumps({"choices": [{"text": "Ola Vint", "finish_reason": "length"}]}))

@@ -15,10 +15,14 @@ from surefoot.types import Completion, Message, Token
 _LONGEST, _SPARE = 50, 1000
 """Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
 _TOKENS = 10**9  # highest count of tokens that a server is believed
-_OPENS = ("<think>", "<thinking>", "<thought>", "<thoughts>", "<reasoning>", "<|channel|>", "<|start|>")
+_THOUGHTS = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
+_OPENS = re.compile(rf"[<\[]{_THOUGHTS}[>\]]|<\|(?:channel|start(?:_thinking)?)\|>", re.IGNORECASE)
 """Beginnings of the thoughts of open models."""
-_CLOSES = r"(?:</(?:think(?:ing)?|thoughts?|reasoning)>|<\|channel\|>\s*final\s*<\|message\|>)"
+_CLOSES = rf"(?:[<\[]/{_THOUGHTS}[>\]]|<\|end_thinking\|>|<\|channel\|>\s*final\s*<\|message\|>|assistantfinal)"
 _CLOSED = re.compile(_CLOSES, re.IGNORECASE)
+_FRAME = re.compile(r"(?:<(?:final_)?answer>|<\|start_(?:response|text)\|>)\s*", re.IGNORECASE)
+"""Stands before an answer whose thoughts are marked as such."""
+_ENDS = r"(?i)(?:\s*(?:<\|(?:return|end|call|end_response|end_text|eot_id|im_end)\|>|</(?:final_)?answer>))+\s*\Z"
 _LONGEST_TAG = 40  # characters
 _BESIDE = ("reasoning_content", "reasoning")
 """Fields in which servers send the thoughts that they have taken out of the text."""
@@ -93,17 +97,21 @@ class ThoughtFilter:
 
     def passed(self, piece: str) -> str:
         """As much of what has come as belongs to the answer; blank lines behind thoughts do not."""
+        if self._begun:
+            return piece
+        self._held += piece
         if not self._over:
-            self._held += piece
             if end := _CLOSED.search(self._held, max(0, len(self._held) - len(piece) - _LONGEST_TAG)):
-                piece, self._over = self._held[end.end() :], True
-            elif self._expected or self._may_begin():
+                self._held, self._over = self._held[end.end() :], True
+            elif self._expected or _OPENS.match(self._held.lstrip()):
                 return ""
-            else:
-                piece, self._over, self._begun, self._plain = self._held, True, True, True
-        answer = piece if self._begun else piece.lstrip()
-        self._begun = self._begun or bool(answer)
-        return answer
+        head = self._held.lstrip()
+        frame = _FRAME.match(head)
+        answer = head[frame.end() :] if frame else head
+        if re.match(r"(?:[<\[][^>\]\s]{0,30})?\Z", answer):  # as much of a mark as has come
+            return ""
+        self._plain, self._begun = not self._over, True
+        return answer if frame or self._over else self._held
 
     @property
     def none(self) -> bool:
@@ -116,13 +124,8 @@ class ThoughtFilter:
 
     def rest(self, truncated: bool) -> str:
         """The text that was held back and is no thought. A limit with room for thoughts cuts these off, no answer."""
-        if self._over or (self._expected and truncated) or self._held.lstrip().lower().startswith(_OPENS):
-            return ""
-        return self._held
-
-    def _may_begin(self) -> bool:
-        head = self._held.lstrip().lower()
-        return any(head.startswith(tag) or tag.startswith(head) for tag in _OPENS)
+        cut = not self._over and ((self._expected and truncated) or _OPENS.match(self._held.lstrip()))
+        return "" if self._begun or cut else self._held.lstrip()
 
 
 class Malformed(Exception):
@@ -171,7 +174,7 @@ class StreamedReply:
         if isinstance(finish := choice.get("finish_reason"), str) and finish:
             self.finish = finish
         self._tokens += islice(weighed_tokens(choice.get("logprobs")), self._max_tokens - len(self._tokens))
-        body = choice.get(part) or {}
+        body = next((body for name in (part, "message") if isinstance(body := choice.get(name), dict)), {})
         if not isinstance(text := body.get("content"), str | None):
             raise Malformed("an answer that is no text")
         if any(body.get(name) for name in _BESIDE):
@@ -191,8 +194,7 @@ class StreamedReply:
         meter.count(calls=1, prompt_tokens=inputs, completion_tokens=outputs)
         text = "".join(self._pieces)
         unopened = re.sub(rf"(?is)\A.*{_CLOSES}\s*", "", text) if self._thoughts.none else text
-        text = re.sub(r"(?:<\|(?:return|end|call)\|>\s*)+\Z", "", unopened)
-        return Completion(text, model, inputs, outputs, truncated, tuple(self._tokens))
+        return Completion(re.sub(_ENDS, "", unopened), model, inputs, outputs, truncated, tuple(self._tokens))
 
     def _add(self, piece: str) -> None:
         if piece:

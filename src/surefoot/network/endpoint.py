@@ -70,9 +70,12 @@ class JsonEndpoint:
 
     @contextmanager
     def events(self, path: str, request: Any, most: int) -> Iterator[Iterator[Any]]:
-        """The JSON of each event of the stream that answers, of at most so many bytes in all. Raises EndpointError."""
+        """The JSON of each event of the stream that answers, of at most so many bytes in all, or the one JSON of an
+        endpoint that does not stream. Raises EndpointError."""
         with self._answer("POST", path, request) as response:
-            yield self._events(_lines(self._bounded(response, most)))
+            body = self._bounded(response, most)
+            whole = "json" in response.headers.get("Content-Type", "")
+            yield iter([self._json(b"".join(body))]) if whole else self._events(_lines(body))
 
     def nonsense(self, what: str, body: object) -> EndpointError:
         """The error for an answer that is none; `what` follows the word "sent"."""

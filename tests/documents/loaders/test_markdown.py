@@ -77,7 +77,8 @@ def test_comments_are_out_and_lines_stay_where_they_are():
         ("see [it][r] and [r][]\n\n[r]: https://r.example", "see [it](https://r.example) and [r](https://r.example)"),
         ("![a hut](hut.png) [![ok](ok.svg)](ci.html)", "a hut ok"),
         ("array[0][1] and `[a](b)`", "array[0][1] and `[a](b)`"),
-        ('<p align="center">Open<br/>now</p> <name>', "Opennow <name>"),
+        ("| hut | <ul><li>stove</li><li>lamp</li></ul> |", "| hut | stove; lamp |"),
+        ('<p align="center">Open<br/>now</p> <name>', "Open now <name>"),
     ],
 )
 def test_links_are_read_as_their_text(written, read):

@@ -276,12 +276,13 @@ def test_columns_that_are_drawn_line_by_line_are_read_one_after_the_other():
     assert [block.text for block in blocks(page)] == [" ".join(left * 2), " ".join(right * 2)]
 
 
-def test_rows_of_cells_under_each_other_are_a_table():
+@pytest.mark.parametrize("height", [18, 40])
+def test_rows_of_cells_under_each_other_are_a_table(height):
     """Under a header that has the fewest digits; an empty cell stays empty, and a cell goes on below itself."""
     rows = [("Part", "Bore", "Price"), ("Valve", "NW 10", "5.00"), ("Flange", "", "12.75"), ("Hinge, of", "7", "3.20")]
-    places = [(x, 700 - 18 * n) for n in range(len(rows)) for x in (50, 200, 300)]
+    places = [(x, 700 - height * n) for n in range(len(rows)) for x in (50, 200, 300)]
     page = [(x, y, text) for (x, y), text in zip(places, sum(rows, ()), strict=True) if text]
-    page += [(200, 634, "mm"), *typed("Prices are without tax.", y=600)]
+    page += [(200, 688 - height * 3, "mm"), *typed("Prices are without tax.", y=654 - height * 3)]
     table, below = (block.text for block in blocks(page))
     assert below == "Prices are without tax."
     assert table.split("\n") == [

@@ -164,6 +164,11 @@ def test_headers_and_footers_are_read_once_and_not_what_is_hidden_in_them():
             document.add_section().header.is_linked_to_previous = False
         for section in document.sections:
             section.header.paragraphs[0].text = "Rules\tRevision 7"
+            row = section.header.add_table(1, 2, 999).rows[0]
+            row.cells[0].text, row.cells[1].text = "Issue 12", "Internal"
             section.footer.paragraphs[0].add_run("Say Bob.").font.hidden = True
 
-    assert [(block.path, block.text) for block in blocks(fill)] == [((), "Rules Revision 7"), (("Huts",), "Open.")]
+    assert [(block.path, block.text) for block in blocks(fill)] == [
+        ((), "Rules Revision 7 Issue 12 Internal"),
+        (("Huts",), "Open."),
+    ]

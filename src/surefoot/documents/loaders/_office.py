@@ -22,7 +22,7 @@ _NAMES = {
     "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
 }
 _IN: Any = {"namespaces": _NAMES}
-_TEXT, _TAB = (f"{{{_NAMES['w']}}}{name}" for name in ("t", "tab"))
+_TEXT, _TAB, _PARAGRAPH = (f"{{{_NAMES['w']}}}{name}" for name in ("t", "tab", "p"))
 _A = ElementMaker(namespace=_NAMES["a"], nsmap={"a": _NAMES["a"]})
 _DOCUMENT = "word/document.xml"
 _PROPERTIES = "docProps/core.xml"
@@ -87,8 +87,8 @@ def _running(archive: ZipFile, hiding: set[str]) -> list[str]:
     document = _parsed(archive.read(_DOCUMENT)) if related else None
     for id in () if document is None else document.xpath("//w:headerReference/@r:id|//w:footerReference/@r:id", **_IN):
         root = _parsed(_without_hidden_runs(archive.read(related[id]), hiding)) if id in related else ()
-        lines = ("".join(node.text or " " for node in line.iter(_TEXT, _TAB)) for line in root)
-        found.append(" ".join(" ".join(lines).split()))
+        pieces = (node.text or " " for part in root for node in part.iter(_PARAGRAPH, _TEXT, _TAB))
+        found.append(" ".join("".join(pieces).split()))
     return [text for text in dict.fromkeys(found) if any(map(str.isalpha, text))]  # a page's number alone says nothing
 
 

@@ -88,11 +88,16 @@ def _run(lines: Iterable[Line]) -> Iterator[Row]:
     """The pieces of each line, as far down as the lines stand close together."""
     before: Line | None = None
     for line in lines:
-        bottom = min(piece.y for piece in before.parts) if before else line.y
-        if (before and not -0.1 <= bottom - line.y < 2.5 * before.size) or line.mono or LEADERS.search(line.text):
+        if (before and not _near(before, line)) or line.mono or LEADERS.search(line.text):
             return
         yield line.parts
         before = line
+
+
+def _near(before: Line, line: Line) -> bool:
+    """True if a line stands close below another one; of high rows, which begin alike, not quite as close."""
+    alike = min(len(before.pieces), len(line.pieces)) > 1 and abs(before.left - line.left) < 0.1 * line.size
+    return -0.1 <= min(piece.y for piece in before.parts) - line.y < (5 if alike else 2.5) * before.size
 
 
 def _aligned(run: Sequence[Row], is_table: bool = False) -> tuple[Sequence[Row], Spans]:

@@ -147,8 +147,14 @@ def _shown(line: str, targets: dict[str, str]) -> str:
         if "[" in pieces[n]:
             pieces[n] = _LINK.sub(link, _LINK.sub(_pictures, pieces[n]))
         if "<" in pieces[n]:
-            pieces[n] = _TAG.sub("", pieces[n])
+            pieces[n] = _TAG.sub(_parting, pieces[n])
     return "".join(pieces)
+
+
+def _parting(tag: re.Match[str]) -> str:
+    """What stands in a tag's place: a semicolon between two items of a line, a space where a line breaks."""
+    name, behind = tag[0].lower(), tag.string[tag.end() : tag.end() + 5].lower()
+    return "; " if name == "</li>" and "<li" in behind else " " * name.startswith("<br")
 
 
 def _pictures(found: re.Match[str]) -> str:
