@@ -39,7 +39,7 @@ import judge_heads as recipe
 _ADDRESS = re.compile(r"^\[\d+\]\s*https?://\S+\s*")
 
 NOTES = """Judge: as shipped. Its head for correctness did not learn from these questions; the verifier, which judges
-faithfulness, did learn from parts of BEGIN, ExpertQA and QAGS. ROUGE-1 is f against the references, and
+faithfulness, did learn from parts of BEGIN and ExpertQA. ROUGE-1 is f against the references, and
 against the contexts precision, the share of the answer's words that stand there. A judge that always says what most
 records are has an AUC and an agreement of one half, and no τ. Left out: NQ-301's questions without a reference in the
 other sets, ExpertQA's claims without a verdict or with bare addresses for evidence, verdicts that cancel out, and
