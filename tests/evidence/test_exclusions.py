@@ -57,6 +57,7 @@ def test_a_sentence_that_stands_by_itself_counts_after_a_repeated_question() -> 
         "## Who built the Ruvel Bridge?\n\nAldwin.",
         "**Q: Who built the Ruvel Bridge?**\n\nA: Aldwin.",
         "question: Who built the Ruvel Bridge?\nanswer: Aldwin. He was from Tresk.",
+        "Who built the Ruvel Bridge?\n: Aldwin.\n\nIs it open?\n: No.",
         "Opening hours: 9 to 5.\n\n- Who built the Ruvel Bridge?\n  Aldwin.",
     ],
 )

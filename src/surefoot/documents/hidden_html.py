@@ -24,7 +24,7 @@ _NEVER = frozenset(
 """Elements whose text a browser with scripts does not show, or shows only as a choice."""
 _KEPT = frozenset(
     "name class id role lang href src rel type itemprop itemtype itemscope colspan rowspan start datetime"
-    " data-component aria-controls aria-labelledby".split()
+    " data-component aria-controls aria-expanded aria-labelledby data-toggle data-bs-toggle".split()
 )
 """Attributes by which blocks, places and the main text are found; others may hold text that trafilatura would read."""
 _CONSIDERED = frozenset(
@@ -91,7 +91,7 @@ def prune(page: HtmlElement) -> None:
             if (tail := _seen(child.tail, readable)) != child.tail:
                 child.tail = tail
             below = _styled(child, matched.get(child, ()), style, scripted) if isinstance(child.tag, str) else None
-            if below and child.get("id") in panels and child.get("role") == "tabpanel":
+            if below and child.get("id") in panels and child.tag not in ("nav", "dialog"):
                 below = style
             if below is None or style.gone or below.gone or in_head != (child.tag == "title"):
                 _drop(child)
@@ -105,11 +105,12 @@ def prune(page: HtmlElement) -> None:
 
 
 def tab_labels(page: HtmlElement) -> dict[str, str]:
-    """By the id of each panel that a tab opens, the tab's words."""
+    """By the id of each panel that a tab, or a button that says whether it is open, opens, the words of these."""
     found, named = dict[str, str](), dict[str, str]()
-    for tab in page.xpath("//*[@role='tab']"):
+    for tab in page.xpath("//*[@role='tab' or @aria-expanded or @data-toggle='tab' or @data-bs-toggle='tab']"):
         words = " ".join(tab.text_content().split())
-        found[tab.get("aria-controls", "")] = named[tab.get("id", "")] = words
+        opened = tab.get("aria-controls") or tab.get("href", "").removeprefix("#")
+        found[opened] = named[tab.get("id", "")] = words
     for panel in page.xpath("//*[@role='tabpanel'][@id][@aria-labelledby]"):
         found.setdefault(panel.get("id"), named.get(panel.get("aria-labelledby"), ""))
     return {id: words for id, words in found.items() if id and words}

@@ -173,14 +173,15 @@ def _talk(question: str, text: str, headings: bool) -> tuple[tuple[Span, str], .
 
 
 def _asked_and_answered(text: str, spans: Sequence[Span]) -> frozenset[int]:
-    """The numbers of the sentences that are a question marked as a heading, item or field, on a line of its own with
-    something below it, and of those below one that begin a line with the label of an answer."""
+    """The numbers of the sentences that are a question marked as a heading, item, term or field, on a line of its own
+    with something below it, and of those below one that begin a line with the label of an answer."""
     found: set[int] = set()
     for n, (start, end) in enumerate(spans):
         sentence = text[start:end]
         begins, ends = (_bare(text[:start].rpartition("\n")[2]), _bare(text[end:].partition("\n")[0]))
         asks = sentence.rstrip(_AROUND).endswith(tuple(_MARKS)) and ends and n + 1 < len(spans)
-        marked = sentence.startswith(_MARKED) or _label(sentence) in _LABELS
+        is_term = text[end:].lstrip(" ").startswith("\n: ")
+        marked = is_term or sentence.startswith(_MARKED) or _label(sentence) in _LABELS
         if begins and ((asks and marked) or (found and _label(sentence) in _REPLIES)):
             found.add(n)
     return frozenset(found)

@@ -84,6 +84,14 @@ def test_of_a_long_header_only_the_beginning_is_read(header):
     assert document.text.endswith("Open.")
 
 
+def test_the_line_that_names_the_sender_of_a_quote_is_no_text():
+    """Its date is none of what the mail tells; in HTML it stands apart from the quote."""
+    line = "On Fri, 10 Jan 2025, Bob <bob@a.example> wrote:"
+    plain = one(mail(f"Forty.\n\n{line}\n> How many beds?\n\nYours"), "x.eml")
+    assert [block.text for block in plain.blocks][:3] == ["Forty.", "> How many beds?", "Yours"]
+    assert [block.path[-1] for block in plain.blocks][1] == "from bob@a.example"
+
+
 def test_the_headers_of_a_quoted_mail_are_no_text():
     """What it says stands under its sender."""
     quoted = "-- Forwarded --\nFrom: Bob <bob@a.example>\nDate: Monday\nSubject: Huts\n\nForty beds.\n"

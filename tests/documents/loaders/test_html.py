@@ -390,6 +390,19 @@ def test_a_panel_that_a_tab_opens_is_read_under_the_tab(hide):
     ]
 
 
+def test_what_a_click_opens_is_read_under_the_words_to_click_on():
+    """Once, where they are its heading too; a menu and a dialog stay hidden."""
+    page = """<h1>Huts</h1><button aria-expanded=false aria-controls=m>Menu</button><nav id=m hidden>Say Bob.</nav>
+    <h2><button aria-expanded=false aria-controls=b>Bread</button></h2><section id=b hidden><p>Rye.</section>
+    <h2>Beds</h2><a data-toggle=tab href="#u">Upper</a><div id=u style="display:none"><p>Nine.</div>
+    <details><summary>Are dogs allowed?</summary><p>No.</details><p hidden>Say Eve."""
+    assert [(block.path, block.text) for block in blocks(page, "Huts") if block.text[-1] == "."] == [
+        (("Bread",), "Rye."),
+        (("Beds", "Upper"), "Nine."),
+        (("Beds", "Are dogs allowed?"), "No."),
+    ]
+
+
 def test_a_list_in_a_cell_is_told_on_one_line():
     """Its items parted, and not by marks that read as minus."""
     row = "<tr><td>Mon</td><td><ul><li>7:00 - 9:30</li><li>14:00 - 20:15</li></ul></td></tr>"

@@ -189,7 +189,7 @@ class _Walk:
             return self._tags[element.tag]
         words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
-        if role == "tabpanel" and element.get("id") in self._tabs:
+        if element.get("id") in self._tabs or element.tag == "details":
             return self._panel
         if role == "tablist" and self._tabs:
             return lambda _: None  # they title the panels
@@ -222,9 +222,9 @@ class _Walk:
         self._lonely = None if is_title else (level, caption)
 
     def _panel(self, element: HtmlElement) -> None:
-        names = self._names()
-        label = (*names, self._tabs[element.get("id", "")])
-        self._put(*(replace(block, path=(*label, *block.path[len(names) :])) for block in self._boxed(element)))
+        summary = element.find("summary")
+        title = self._tabs.get(element.get("id", ""), "") if summary is None else self.words(summary)
+        self._put(*parts.titled(self._boxed(element), self._names(), title))
 
     def _caption(self, element: HtmlElement) -> None:
         if words := self.words(element):

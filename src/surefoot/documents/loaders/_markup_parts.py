@@ -165,3 +165,10 @@ def is_menu(element: HtmlElement) -> bool:
         if words := inner.text if event == "start" else inner.tail if inner is not element else None:
             count.add(words, links > 0)
     return count.linked > 0.6 * count.letters
+
+
+def titled(found: Sequence[Block], names: tuple[str, ...], title: str) -> Iterator[Block]:
+    """The blocks of a panel below the headings `names`, under the words that open it."""
+    above = names if not title or title in names[-1:] else (*names, title)
+    for block in found[len(found) > 1 and found[0].text == title :]:
+        yield replace(block, path=(*above, *block.path[len(names) :]))

@@ -84,14 +84,21 @@ def _attached(part: EmailMessage) -> Iterator[Block | DocumentProblem]:
 
 
 def _under_senders(found: Iterable[Block]) -> Iterator[Block]:
-    """The blocks; the headers of a mail that is quoted are no text: what follows stands under its sender."""
+    """The blocks; the headers of a mail that is quoted, or the line that names its sender's address, are no text: what
+    follows stands under its sender."""
     path: tuple[str, ...] = ()
     for block in found:
         lines = (line.partition(":") for line in block.text.split("\n"))
         fields = {name.strip("> *").lower(): value for name, _, value in lines}
         sender = next((fields[name] for name in _SENDERS if name in fields), "")
+        first, _, rest = block.text.partition("\n")
+        address = first.partition("<")[2].partition(">")[0]
         if sender and not fields.keys().isdisjoint(_RECEIVERS):
             path = (_from(sender),)
+        elif "@" in address and first.endswith(":") and rest:
+            yield replace(block, text=rest, path=(_from(address),))
+        elif "@" in address and first.endswith(":"):
+            path = (_from(address),)
         else:
             yield replace(block, path=path)
 
