@@ -155,6 +155,25 @@ def test_a_block_is_found_in_the_line_that_keeps_most_others_in_order() -> None:
     assert [place for _, _, place, _ in lines(text, "x.rst")] == ["L1", *(f"L{6 + 5 * n}" for n in range(9)), "L48"]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "expected"),
+    [
+        (
+            "x.1",
+            ".TH HUT 1\n.SH NAME\n\\fB[ \\fIlarch\\fB\\fI...\\fB ]\\fR or\n\\fBdry \\fIoak\\fR",
+            "[ larch... ] or dry oak",
+        ),
+        ("x.adoc", "A dry larch *bed*, and \x0b oak\nbirch too.\n", "A dry larch bed, and oak birch too."),
+        ("x.adoc", ":wood: dry larch\n\nA bed of {wood} here.\n", "A bed of dry larch here."),
+        ("x.adoc", "A \U00100000 dry larch bed.\n", "A \U00100000 dry larch bed."),
+        ("x.org", "A \\(a  b\\) [[https://a.example]] bed[fn:1].\n\n[fn:1] Dry.\n", "A a b https://a.example bed."),
+    ],
+)
+def test_every_word_of_a_line_is_read(name, content, expected):
+    """Of pieces that pandoc parts, and of runs of words that it does not see; what XML cannot hold is left out."""
+    assert one(content, name).blocks[0].text == expected
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_markup_is_read(name):
     """With its heading."""

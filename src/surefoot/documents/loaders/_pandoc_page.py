@@ -22,7 +22,8 @@ _TERMS = frozenset(
 _SKIPPED = frozenset("toctree index only-latex".split())
 _MARKUP = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|(?<!\\)%.*|\\[a-zA-Z@]+\*?(?:\[[^\[\]]*\])*|\\.|[{}~&$]")
 """Commands of TeX, without what stands in braces behind them."""
-_CONTROLS = bytes({*range(32), 127} - {9, 10, 13})
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+"""What XML may not hold."""
 _TAGS = {
     "Para": "p",
     "Plain": "p",
@@ -48,10 +49,10 @@ _TAGS = {
 """By the names of pandoc those of HTML; what has no other is part of a line."""
 
 
-def titled_page(content: bytes, is_notebook: bool) -> tuple[str, HtmlElement]:
+def titled_page(content: str, is_notebook: bool) -> tuple[str, HtmlElement]:
     """The title that a document gives itself, of a manual page with its section, and the page."""
     parser = XHTMLParser(recover=True, huge_tree=True, resolve_entities=False)
-    tree = fromstring(content.translate(None, _CONTROLS), parser)
+    tree = fromstring(_CONTROLS.sub("", content), parser)
     for number, cell in enumerate(tree.xpath("//Div[contains(@class, 'cell')]") if is_notebook else (), start=1):
         cell.set("id", f"cell={number}")
         for header in cell.iter("Header"):

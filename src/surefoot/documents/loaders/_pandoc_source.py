@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from html.entities import html5
 from itertools import accumulate
-from string import ascii_letters
 from typing import Any
 
 from surefoot.documents.loaders import Block
@@ -20,10 +19,12 @@ _PROSE = re.compile(r"(?!--|[\[.+\s])(?!.*::\s*\Z).")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
 _ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+[\"']([^\"'&%<>]{0,200})[\"']")
 _WORD = re.compile(r"\w+")
-_PROSE_WORD = re.compile(r"^:.*|(?<=[ \n])[A-Za-z]{2,}(?=[.,;]?[ \n])", re.MULTILINE)
-_SYMBOLS = {ord(letter): 0xE000 + ord(letter) for letter in ascii_letters}
-"""For letters of AsciiDoc's prose: at each letter pandoc tries some twenty macros, which is most of its time."""
-_LETTERS = {symbol: letter for letter, symbol in _SYMBOLS.items()}
+_PHRASE = re.compile(
+    r"^\.TS\b(?:.*\n)*?\.TE|^[.':].*|(?<=[ \n])[A-Za-z]{2,}(?: [A-Za-z]{2,})*(?=[.,;]?[ \n])", re.MULTILINE
+)
+_READ_BY_LETTERS = frozenset(("asciidoc", "man", "mdoc"))
+_SYMBOL, _SYMBOLS = 0x100000, 65_000
+"""The first character of a private plane, and how many of them are used."""
 _FIRST, _OFTEN = 3, 50
 """Words by which a block is looked for, at most, and lines that they may stand in: words that are everywhere tell no
 line."""
@@ -40,16 +41,22 @@ def prepared(text: str, source: str) -> str:
         text = named.sub(lambda found: entities.get(found[1], found[1][:-1]), text)
     for pattern, written in _MENDED.get(source, ()):
         text = pattern.sub(written, text)
-    return _PROSE_WORD.sub(_as_symbols, _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text))) if source == "asciidoc" else text
+    return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text)) if source == "asciidoc" else text
 
 
-def _as_symbols(word: re.Match[str]) -> str:
-    return word[0] if word[0].startswith(":") else word[0].translate(_SYMBOLS)
+def abridged(text: str, source: str) -> tuple[str, dict[int, str]]:
+    """The text with a symbol for each run of plain words, and these runs, where pandoc reads letter by letter: at each
+    letter of AsciiDoc it tries some twenty macros."""
+    runs: dict[str, int] = {}
 
+    def symbol(found: re.Match[str]) -> str:
+        if found[0][0] in ".':" or len(runs) >= _SYMBOLS:
+            return found[0]
+        return chr(runs.setdefault(found[0], _SYMBOL + len(runs)))
 
-def restored(written: bytes, source: str) -> bytes:
-    """What pandoc wrote of a prepared text, with its letters."""
-    return written.decode().translate(_LETTERS).encode() if source == "asciidoc" else written
+    if source not in _READ_BY_LETTERS or max(text, default="") >= chr(_SYMBOL):
+        return text, {}
+    return _PHRASE.sub(symbol, text), {symbol: run for run, symbol in runs.items()}
 
 
 def _plain_table(found: re.Match[str]) -> str:

@@ -6,9 +6,10 @@ Pandoc sees no file and no address, and its time and memory are limited as those
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import BinaryIO
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
@@ -17,7 +18,7 @@ from surefoot.documents.loaders._markup import page_blocks
 from surefoot.documents.loaders._office import shown
 from surefoot.documents.loaders._pandoc_page import titled_page
 from surefoot.documents.loaders._pandoc_process import PandocError, pandoc
-from surefoot.documents.loaders._pandoc_source import located, prepared, restored
+from surefoot.documents.loaders._pandoc_source import abridged, located, prepared
 from surefoot.documents.loaders._suffixes import PANDOC
 from surefoot.documents.loaders.text import TextLoader, decoded
 
@@ -73,8 +74,8 @@ class PandocLoader:
             raise Unreadable(f"only names another page, {page[1][:100]}, which is read by itself")
         try:
             form = "latex+raw_tex" if source == "latex" else source  # else what it does not know is left out
-            content = prepared(text, source).encode("utf-8", "replace")
-            read = self._read(content, form) if source else None
+            content, runs = abridged(prepared(text, source), source)
+            read = self._read(content.encode("utf-8", "replace"), form, runs) if source else None
         except PandocError as error:
             why = f"is {source} that pandoc cannot read ({_why(error)}); it was read as plain text"
             yield DocumentProblem(why, skipped=False)
@@ -85,9 +86,12 @@ class PandocLoader:
         else:
             yield from TextLoader().read(BytesIO(text.encode("utf-8", "replace")), name)
 
-    def _read(self, content: bytes, source: str) -> tuple[str, tuple[Block, ...]]:
-        """The title that a document gives itself, and its blocks. Raises PandocError."""
-        title, page = titled_page(restored(self._pandoc.xml(content, source), source), source == "ipynb")
+    def _read(
+        self, content: bytes, source: str, runs: Mapping[int, str] = MappingProxyType({})
+    ) -> tuple[str, tuple[Block, ...]]:
+        """The title that a document gives itself, and its blocks, with the `runs` of words that symbols stand for.
+        Raises PandocError."""
+        title, page = titled_page(self._pandoc.xml(content, source).decode().translate(runs), source == "ipynb")
         # "Slide 7" is the heading that pandoc gives a slide without one.
         return title, tuple(
             b for b in page_blocks(page, "") if b.kind != "caption" or not b.text.removeprefix("Slide ").isdecimal()
