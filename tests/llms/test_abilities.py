@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 
 from surefoot.llms._abilities import Abilities, abilities
 from surefoot.llms._replies import StreamedReply
+from surefoot.llms.openai import OpenAI
 from surefoot.types.errors import ConfigError
 
 
@@ -44,6 +45,15 @@ def test_what_is_no_ability_is_refused(given: dict[str, Any]) -> None:
     """A misspelt one would change nothing, in silence."""
     with pytest.raises(ConfigError, match="abilities are temperature and stop"):
         abilities("m", given)
+
+
+@pytest.mark.parametrize(
+    ("options", "what"), [({"logprobs": 101}, "from 0"), ({"logprobs": -1}, "from 0"), ({"extra_body": "x"}, "a table")]
+)
+def test_options_that_cannot_be_sent_are_refused(options: dict[str, Any], what: str) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=what):
+        OpenAI("m", **options)
 
 
 def answer(*pieces: str, **beside: str) -> tuple[str, list[str]]:

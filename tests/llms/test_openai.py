@@ -18,7 +18,7 @@ from surefoot.llms.openai import OpenAI
 from surefoot.network.pace import within
 from surefoot.run import cancel, meter
 from surefoot.types import Completion, Message, Token
-from surefoot.types.errors import ConfigError, EndpointError
+from surefoot.types.errors import EndpointError
 
 ASK = [Message("system", "Be brief."), Message("user", "Who built it?")]
 KEY = f"a-very-{PLANTED}-secret-key"
@@ -333,8 +333,7 @@ def test_an_endpoint_without_streaming_is_asked_for_the_whole(server: Server) ->
 
 def test_an_endpoint_that_sends_the_whole_instead_of_a_stream_is_read(server: Server) -> None:
     """At once, and its failure is told as one of an answer that is not streamed."""
-    pieces: list[str] = []
-    typed = {"Content-Type": "application/json; charset=utf-8"}
+    pieces, typed = list[str](), {"Content-Type": "application/json; charset=utf-8"}
     llm = server.llm(Reply(said("Ola Vint").body, headers=typed), Reply('{"error": "no memory"}', headers=typed))
     assert llm.complete(ASK, on_text=pieces.append).text == "Ola Vint" == "".join(pieces)
     assert "no memory" in fails(llm, stream=True)
@@ -399,12 +398,3 @@ def test_a_chat_is_asked_for_log_probabilities_in_its_own_fields(server: Server)
         delta={"content": "Ola"}, logprobs=two, finish_reason="stop"
     )
     assert server.llm(Reply(body), logprobs=3).complete(ASK, on_text=lambda _: None).tokens == WEIGHED
-
-
-@pytest.mark.parametrize(
-    ("options", "what"), [({"logprobs": 101}, "from 0"), ({"logprobs": -1}, "from 0"), ({"extra_body": "x"}, "a table")]
-)
-def test_options_that_cannot_be_sent_are_refused(options: dict[str, Any], what: str) -> None:
-    """Before anything is asked."""
-    with pytest.raises(ConfigError, match=what):
-        OpenAI("m", **options)

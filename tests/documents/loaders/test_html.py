@@ -7,15 +7,13 @@ import io
 import pytest
 
 from effort import effort
-from surefoot.documents import main_text
 from surefoot.documents.loaders import Block, Document
 from surefoot.documents.loaders.html import HtmlLoader
 
 
-def read(markup: str | bytes, main: bool = False) -> Document:
+def read(markup: str | bytes) -> Document:
     content = markup if isinstance(markup, bytes) else markup.encode()
-    reading = main_text.read if main else HtmlLoader().read
-    found = next(reading(io.BytesIO(content), "folder/hut.html"))
+    found = next(HtmlLoader().read(io.BytesIO(content), "folder/hut.html"))
     assert isinstance(found, Document)
     return found
 
@@ -340,17 +338,6 @@ def test_a_manual_page_is_read_as_one() -> None:
 
 
 # The whole page
-
-
-def test_of_a_page_of_the_web_only_the_main_text_is_read() -> None:
-    """As blocks under their headings."""
-    menu = "<nav><ul>" + "<li><a href=/x>Another page</a></li>" * 9 + "</ul></nav>"
-    prose = "The hut has forty beds and one stove, and it is open in summer only. " * 5
-    page = f"<html><body>{menu}<article><h2>Beds</h2><p>{prose}</p><ul><li>large ones</ul></article></body></html>"
-    assert "Another page" in read(page).text
-    main = read(page, main=True)
-    assert "Another page" not in main.text
-    assert [(block.kind, block.path) for block in main.blocks] == [("paragraph", ("Beds",)), ("list", ("Beds",))]
 
 
 def test_a_page_is_read_in_the_encoding_that_it_names() -> None:
