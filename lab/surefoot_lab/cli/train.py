@@ -127,6 +127,51 @@ def verifier(
     _finished("verifier", to, partial(finish, best, learned, to))
 
 
+def teacher(
+    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
+    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the weights.")],
+    start: Annotated[
+        Path, Option("--start", metavar="FOLDER", help="Folder of all-mpnet-base-v2, which is fetched if not there.")
+    ],
+    mixture: Annotated[
+        Path | None, Option("--mixture", metavar="FILE", help="Mixture to learn from; else teacher.toml.")
+    ] = None,
+    more: Annotated[
+        list[Path] | None, Option("--more", metavar="FILE", help="A further file of labelled questions to learn from.")
+    ] = None,
+    seed: _Seed = 0,
+    device: _Device = None,
+    bfloat16: _Bfloat16 = False,
+) -> None:
+    """Train the teacher, whose scores other graders learn; run it again to go on where it stopped."""
+    with _extra("teacher"):
+        from surefoot_lab.train.evaluator import train
+        from surefoot_lab.train.examples import Source
+        from surefoot_lab.train.mixture import Mixture, sources
+        from surefoot_lab.train.teacher import MIXTURE, RECIPE, pretrained
+    further = [Source(str(path.absolute().with_suffix("")), "train") for path in more or ()]
+    learned = Mixture(data, [*sources(mixture or MIXTURE), *further])
+    with _reporting() as on_progress:
+        recipe = replace(RECIPE, seed=seed, bfloat16=bfloat16)
+        best = train(pretrained(start, seed), learned, to, recipe, on_progress, device)
+    out.say(f"{best}; use it: surefoot lab train score {best} QUESTIONS --out FILE")
+
+
+def score(
+    weights: Annotated[Path, Argument(metavar="WEIGHTS", help="The teacher's best.pt.")],
+    data: Annotated[Path, Argument(metavar="QUESTIONS", help="Questions with passages, JSON lines.")],
+    to: Annotated[Path, Option("--out", metavar="FILE", help="File for the same questions with scores.")],
+    bfloat16: _Bfloat16 = False,
+) -> None:
+    """Write the teacher's score beside each passage of a file; run it again to go on where it stopped."""
+    with _extra("score"):
+        from surefoot_lab.train.network import restored
+        from surefoot_lab.train.teacher import TeacherNetwork, score_file
+    with counting("scoring") as on_progress:
+        score_file(restored(weights, TeacherNetwork), data, to, on_progress, bfloat16)
+    out.say(f"{to}")
+
+
 def t5(
     start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
     data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],

@@ -20,7 +20,7 @@ from surefoot_lab.probes import renamed
 T = TypeVar("T")
 Row = dict[str, Any]
 Spans = tuple[tuple[int, int], ...]
-Use = Literal["train", "dev", "split"]
+Use = Literal["train", "dev", "split", "held"]
 Evidence = Literal["answers", "number", "unknown"]
 
 NO_ARTICLE = "table"
@@ -79,6 +79,7 @@ class Source:
     answered: bool = False
     searched: bool = False
     asked: bool = False
+    whole: bool = False
     most: int | None = None
 
     def __post_init__(self) -> None:
@@ -91,8 +92,8 @@ class Source:
                 raise ValueError(f"{key} of {self.name} cannot be {unknown[0]!r}; there are: {', '.join(known)}")
         if not self.weight > 0 or not self.copies >= 1:
             raise ValueError(f"weight and copies of {self.name} must be above 0")
-        if self.use == "dev" and self.made:
-            raise ValueError(f"nothing is made of {self.name}, as its use is dev; leave made out")
+        if self.use in ("dev", "held") and self.made:
+            raise ValueError(f"nothing is made of {self.name}, as its use is {self.use}; leave made out")
 
 
 def sections(path: Path, kind: str, made: Callable[[str, Row], T]) -> list[T]:
@@ -118,7 +119,7 @@ def examples_of_rows(source: Source, rows: Sequence[Row], chance: random.Random)
             continue
         picked = good + chance.sample(bad, min(len(bad), _OWN_NEGATIVES))
         for one in [*picked, *(new for each in good for new in maker.made(row, each, bad))]:
-            yield _varied(one, chance)
+            yield _varied(one, chance, source.whole)
 
 
 def _example(source: Source, row: Row, passage: Row) -> TrainingExample:
@@ -233,11 +234,11 @@ MADE: dict[str, Callable[[_Maker, Row, TrainingExample, Sequence[TrainingExample
 """Kinds of examples made of a positive, by their names in a mixture file."""
 
 
-def _varied(one: TrainingExample, chance: random.Random) -> TrainingExample:
+def _varied(one: TrainingExample, chance: random.Random, whole: bool) -> TrainingExample:
     """The example, perhaps without its title, perhaps cut to some of its sentences."""
     if chance.random() < _UNTITLED and find([bare(one.context)], one.evidence):
         one = replace(one, context="")
-    if chance.random() >= _CROPPED or (one.label and not one.spans):
+    if whole or chance.random() >= _CROPPED or (one.label and not one.spans):
         return one
     ranges = sentences(one.evidence)
     if len(ranges) < 2:

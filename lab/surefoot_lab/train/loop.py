@@ -1,4 +1,4 @@
-"""The training loop of the evaluator, the verifier and the paper's T5.
+"""The training loop of the evaluator, the verifier, the teacher and the paper's T5.
 
 AdamW with a warm-up and a linear fall to 0. The weights that do best on the development examples are kept; without such
 examples, the last. A stopped run goes on from its last checkpoint and, on a CPU with as many threads, ends with exactly
@@ -51,7 +51,7 @@ class Recipe:
     patience: int | None = None
     """Looks without improvement after which training stops; None: it goes to the end."""
     bfloat16: bool = False
-    """True if the layers compute in bfloat16; weights, losses and looks keep float32."""
+    """True if the layers compute in bfloat16; weights and losses keep float32."""
     seed: int = 0
 
 
@@ -133,7 +133,7 @@ def _learn(
         state.step += 1
         looks = state.step % recipe.check == 0 or state.step == steps
         if looks:
-            _look(task, state, folder)
+            _look(task, recipe, state, folder)
         if looks or state.step % recipe.checkpoint == 0:
             parts = {"network": task.network.state_dict(), "optimiser": state.optimiser.state_dict()}
             keep(folder / "checkpoint.pt", {"about": state.about, "step": state.step, "looks": state.looks, **parts})
@@ -147,7 +147,7 @@ def _step(task: Task, recipe: Recipe, state: _State) -> float:
     task.network.train()
     with torch.random.fork_rng():
         torch.manual_seed(recipe.seed * 1_000_003 + state.step)  # so that stops do not change a step's dropout
-        with torch.autocast(_device(task).type, torch.bfloat16, recipe.bfloat16):
+        with _precision(task, recipe):
             reported, loss = task.losses(task.batches[state.step])
     if not torch.isfinite(loss):
         raise ModelError(f"the loss is {loss.item()} after {state.step} steps; give a lower rate, or other data")
@@ -166,10 +166,11 @@ def set_rates(optimiser: Any, step: int, steps: int, recipe: Recipe) -> None:
         group["lr"] = group["peak"] * share
 
 
-def _look(task: Task, state: _State, folder: Path) -> None:
+def _look(task: Task, recipe: Recipe, state: _State, folder: Path) -> None:
     """Measure on the development examples, and keep the weights if they are the best so far."""
     if task.look:
-        figures = task.look()
+        with _precision(task, recipe):
+            figures = task.look()
         state.looks.append({"step": state.step, "mean": sum(figures.values()) / len(figures), **figures})
         write_text(folder / "log.jsonl", "".join(json.dumps(look) + "\n" for look in state.looks))
     if not state.worse:
@@ -192,6 +193,10 @@ def _begun(task: Task, about: str, folder: Path) -> _State:
     state.step, state.looks = found["step"], found["looks"]
     _log.info("going on from step %d", state.step)
     return state
+
+
+def _precision(task: Task, recipe: Recipe) -> torch.autocast:
+    return torch.autocast(_device(task).type, torch.bfloat16, recipe.bfloat16)
 
 
 def _device(task: Task) -> Any:

@@ -91,13 +91,14 @@ class Mixture:
         lacking = {
             source
             for source, rows in found.items()
-            if source.use != "dev" and not any(row.get("passages") for row in rows)
+            if source.use in ("train", "split") and not any(row.get("passages") for row in rows)
         }
         paragraphs = _paragraphs(data) if lacking else {}
         for source, rows in found.items():
             mine = [_with_passages(row, paragraphs) for row in rows] if source in lacking else rows
             selected = (held.without(row) for row in mine if not _is_dev(row, source))
             self.train[source] = _thinned([row for row in selected if row], source.most)
+        self.dev = {source.name: self.dev[source.name] for source in listed if source.use != "held"}
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
         self.about = {
             "mixture": fingerprint(listed),
@@ -162,7 +163,7 @@ class _Held:
 
 def _is_dev(row: Row, source: Source) -> bool:
     if source.use != "split":
-        return source.use == "dev"
+        return source.use != "train"
     return percentile(article(row)) < SHARE_DEV
 
 

@@ -46,10 +46,13 @@ class Layer(nn.Module):
         """Shape (texts, pieces, width) in and out; `seen`, (texts, 1, 1, pieces), is False for padding; None: none."""
         texts, pieces, width = x.shape
         parts = self.attend(x).view(texts, pieces, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=seen)
+        mixed = self._attended(parts, seen)
         x = self.norm(x + self._thinned(self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width))))
         out: Tensor = self.norm_out(x + self._thinned(self.narrow(functional.gelu(self.widen(x)))))
         return out
+
+    def _attended(self, parts: Tensor, seen: Tensor | None) -> Tensor:
+        return functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=seen)
 
     def _thinned(self, x: Tensor) -> Tensor:
         return functional.dropout(x, DROPPED, self.training)
@@ -60,6 +63,8 @@ class GraderNetwork(nn.Module):
 
     comparable: Tensor
     role: ClassVar[str] = "evaluator"
+    head_width: ClassVar[int] = WIDTH // HEADS
+    layer: ClassVar[type[Layer]] = Layer
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS) -> None:
         super().__init__()
@@ -68,7 +73,7 @@ class GraderNetwork(nn.Module):
         self.side = nn.Embedding(2, width)
         self.shared = nn.Embedding(2, width)
         self.norm = nn.LayerNorm(width, eps=1e-12)
-        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.layers = nn.ModuleList(self.layer(width, heads) for _ in range(layers))
         self.relevance = nn.Linear(2 * width, 1)
         self.evidence = nn.Linear(width, 2)
         self.register_buffer("comparable", torch.tensor(_comparable()))
@@ -93,10 +98,15 @@ class GraderNetwork(nn.Module):
         one, other = self._shared(ids, sides, 0), self._shared(ids, sides, 1)
         marks = self.shared.weight[0] * one + self.shared.weight[1] * other
         x = self.norm(vectors + self.place(places) + self.side(sides) + marks)
+        mask = self._mask(seen, ids.shape[1])
         for layer in self.layers:
-            x = layer(x, None if seen is None else seen[:, None, None, :])
+            x = layer(x, mask)
         mean = x.mean(1) if seen is None else (x * (seen / seen.sum(1, keepdim=True))[:, :, None]).sum(1)
         return self.relevance(torch.cat([x[:, 0], mean], 1)).squeeze(1), self.evidence(x)
+
+    def _mask(self, seen: Tensor | None, pieces: int) -> Tensor | None:
+        """What the layers get as `seen`."""
+        return None if seen is None else seen[:, None, None, :]
 
     def _shared(self, ids: Tensor, sides: Tensor, side: int) -> Tensor:
         """1.0 for a piece of this side that carries meaning and stands on the other side too; (texts, pieces, 1)."""
@@ -115,13 +125,20 @@ def pretrained(folder: Path | None = None, seed: int = 0) -> GraderNetwork:
     """
     path = (folder or _packaged()) / "model.safetensors"
     try:
-        weights = _ours(load_file(str(path)))
-        network = _fresh(weights, GraderNetwork, seed)
-        own = network.state_dict().items()
-        network.load_state_dict({k: tensor if k.startswith(_FRESH) else weights[k] for k, tensor in own})
+        return begun(ours(load_file(str(path))), GraderNetwork, seed)
     except (OSError, KeyError, RuntimeError, SafetensorError) as error:
         reply = f"{path} cannot be used: {on_one_line(error)}; name a folder that holds all-MiniLM-L6-v2"
         raise ConfigError(reply) from error
+
+
+def begun(weights: Mapping[str, Tensor], kind: type[N], seed: int = 0) -> N:
+    """The network of this kind with the weights of a sentence encoder, under our names, and random heads by `seed`.
+
+    Raises KeyError or RuntimeError where they do not fit.
+    """
+    network = _fresh(weights, kind, seed)
+    own = network.state_dict().items()
+    network.load_state_dict({k: tensor if k.startswith(_FRESH) else weights[k] for k, tensor in own})
     return network
 
 
@@ -165,15 +182,21 @@ _NAMES = {
     "encoder.layer.": "layers.",
     "attention.output.dense": "merge",
     "attention.output.LayerNorm": "norm",
+    "attention.attn.o": "merge",
+    "attention.LayerNorm": "norm",
+    "attention.attn.q": "attention.self.query",
+    "attention.attn.k": "attention.self.key",
+    "attention.attn.v": "attention.self.value",
+    "encoder.relative_attention_bias.weight": "distance",
     "intermediate.dense": "widen",
     "output.dense": "narrow",
     "output.LayerNorm": "norm_out",
 }
-"""Parts of BERT's names of tensors, and ours; each is replaced after those above it."""
+"""Parts of BERT's and MPNet's names of tensors, and ours; each is replaced after those above it."""
 
 
-def _ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """A BERT's weights under our names, with queries, keys and values in one tensor."""
+def ours(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a BERT or an MPNet under our names, with queries, keys and values in one tensor."""
     named = {}
     for name, tensor in weights.items():
         for theirs, ours in _NAMES.items():
@@ -195,7 +218,7 @@ def _fresh(weights: Mapping[str, Tensor], kind: type[N], seed: int = 0) -> N:
     width = weights["word.weight"].shape[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        return kind(width, width * HEADS // WIDTH, _layers(weights))
+        return kind(width, width // kind.head_width, _layers(weights))
 
 
 def _comparable() -> list[bool]:

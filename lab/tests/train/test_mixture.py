@@ -251,6 +251,8 @@ def test_texts_are_cut_to_whole_sentences(tmp_path: Path) -> None:
     assert set(cut) <= pieces | ends
     untitled = [x for x in found if not x.context]
     assert 0 < len(untitled) < len(found) / 3
+    uncut = lessons(tmp_path, [queries(n, {n: 1, n + 50: 0}) for n in range(40)], whole=True)
+    assert {x.evidence for x in uncut} <= whole
 
 
 @pytest.mark.parametrize(
