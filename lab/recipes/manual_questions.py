@@ -57,7 +57,12 @@ def reworded(question: str, chance: random.Random) -> str:
         question = question.lower().rstrip("?.")
     elif drawn < 0.8:
         question = question[:1].upper() + question[1:]
-    if chance.random() < 0.06 and (long := list(re.finditer(r"[A-Za-z]{5,}", question))):
+    return slipped(question, chance) if chance.random() < 0.06 else question
+
+
+def slipped(question: str, chance: random.Random) -> str:
+    """The question with two letters of a word swapped, or one left out; as it is where no word is long enough."""
+    if long := list(re.finditer(r"[A-Za-z]{5,}", question)):
         match = chance.choice(long)
         at = chance.randrange(match.start() + 1, match.end() - 1)
         slip = question[at + 1] + question[at] if chance.random() < 0.5 else question[at]

@@ -1,0 +1,191 @@
+"""Questions that a language model writes to passages."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import passage_runs
+import written_questions
+from passage_runs import SourcePassage, spread
+from surefoot.llms.scripted import Scripted
+from surefoot.types import Message
+from surefoot.types.errors import ModelError
+from surefoot_lab.datasets import pairs
+from written_questions import WrittenQuestion, answer_fault, drafts, main, span, typed, wording_fault
+
+QUEUE = (
+    "The ferry daemon holds letters in its queue for 5 days. Letters that bounce are returned to whoever sent them, "
+    "unless the option silent is set in the harbour file. A buoy is a mark that shows where ships may anchor."
+)
+ROUTE = (
+    "A route names the harbours that a ship passes on its way to the north. The pilot reads the route from the map "
+    "file each morning, and tells the crew at noon which harbour comes next on the way."
+)
+START = QUEUE.index("Letters that bounce")
+END = QUEUE.index(" A buoy")
+ANSWER = "returned to whoever sent them"
+BOUNCE = WrittenQuestion("how-to", START, END, "What happens to ferry mail that bounces?", ANSWER)
+
+
+def written(messages: Sequence[Message]) -> str:
+    """A model that asks about the first words of each place, and answers with the sentence that has its words."""
+    task = messages[-1].content.rpartition("\n\n")[2]
+    about = task.rpartition(": ")[2]
+    if not task.startswith("Answer"):
+        return f"How does one know, about {' '.join(about.split()[:4])} and more?"
+    first = about.partition("about ")[2].partition(" and more")[0]
+    sentence = next(s for s in (QUEUE + " " + ROUTE).split(". ") if s.startswith(first))
+    return f"Yes: {sentence}" if "yes or no" in task else sentence
+
+
+@pytest.fixture
+def passages(tmp_path: Path) -> Path:
+    """Two passages of one package."""
+    some = {"queue": QUEUE, "route": ROUTE}
+    about = {"package": "ferry-doc", "title": "Ferry", "use": "train", "licence": "MIT", "format": "html"}
+    path = tmp_path / "passages.jsonl"
+    path.write_text("".join(json.dumps({"id": id, "text": text, **about}) + "\n" for id, text in some.items()))
+    return path
+
+
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The scripted model in place of the configured one; the tasks that it was given."""
+    prompts: list[str] = []
+
+    def reply(messages: Sequence[Message]) -> str:
+        prompts.append(messages[-1].content)
+        return written(messages)
+
+    monkeypatch.setattr(passage_runs.Builder, "llm", Scripted(reply))
+    return prompts
+
+
+def test_questions_are_labelled_pairs(
+    passages: Path, model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The passage has label 1, the others that were found none, and each answer stands in the passage."""
+    monkeypatch.setattr(written_questions, "UNANSWERABLE", 0.0)
+    main([str(passages), str(tmp_path / "out")])
+    rows = [json.loads(line) for line in (tmp_path / "out/written.jsonl").read_text().splitlines()]
+    assert rows
+    assert {row["package"] for row in rows} == {"ferry-doc"}
+    assert pairs.read(tmp_path / "out/written.jsonl").pairs
+    for row in rows:
+        right = [p for p in row["passages"] if p["label"] == 1]
+        assert [p["id"] for p in right] == [row["id"].split()[0]]
+        assert {p["label"] for p in row["passages"]} <= {1, None}
+        assert row["answers"][0] in right[0]["text"]
+        assert row["answerable"]
+
+
+def test_an_unanswerable_question_loses_its_passage(
+    passages: Path, model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And its answers."""
+    monkeypatch.setattr(written_questions, "UNANSWERABLE", 1.0)
+    main([str(passages), str(tmp_path / "out")])
+    rows = [json.loads(line) for line in (tmp_path / "out/written.jsonl").read_text().splitlines()]
+    assert rows
+    assert not any(row["answerable"] or row["answers"] for row in rows)
+    assert not any(p["label"] for row in rows for p in row["passages"])
+
+
+def test_a_killed_run_goes_on(passages: Path, model: list[str], tmp_path: Path) -> None:
+    """What was done, up to a torn last line, is not asked again; a larger limit only adds."""
+    out = tmp_path / "out"
+    main([str(passages), str(out), "--limit", "1"])
+    first = (out / "values.jsonl").read_text()
+    (out / "values.jsonl").write_text(first + '{"key": "torn')
+    before = len(model)
+    main([str(passages), str(out), "--limit", "2"])
+    assert (out / "values.jsonl").read_text().startswith(first)
+    assert len((out / "values.jsonl").read_text().splitlines()) == 2
+    asked = len(model)
+    main([str(passages), str(out), "--limit", "2"])
+    assert before < asked == len(model)
+
+
+def test_a_failure_stops_the_run(passages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that went away drops no question."""
+    monkeypatch.setattr(passage_runs.Builder, "llm", Scripted([]))
+    with pytest.raises(ModelError):
+        main([str(passages), str(tmp_path / "out")])
+    assert not (tmp_path / "out/values.jsonl").exists()
+
+
+def test_prompts_begin_alike(passages: Path, model: list[str], tmp_path: Path) -> None:
+    """A server that keeps the beginning of a prompt reads a passage once."""
+    main([str(passages), str(tmp_path / "out"), "--threads", "1"])
+    openings = {prompt.rpartition("\n\n")[0] for prompt in model}
+    assert openings == {f"Title: Ferry\nText: {text}" for text in (QUEUE, ROUTE)}
+
+
+@pytest.mark.parametrize(
+    ("question", "fault"),
+    [
+        ("What happens to mail that ferry cannot deliver?", ""),
+        ("Ferry?", "no question"),
+        ("What does this option of ferry do?", "not understood alone"),
+        ("When does it return letters to the harbour?", "not understood alone"),
+        ("Letters that bounce are returned to whoever?", "repeats the passage"),
+    ],
+)
+def test_a_question_has_to_stand_alone(question: str, fault: str) -> None:
+    assert wording_fault(question, QUEUE[START:END]) == fault
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({}, ""),
+        ({"reply": "NONE"}, "answered elsewhere"),
+        ({"reply": ""}, "answered elsewhere"),
+        ({"reply": "holds letters in its queue for 5 days"}, "answered elsewhere"),
+        ({"question": "Are letters returned to whoever sent them?"}, "gives its answer"),
+        ({"kind": "yes", "reply": "Yes: returned to whoever sent them"}, ""),
+        ({"kind": "yes", "reply": "No: returned to whoever sent them"}, "another verdict"),
+        ({"kind": "no", "reply": "returned to whoever sent them"}, "another verdict"),
+    ],
+)
+def test_a_second_answer_has_to_agree(change: dict[str, Any], fault: str) -> None:
+    assert answer_fault(replace(BOUNCE, **change), QUEUE) == fault
+
+
+def test_an_answer_is_a_slice_of_its_passage() -> None:
+    """The model's words where they stand there, however written; else the whole place."""
+    assert span(BOUNCE, QUEUE) == ANSWER
+    assert span(replace(BOUNCE, reply="Returned to whoever SENT them"), QUEUE) == ANSWER
+    assert span(replace(BOUNCE, reply="bounce letters are returned"), QUEUE) == QUEUE[START:END]
+
+
+def test_a_draft_fits_its_kind() -> None:
+    """A number where there is one, a comparison only with a word for it; no place is taken twice."""
+    every = [list(drafts(SourcePassage(str(n), "p", "t", QUEUE))) for n in range(50)]
+    assert {kind for some in every for kind, *_ in some} >= {"how-to", "number", "definition", "detail"}
+    assert all(len({draft[1:] for draft in some}) == len(some) for some in every)
+    assert {QUEUE[a:b] for some in every for kind, a, b in some if kind == "number"} == {QUEUE[: START - 1]}
+    assert "comparison" not in {kind for some in every for kind, *_ in some}
+
+
+def test_details_are_typed_as_people_do() -> None:
+    """As keywords, or small and with a slip."""
+    chances = [typed("Where does ferry keep its letters?", random.Random(n)) for n in range(20)]
+    assert "ferry keep letters" in chances
+    assert any(one != "where does ferry keep its letters" and one.startswith("w") for one in chances)
+
+
+def test_passages_come_from_all_packages_in_turn() -> None:
+    """What says too little is left out."""
+    many = [SourcePassage(f"{p}{n}", p, "t", QUEUE) for p in "abc" for n in range(4)]
+    chosen = spread([*many, SourcePassage("short", "d", "t", "Too short.")])
+    assert len(chosen) == 12
+    assert {one.package for one in chosen[:3]} == set("abc")
+    assert chosen == spread(reversed(many))
