@@ -7,8 +7,8 @@ import json
 import logging
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -21,6 +21,7 @@ from surefoot.run.store import Run, write_text
 from surefoot.text import toml_values
 from surefoot.text.words import words
 from surefoot.types import Message
+from surefoot.types.errors import EndpointError
 from surefoot.types.protocols import LLM
 
 _log = logging.getLogger(__name__)
@@ -28,6 +29,8 @@ T = TypeVar("T")
 
 LEAST_WORDS = 25
 """Words of a passage that says something, at least."""
+GENERIC = frozenset("manual page reference guide documentation handbook the user user's users' api docs".split())
+"""Words of titles that name no subject."""
 REPORT_SECONDS = 60
 
 
@@ -91,7 +94,7 @@ class Prompter:
         return self.llm.complete(messages, max_tokens=max_tokens, stop=["\n"]).text.strip()
 
     def _task(self, title: str, task: str, about: str) -> str:
-        return self._tasks[task].format(about, name=title.partition(JOINT)[0])
+        return self._tasks[task].format(about, name=name_of(title))
 
 
 def _opening(title: str, text: str) -> str:
@@ -107,29 +110,53 @@ def opened(inputs: argparse.Namespace, prompts: Path) -> tuple[Config, Prompter,
     return config, prompter, Run(inputs.out, {"model": prompter.llm.name, "prompts": about}, "values.jsonl")
 
 
+def name_of(title: str) -> str:
+    """What a passage is about as its title begins, without the kind of the document: "git-add(1) Manual Page" gives
+    "git-add"."""
+    name = title.partition(JOINT)[0].partition("(")[0]
+    return " ".join(word for word in name.split() if word.lower() not in GENERIC) or title
+
+
 def resumed(
     run: Run, kind: type[T], passages: Sequence[SourcePassage], threads: int, work: Callable[[SourcePassage], T]
 ) -> dict[str, T]:
     """What `work` makes of each passage, by its id: what earlier runs left, and what is done now on so many threads.
-    Each value is on disk as soon as it is made."""
-    with run.held(), ThreadPoolExecutor(threads) as pool:
+    Each value is on disk as soon as it is made. A passage for which the endpoint fails is left to the next run; the
+    error is raised where that happens as often in a row as there are threads."""
+    with run.held():
         done = run.values(kind)
         left = [one for one in passages if one.id not in done]
         _log.info("%d passages are done, %d are left", len(done), len(left))
         begun = reported = time.monotonic()
-        futures = {pool.submit(work, one): one.id for one in left}
-        try:
-            for number, future in enumerate(as_completed(futures), start=1):
-                id = futures[future]
+        failures = 0
+        for number, (id, future) in enumerate(_worked(left, threads, work), start=1):
+            try:
                 done[id] = future.result()
+            except EndpointError as error:
+                _log.warning("%s: %s", id, error)
+                if (failures := failures + 1) >= threads:
+                    raise
+            else:
+                failures = 0
                 run.add(id, done[id])
-                if (now := time.monotonic()) - reported > REPORT_SECONDS or number == len(left):
-                    reported, rate = now, number / (now - begun)
-                    hours = (len(left) - number) / rate / 3600
-                    _log.info("%d of %d, %.1f a minute, %.1f h left", number, len(left), rate * 60, hours)
+            if (now := time.monotonic()) - reported > REPORT_SECONDS or number == len(left):
+                reported, rate = now, number / (now - begun)
+                hours = (len(left) - number) / rate / 3600
+                _log.info("%d of %d, %.1f a minute, %.1f h left", number, len(left), rate * 60, hours)
+    return done
+
+
+def _worked(
+    passages: Sequence[SourcePassage], threads: int, work: Callable[[SourcePassage], T]
+) -> Iterator[tuple[str, Future[T]]]:
+    """Ids and results as they come; those that nobody waits for any more are not begun."""
+    with ThreadPoolExecutor(threads) as pool:
+        futures = {pool.submit(work, one): one.id for one in passages}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future
         finally:
             pool.shutdown(cancel_futures=True)
-    return done
 
 
 def options(about: str | None) -> argparse.ArgumentParser:

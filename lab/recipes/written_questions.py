@@ -24,7 +24,7 @@ from threading import Lock
 from typing import Any
 
 from manual_questions import slipped
-from passage_runs import Prompter, SourcePassage, finished, opened, options, read_passages, resumed, spread
+from passage_runs import Prompter, SourcePassage, finished, name_of, opened, options, read_passages, resumed, spread
 from surefoot.config.builder import Builder
 from surefoot.index.search import Index
 from surefoot.text.blocks import led, parts
@@ -49,9 +49,14 @@ CUES = {
 """Words that answer such a question have one of these."""
 SHORTEST, LONGEST = 5, 60
 """Words that a question is made of, at least and at most."""
-POINTING = frozenset("this these those passage text sentence ferryd gridlet".split())
+POINTING = frozenset("this these those passage text sentence ferryd gridlet shelf".split())
 PRONOUNS = frozenset("it its they their he she".split())
 """Words of questions that cannot be understood alone: the second ones where a question begins with them."""
+ASKING = frozenset("what which how why when where who".split())
+LONGEST_NAME = 3
+"""Words of a name that a person would type to say what a question is about, at most."""
+VERDICTS = ("yes", "no")
+"""The first words of questions that are not answered by yes or no, and the kinds of those that are."""
 COPIED = 0.7
 """Share of a question's words that stand in the passage in the same order, from which on it repeats the passage."""
 SHARED = 0.6
@@ -124,11 +129,11 @@ def _fits(kind: str, text: str) -> bool:
     return SHORTEST <= len(words(text)) <= LONGEST and any(cue in text for cue in CUES.get(kind, ("",)))
 
 
-def wording_fault(question: str, place: str) -> str:
+def wording_fault(kind: str, question: str, place: str) -> str:
     """The reason to drop a question to these words for its own words; empty: there is none."""
     there = words(question)
     run = longest_run(there, words(place))
-    if len(content_words(question)) < 2 or "\n" in question:
+    if not question.endswith("?") or len(content_words(question)) < 2 or (kind in VERDICTS and there[0] in ASKING):
         return "no question"
     if POINTING & {*there} or PRONOUNS & {*there[:4]}:
         return "not understood alone"
@@ -139,7 +144,7 @@ def answer_fault(one: WrittenQuestion, text: str) -> str:
     """The reason to drop a question for what the model answers; empty: it answers from the place in the passage."""
     verdict, answer = verdict_of(one)
     place, reply = {*words(led(text, one.start, one.end)[0])}, {*words(answer)}
-    if verdict != (one.kind if one.kind in ("yes", "no") else ""):
+    if verdict != (one.kind if one.kind in VERDICTS else ""):
         return "another verdict"
     if not reply or len(reply & place) < SHARED * len(reply):
         return "answered elsewhere"
@@ -151,7 +156,7 @@ def verdict_of(one: WrittenQuestion) -> tuple[str, str]:
     """ "yes", "no" or nothing, and the words of the model's answer."""
     first, _, rest = one.reply.partition(":")
     verdict = first.strip().lower()
-    return (verdict, rest.strip()) if one.kind in ("yes", "no") else ("", one.reply)
+    return (verdict, rest.strip()) if one.kind in VERDICTS else ("", one.reply)
 
 
 def span(one: WrittenQuestion, text: str) -> str:
@@ -175,8 +180,9 @@ def _written(
     kind, start, end = draft
     place = led(passage.text, start, end)[0]
     question = prompter.reply(passage, kind, " ".join(place.split()), 40)
+    question = named(question, name_of(passage.title))
     one = WrittenQuestion(kind, start, end, question)
-    if fault := wording_fault(question, place):
+    if fault := wording_fault(kind, question, place):
         return replace(one, fault=fault)
     if kind == "detail":
         one = replace(one, question=typed(question, random.Random(f"{passage.id} {start}")))
@@ -184,8 +190,16 @@ def _written(
     one = replace(one, found=tuple(other.id for other in found))
     if not any(places(passage.text[start:end], other.text) for other in found):
         return replace(one, fault="not retrieved")
-    one = replace(one, reply=prompter.reply(passage, "decide" if kind in ("yes", "no") else "answer", question))
+    one = replace(one, reply=prompter.reply(passage, "decide" if kind in VERDICTS else "answer", question))
     return replace(one, fault=answer_fault(one, passage.text))
+
+
+def named(question: str, name: str) -> str:
+    """The question, with the name of what it is about where it has no word of that."""
+    own = {*content_words(name)}
+    if not own or len(own) > LONGEST_NAME or own & {*content_words(question)} or not question.endswith("?"):
+        return question
+    return f"{question[:-1]} in {name}?"
 
 
 def typed(question: str, chance: random.Random) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,13 @@ import pytest
 
 import passage_runs
 import written_questions
-from passage_runs import SourcePassage, spread
+from passage_runs import SourcePassage, name_of, spread
 from surefoot.llms.scripted import Scripted
+from surefoot.run import store
 from surefoot.types import Message
-from surefoot.types.errors import ModelError
+from surefoot.types.errors import EndpointError, ModelError
 from surefoot_lab.datasets import pairs
-from written_questions import WrittenQuestion, answer_fault, drafts, main, span, typed, wording_fault
+from written_questions import WrittenQuestion, answer_fault, drafts, main, named, span, typed, wording_fault
 
 QUEUE = (
     "The ferry daemon holds letters in its queue for 5 days. Letters that bounce are returned to whoever sent them, "
@@ -113,12 +115,30 @@ def test_a_killed_run_goes_on(passages: Path, model: list[str], tmp_path: Path) 
     assert before < asked == len(model)
 
 
-def test_a_failure_stops_the_run(passages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that went away drops no question."""
+def test_a_wrong_model_stops_the_run(passages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is on record of the passages."""
     monkeypatch.setattr(passage_runs.Builder, "llm", Scripted([]))
     with pytest.raises(ModelError):
         main([str(passages), str(tmp_path / "out")])
     assert not (tmp_path / "out/values.jsonl").exists()
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_passage_that_failed_is_left_to_the_next_run(
+    passages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: str
+) -> None:
+    """Unless nothing else comes: then the server is down."""
+
+    def slow(messages: Sequence[Message]) -> str:
+        if QUEUE in messages[-1].content:
+            raise EndpointError("slow")
+        return written(messages)
+
+    monkeypatch.setattr(passage_runs.Builder, "llm", Scripted(slow))
+    with pytest.raises(EndpointError) if threads == "1" else nullcontext():
+        main([str(passages), str(tmp_path / "out"), "--threads", threads])
+    if threads == "2":
+        assert [key for _, key, _ in store.keyed(tmp_path / "out/values.jsonl")] == ["route"]
 
 
 def test_prompts_begin_alike(passages: Path, model: list[str], tmp_path: Path) -> None:
@@ -136,10 +156,23 @@ def test_prompts_begin_alike(passages: Path, model: list[str], tmp_path: Path) -
         ("What does this option of ferry do?", "not understood alone"),
         ("When does it return letters to the harbour?", "not understood alone"),
         ("Letters that bounce are returned to whoever?", "repeats the passage"),
+        ("Letters of ferry bounce to whoever sent them", "no question"),
     ],
 )
 def test_a_question_has_to_stand_alone(question: str, fault: str) -> None:
-    assert wording_fault(question, QUEUE[START:END]) == fault
+    assert wording_fault("how-to", question, QUEUE[START:END]) == fault
+
+
+def test_yes_or_no_is_not_asked_by_what() -> None:
+    assert wording_fault("yes", "What does ferry return?", QUEUE) == "no question"
+    assert wording_fault("yes", "Does ferry return letters?", QUEUE) == ""
+
+
+def test_a_question_names_its_subject() -> None:
+    """As the title does, where it has no word of that and the name is short."""
+    assert named("How do I stop?", name_of("ferryd(8) Manual Page › Queue")) == "How do I stop in ferryd?"
+    assert named("How do I stop ferryd?", "ferryd") == "How do I stop ferryd?"
+    assert named("How do I stop?", "ways to sail boats quickly") == "How do I stop?"
 
 
 @pytest.mark.parametrize(
