@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,7 +79,8 @@ class Prompter:
 
     def __init__(self, llm: LLM, prompts: Mapping[str, Any]) -> None:
         """`prompts` has `system`, `tasks` by name, and `turns`: a title and a text with lists of task, words, reply."""
-        self.llm, self._tasks = llm, prompts["tasks"]
+        self.llm = llm
+        self._tasks: Mapping[str, str] = prompts["tasks"]
         self._turns = [Message("system", prompts["system"].strip())]
         for turn in prompts["turns"]:
             opening = _opening(turn["title"], turn["text"])
@@ -113,7 +115,7 @@ def opened(inputs: argparse.Namespace, prompts: Path) -> tuple[Config, Prompter,
 def name_of(title: str) -> str:
     """What a passage is about as its title begins, without the kind of the document: "git-add(1) Manual Page" gives
     "git-add"."""
-    name = title.partition(JOINT)[0].partition("(")[0]
+    name = re.split(r"\s*[(:—–|]", title.partition(JOINT)[0], maxsplit=1)[0]
     return " ".join(word for word in name.split() if word.lower() not in GENERIC) or title
 
 

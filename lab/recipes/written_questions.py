@@ -53,7 +53,7 @@ POINTING = frozenset("this these those passage text sentence ferryd gridlet shel
 PRONOUNS = frozenset("it its they their he she".split())
 """Words of questions that cannot be understood alone: the second ones where a question begins with them."""
 ASKING = frozenset("what which how why when where who".split())
-LONGEST_NAME = 3
+LONGEST_NAME = 2
 """Words of a name that a person would type to say what a question is about, at most."""
 VERDICTS = ("yes", "no")
 """The first words of questions that are not answered by yes or no, and the kinds of those that are."""
@@ -141,15 +141,16 @@ def wording_fault(kind: str, question: str, place: str) -> str:
 
 
 def answer_fault(one: WrittenQuestion, text: str) -> str:
-    """The reason to drop a question for what the model answers; empty: it answers from the place in the passage."""
+    """The reason to drop a question for what the model answers; empty: the answer has the right verdict, and says more
+    than the question in words that stand in the question's place."""
     verdict, answer = verdict_of(one)
-    place, reply = {*words(led(text, one.start, one.end)[0])}, {*words(answer)}
+    place = {*content_words(led(text, one.start, one.end)[0])}
+    reply = {*content_words(answer)} - (set() if verdict else {*content_words(one.question)})
     if verdict != (one.kind if one.kind in VERDICTS else ""):
         return "another verdict"
-    if not reply or len(reply & place) < SHARED * len(reply):
-        return "answered elsewhere"
-    plain = not verdict and {*content_words(answer)} <= {*content_words(one.question)}
-    return "gives its answer" if plain else ""
+    if not reply:
+        return "gives its answer"
+    return "" if len(reply & place) >= SHARED * len(reply) else "answered elsewhere"
 
 
 def verdict_of(one: WrittenQuestion) -> tuple[str, str]:

@@ -170,7 +170,7 @@ def test_yes_or_no_is_not_asked_by_what() -> None:
 
 def test_a_question_names_its_subject() -> None:
     """As the title does, where it has no word of that and the name is short."""
-    assert named("How do I stop?", name_of("ferryd(8) Manual Page › Queue")) == "How do I stop in ferryd?"
+    assert named("How do I stop?", name_of("ferryd(8): Manual Page › Queue")) == "How do I stop in ferryd?"
     assert named("How do I stop ferryd?", "ferryd") == "How do I stop ferryd?"
     assert named("How do I stop?", "ways to sail boats quickly") == "How do I stop?"
 
@@ -180,7 +180,8 @@ def test_a_question_names_its_subject() -> None:
     [
         ({}, ""),
         ({"reply": "NONE"}, "answered elsewhere"),
-        ({"reply": ""}, "answered elsewhere"),
+        ({"reply": ""}, "gives its answer"),
+        ({"reply": "Mail that bounces is thrown away by the captain"}, "answered elsewhere"),
         ({"reply": "holds letters in its queue for 5 days"}, "answered elsewhere"),
         ({"question": "Are letters returned to whoever sent them?"}, "gives its answer"),
         ({"kind": "yes", "reply": "Yes: returned to whoever sent them"}, ""),
