@@ -186,7 +186,7 @@ def _of_page(name: str, path: str, kind: str, passages: Sequence[Passage]) -> It
     first = 0 if kind in FROM_THE_FIRST else chance % max(1, len(passages) - most + 1)
     before = ""
     for passage in passages[first : first + most]:
-        question = asked(passage, before)
+        question = asked(passage, before, kind == "faq")
         before = passage.title
         if len(passage.text) >= SHORTEST and language(passage.text[:1500]) in ("en", ""):
             own = "faq" if question else "table" if office_files.is_table(passage.text) else kind
@@ -201,12 +201,13 @@ def _of_page(name: str, path: str, kind: str, passages: Sequence[Passage]) -> It
             } | ({"question": question} if question else {})
 
 
-def asked(passage: Passage, before: str) -> str:
+def asked(passage: Passage, before: str, in_faq: bool = False) -> str:
     """The question that a person wrote above this answer: the last heading, if it is not also that of the passage
-    before, or the first term that the passage defines; else empty."""
+    before, the first term that the passage defines, or its first paragraph on a page of FAQs; else empty."""
     heading = passage.title.rpartition(" › ")[2] if passage.title != before else ""
     term = passage.text.partition("\n: ")[0] if "\n: " in passage.text else ""
-    found = next((" ".join(line.split()) for line in (heading, term) if line.strip().endswith("?")), "")
+    opening = passage.text.partition("\n\n")[0] if in_faq and "\n\n" in passage.text else ""
+    found = next((" ".join(line.split()) for line in (heading, term, opening) if line.strip().endswith("?")), "")
     return re.sub(r"^(?:Q:|Q?[\d.]+[.:)]?)\s+", "", found) if " " in found and len(found) < 200 else ""
 
 

@@ -142,6 +142,14 @@ def test_a_second_run_reads_no_package_again(out: Path) -> None:
     assert not list(out.glob("archives/*"))
 
 
+def test_on_a_page_of_faqs_a_paragraph_asks_too() -> None:
+    """Where it opens the passage, and something follows."""
+    passage = Passage("1", "Q: Why is it late?\n\nThe tide.", "Ferry")
+    assert asked(passage, "", in_faq=True) == "Why is it late?"
+    assert asked(passage, "") == ""
+    assert asked(Passage("1", "Why is it late?", "Ferry"), "", in_faq=True) == ""
+
+
 def test_a_text_stands_once_and_rather_as_dev(tmp_path: Path) -> None:
     """In an order that a hash of the ids gives."""
     rows = [
