@@ -177,7 +177,8 @@ def _is_prose(path: str) -> bool:
 
 def _of_page(name: str, path: str, kind: str, passages: Sequence[Passage]) -> Iterator[dict[str, str]]:
     suffix = suffix_of(path).removeprefix(".")
-    format = "man" if "/man/" in path and kind != "office" else _PLAIN.get(suffix, suffix)
+    is_man = kind != "office" and ("/man/" in path or suffix[:1].isdigit())
+    format = "man" if is_man else _PLAIN.get(suffix, suffix)
     if kind != "office":
         by_name = next((kind for kind, known in _BY_NAME.items() if known.search(PurePosixPath(path).name)), kind)
         kind = _BY_FORMAT.get(format, by_name)
