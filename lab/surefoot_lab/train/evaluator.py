@@ -102,7 +102,8 @@ def _encoded(one: TrainingExample, pieces: Pieces, most: int) -> EncodedExample:
     if not where and one.spans is not None and not one.label:
         where = [(0, 0)]
     marks = ([a for a, _ in where], [b for _, b in where]) if where else None
-    return EncodedExample(ids, pieces.sides[: len(ids)], float(one.label), one.weight, marks)
+    target = float(one.label) if one.target is None else one.target
+    return EncodedExample(ids, pieces.sides[: len(ids)], target, one.weight, marks)
 
 
 def _place(span: tuple[int, int], offsets: Sequence[tuple[int, int]]) -> tuple[int, int] | None:

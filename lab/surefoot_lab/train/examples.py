@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections import defaultdict
@@ -63,6 +64,8 @@ class TrainingExample:
     """0 to 2: how much a negative is like a positive. Easy ones come first."""
     kind: str = ""
     """The rule that made it; empty: a person or a string rule labelled it."""
+    target: float | None = None
+    """The chance to learn in place of the label: a teacher's, or between the two; None: the label."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,8 @@ def examples_of_rows(source: Source, rows: Sequence[Row], chance: random.Random)
     """Examples of the rows of one source, with negatives made of their positives."""
     maker = _Maker(source, rows, chance)
     for row in [row for row in rows for _ in range(source.copies)]:
-        own = [_example(source, row, p) for p in row["passages"] if p.get("label") is not None]
+        known = [p for p in row["passages"] if (p.get("label"), p.get("score")) != (None, None)]
+        own = [_example(source, row, p) for p in known]
         good = [one for one in own if one.label]
         bad = [one for one in own if not one.label]
         if source.answered and not good:
@@ -123,10 +127,26 @@ def examples_of_rows(source: Source, rows: Sequence[Row], chance: random.Random)
 
 
 def _example(source: Source, row: Row, passage: Row) -> TrainingExample:
-    label, text, title = int(passage["label"]), passage["text"], passage.get("title") or ""
-    nowhere: Spans | None = () if source.absent else None
-    spans = _spans(source, row, text) if label else nowhere
-    return TrainingExample(row["question"], title, text, label, spans, source.weight, hardness=0 if label else 1)
+    """The pair with its label. Beside the `score` of a teacher, a logit, it learns the mean of the two, and without a
+    label the teacher's chance alone."""
+    label: Any = passage.get("label")
+    score: Any = passage.get("score")
+    text = passage["text"]
+    target = None if score is None else 1 / (1 + math.exp(-score))
+    if label is not None and target is not None:
+        target = (label + target) / 2
+    is_good = bool(label) if label is not None else score > 0
+    nowhere: Spans | None = () if source.absent and label is not None else None
+    return TrainingExample(
+        row["question"],
+        passage.get("title") or "",
+        text,
+        int(is_good),
+        _spans(source, row, text) if is_good else nowhere,
+        source.weight,
+        hardness=0 if is_good else 1,
+        target=target,
+    )
 
 
 def _spans(source: Source, row: Row, text: str) -> Spans | None:
@@ -161,7 +181,7 @@ class _Maker:
 
     def made(self, row: Row, good: TrainingExample, bad: Sequence[TrainingExample]) -> Iterator[TrainingExample]:
         """An example of each kind, where the positive allows it and chance picks it."""
-        usual = {"label": 0, "spans": () if self.source.absent else None}
+        usual = {"label": 0, "spans": () if self.source.absent else None, "target": None}
         for kind in self.source.made:
             if change := MADE[kind](self, row, good, bad):
                 yield replace(good, **{**usual, **change})

@@ -53,6 +53,7 @@ class EncodedExample:
     ids: list[int]
     sides: list[int]
     label: float
+    """Or the chance to learn in its place, 0 to 1."""
     weight: float
     marks: Sequence[Any] | None
     """What the second head should say of the pieces; None: unknown."""

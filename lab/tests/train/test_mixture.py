@@ -276,6 +276,29 @@ def test_evidence_is_where_its_source_tells(tmp_path: Path, evidence: Evidence, 
     assert lesson.spans == spans
 
 
+@pytest.mark.parametrize(
+    ("label", "score", "learned"),
+    [
+        (1, None, (1, None)),
+        (1, 0.0, (1, 0.75)),
+        (0, 0.0, (0, 0.25)),
+        (None, 2.0, (1, 0.881)),
+        (None, -2.0, (0, 0.119)),
+    ],
+)
+@pytest.mark.usefixtures("plain")
+def test_a_teachers_score_is_learned_beside_the_label(
+    tmp_path: Path, label: int | None, score: float | None, learned: tuple[int, float | None]
+) -> None:
+    """Or alone, where there is none; what is made of a positive has its own label only."""
+    row = queries(1, {1: label})
+    row["passages"][0]["score"] = score
+    found = {one.text: one for one in lessons(tmp_path, [row, queries(2, {2: 1})], made=("other question",))}
+    one = found.pop(row["question"])
+    assert (one.label, one.target and round(one.target, 3)) == learned
+    assert all(other.target is None for other in found.values())
+
+
 def test_the_seed_decides(tmp_path: Path) -> None:
     """The same one gives the same lessons in the same order."""
     found = [lessons(tmp_path, ring(), seed, made=EVERYTHING) for seed in (0, 0, 1)]
