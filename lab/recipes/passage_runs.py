@@ -30,8 +30,13 @@ T = TypeVar("T")
 
 LEAST_WORDS = 25
 """Words of a passage that says something, at least."""
-GENERIC = frozenset("manual page reference guide documentation handbook the user user's users' api docs".split())
+GENERIC = frozenset(
+    "manual page reference guide documentation handbook the user user's users' api docs faq readme changes changelog "
+    "news index contents introduction overview tutorial tutorials notes release license licence".split()
+)
 """Words of titles that name no subject."""
+LEGAL = ("warranties", "copyright notice", "hereby granted")
+"""Words of licences, about which nobody asks."""
 REPORT_SECONDS = 60
 
 
@@ -59,7 +64,7 @@ def spread(passages: Iterable[SourcePassage]) -> list[SourcePassage]:
     """The passages that say something, drawn by a hash from all packages and kinds in turn."""
     groups: dict[tuple[str, str], list[SourcePassage]] = defaultdict(list)
     for one in sorted(passages, key=lambda one: hashed(one.id)):
-        if len(words(one.text)) >= LEAST_WORDS:
+        if len(words(one.text)) >= LEAST_WORDS and not any(word in one.text.lower() for word in LEGAL):
             groups[one.package, one.kind].append(one)
     turns = ((n, hashed(one.id), one) for same in groups.values() for n, one in enumerate(same))
     return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
@@ -85,18 +90,20 @@ class Prompter:
         for turn in prompts["turns"]:
             opening = _opening(turn["title"], turn["text"])
             for task, about, reply in turn["replies"]:
-                prompt = opening + self._task(turn["title"], task, about)
+                prompt = opening + self._task(name_of(turn["title"], ""), task, about)
                 self._turns += [Message("user", prompt), Message("assistant", reply)]
                 opening = ""
 
     def reply(self, passage: SourcePassage, task: str, about: str, max_tokens: int = 60) -> str:
         """The first line of what the model says to a task about these words."""
-        prompt = _opening(passage.title, passage.text) + self._task(passage.title, task, about)
+        prompt = _opening(passage.title, passage.text) + self._task(
+            name_of(passage.title, passage.package), task, about
+        )
         messages = [*self._turns, Message("user", prompt)]
         return self.llm.complete(messages, max_tokens=max_tokens, stop=["\n"]).text.strip()
 
-    def _task(self, title: str, task: str, about: str) -> str:
-        return self._tasks[task].format(about, name=name_of(title))
+    def _task(self, name: str, task: str, about: str) -> str:
+        return self._tasks[task].format(about, name=name)
 
 
 def _opening(title: str, text: str) -> str:
@@ -112,11 +119,11 @@ def opened(inputs: argparse.Namespace, prompts: Path) -> tuple[Config, Prompter,
     return config, prompter, Run(inputs.out, {"model": prompter.llm.name, "prompts": about}, "values.jsonl")
 
 
-def name_of(title: str) -> str:
-    """What a passage is about as its title begins, without the kind of the document: "git-add(1) Manual Page" gives
-    "git-add"."""
+def name_of(title: str, package: str) -> str:
+    """What a passage is about as its title begins, without the kind of the document, else its package: "git-add(1)
+    Manual Page" gives "git-add"."""
     name = re.split(r"\s*[(:—–|]", title.partition(JOINT)[0], maxsplit=1)[0]
-    return " ".join(word for word in name.split() if word.lower() not in GENERIC) or title
+    return " ".join(word for word in name.split() if word.lower() not in GENERIC) or package.removesuffix("-doc")
 
 
 def resumed(

@@ -59,8 +59,9 @@ VERDICTS = ("yes", "no")
 """The first words of questions that are not answered by yes or no, and the kinds of those that are."""
 COPIED = 0.7
 """Share of a question's words that stand in the passage in the same order, from which on it repeats the passage."""
-SHARED = 0.6
-"""Share of the words of an answer that have to stand where the question came from."""
+NEW, SHARED = 0.34, 0.6
+"""Share of the words of an answer that its question does not have, and share of these that have to stand where the
+question came from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +146,13 @@ def answer_fault(one: WrittenQuestion, text: str) -> str:
     than the question in words that stand in the question's place."""
     verdict, answer = verdict_of(one)
     place = {*content_words(led(text, one.start, one.end)[0])}
-    reply = {*content_words(answer)} - (set() if verdict else {*content_words(one.question)})
+    reply = {*content_words(answer)}
+    new = reply if verdict else reply - {*content_words(one.question)}
     if verdict != (one.kind if one.kind in VERDICTS else ""):
         return "another verdict"
-    if not reply:
+    if not new or len(new) < NEW * len(reply):
         return "gives its answer"
-    return "" if len(reply & place) >= SHARED * len(reply) else "answered elsewhere"
+    return "" if len(new & place) >= SHARED * len(new) else "answered elsewhere"
 
 
 def verdict_of(one: WrittenQuestion) -> tuple[str, str]:
@@ -181,7 +183,7 @@ def _written(
     kind, start, end = draft
     place = led(passage.text, start, end)[0]
     question = prompter.reply(passage, kind, " ".join(place.split()), 40)
-    question = named(question, name_of(passage.title))
+    question = named(question, name_of(passage.title, passage.package))
     one = WrittenQuestion(kind, start, end, question)
     if fault := wording_fault(kind, question, place):
         return replace(one, fault=fault)
@@ -204,10 +206,10 @@ def named(question: str, name: str) -> str:
 
 
 def typed(question: str, chance: random.Random) -> str:
-    """The question as people type it: as keywords, or in lower case with a slip."""
+    """The question as people type it: as keywords, or without capital and mark, with a slip."""
     if chance.random() < 0.5 and len(content_words(question)) > 2:
         return " ".join(content_words(question))
-    return slipped(question.lower().rstrip("?"), chance)
+    return slipped(question[:1].lower() + question[1:].rstrip("?"), chance)
 
 
 def lines(passages: Mapping[str, SourcePassage], done: Mapping[str, Questions]) -> Iterator[dict[str, Any]]:

@@ -32,6 +32,7 @@ ROUTE = (
 )
 START = QUEUE.index("Letters that bounce")
 END = QUEUE.index(" A buoy")
+LICENCE = SourcePassage("licence", "e", "t", QUEUE + " This copyright notice shall stand in all copies.")
 ANSWER = "returned to whoever sent them"
 BOUNCE = WrittenQuestion("how-to", START, END, "What happens to ferry mail that bounces?", ANSWER)
 
@@ -40,11 +41,11 @@ def written(messages: Sequence[Message]) -> str:
     """A model that asks about the first words of each place, and answers with the sentence that has its words."""
     task = messages[-1].content.rpartition("\n\n")[2]
     about = task.rpartition(": ")[2]
-    if not task.startswith("Answer"):
+    if task.startswith("About"):
         return f"How does one know, about {' '.join(about.split()[:4])} and more?"
     first = about.partition("about ")[2].partition(" and more")[0]
     sentence = next(s for s in (QUEUE + " " + ROUTE).split(". ") if s.startswith(first))
-    return f"Yes: {sentence}" if "yes or no" in task else sentence
+    return f"Yes: {sentence}" if "yes or no" in task.lower() else sentence
 
 
 @pytest.fixture
@@ -170,7 +171,8 @@ def test_yes_or_no_is_not_asked_by_what() -> None:
 
 def test_a_question_names_its_subject() -> None:
     """As the title does, where it has no word of that and the name is short."""
-    assert named("How do I stop?", name_of("ferryd(8): Manual Page › Queue")) == "How do I stop in ferryd?"
+    assert named("How do I stop?", name_of("ferryd(8): Manual Page › Queue", "")) == "How do I stop in ferryd?"
+    assert named("How do I stop?", name_of("FAQ › Queue", "ferry-doc")) == "How do I stop in ferry?"
     assert named("How do I stop ferryd?", "ferryd") == "How do I stop ferryd?"
     assert named("How do I stop?", "ways to sail boats quickly") == "How do I stop?"
 
@@ -183,6 +185,7 @@ def test_a_question_names_its_subject() -> None:
         ({"reply": ""}, "gives its answer"),
         ({"reply": "Mail that bounces is thrown away by the captain"}, "answered elsewhere"),
         ({"reply": "holds letters in its queue for 5 days"}, "answered elsewhere"),
+        ({"reply": "what happens to ferry mail is a letter"}, "gives its answer"),
         ({"question": "Are letters returned to whoever sent them?"}, "gives its answer"),
         ({"kind": "yes", "reply": "Yes: returned to whoever sent them"}, ""),
         ({"kind": "yes", "reply": "No: returned to whoever sent them"}, "another verdict"),
@@ -217,9 +220,9 @@ def test_details_are_typed_as_people_do() -> None:
 
 
 def test_passages_come_from_all_packages_in_turn() -> None:
-    """What says too little is left out."""
+    """What says too little, and licences, are left out."""
     many = [SourcePassage(f"{p}{n}", p, "t", QUEUE) for p in "abc" for n in range(4)]
-    chosen = spread([*many, SourcePassage("short", "d", "t", "Too short.")])
+    chosen = spread([*many, SourcePassage("short", "d", "t", "Too short."), LICENCE])
     assert len(chosen) == 12
     assert {one.package for one in chosen[:3]} == set("abc")
     assert chosen == spread(reversed(many))
