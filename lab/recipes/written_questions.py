@@ -49,7 +49,7 @@ CUES = {
 """Words that answer such a question have one of these."""
 SHORTEST, LONGEST = 5, 60
 """Words that a question is made of, at least and at most."""
-POINTING = frozenset("this these those passage text sentence ferryd gridlet shelf".split())
+POINTING = frozenset("this these those passage ferryd gridlet shelf".split())
 PRONOUNS = frozenset("it its they their he she".split())
 """Words of questions that cannot be understood alone: the second ones where a question begins with them."""
 ASKING = frozenset("what which how why when where who".split())
