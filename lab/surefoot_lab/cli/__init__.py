@@ -8,7 +8,6 @@ TRAIN: Listing = {
     "average": "surefoot_lab.cli.train:average",
     "t5": "surefoot_lab.cli.train:t5",
     "teacher": "surefoot_lab.cli.train:teacher",
-    "score": "surefoot_lab.cli.train:score",
 }
 COMMANDS: Listing = {
     "evaluator": "surefoot_lab.cli.evaluator:evaluator",

@@ -52,6 +52,10 @@ def evaluator(
             "minilm.onnx.",
         ),
     ] = None,
+    teacher: Annotated[
+        Path | None,
+        Option("--teacher", metavar="FILE", help="A teacher's best.pt, to learn its scores beside the labels."),
+    ] = None,
     seed: _Seed = 0,
     device: _Device = None,
     bfloat16: _Bfloat16 = False,
@@ -63,8 +67,12 @@ def evaluator(
         from surefoot_lab.train.grader import GraderRecipe
         from surefoot_lab.train.mixture import SHIPPED, Mixture, sources
         from surefoot_lab.train.network import GraderNetwork, pretrained, restored
+        from surefoot_lab.train.teacher import teach
     learned = Mixture(data, sources(mixture or SHIPPED))
     require_questions(learned)
+    if teacher:
+        with counting("scoring") as on_scored:
+            teach(learned, teacher, to, on_scored, bfloat16)
     with _reporting() as on_progress:
         if start and start.is_file():
             network = imported(start) if start.suffix == ".onnx" else restored(start, GraderNetwork)
@@ -154,22 +162,7 @@ def teacher(
     with _reporting() as on_progress:
         recipe = replace(RECIPE, seed=seed, bfloat16=bfloat16)
         best = train(pretrained(start, seed), learned, to, recipe, on_progress, device)
-    out.say(f"{best}; use it: surefoot lab train score {best} QUESTIONS --out FILE")
-
-
-def score(
-    weights: Annotated[Path, Argument(metavar="WEIGHTS", help="The teacher's best.pt.")],
-    data: Annotated[Path, Argument(metavar="QUESTIONS", help="Questions with passages, JSON lines.")],
-    to: Annotated[Path, Option("--out", metavar="FILE", help="File for the same questions with scores.")],
-    bfloat16: _Bfloat16 = False,
-) -> None:
-    """Write the teacher's score beside each passage of a file; run it again to go on where it stopped."""
-    with _extra("score"):
-        from surefoot_lab.train.network import restored
-        from surefoot_lab.train.teacher import TeacherNetwork, score_file
-    with counting("scoring") as on_progress:
-        score_file(restored(weights, TeacherNetwork), data, to, on_progress, bfloat16)
-    out.say(f"{to}")
+    out.say(f"{best}; use it: surefoot lab train evaluator --teacher {best}")
 
 
 def t5(

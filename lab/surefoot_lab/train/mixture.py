@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.questions import hashed
@@ -100,7 +100,7 @@ class Mixture:
             self.train[source] = _thinned([row for row in selected if row], source.most)
         self.dev = {source.name: self.dev[source.name] for source in listed if source.use != "held"}
         files = [*(f"{source.name}.jsonl" for source in listed), *([PARAGRAPHS, PAGES] if lacking else [])]
-        self.about = {
+        self.about: dict[str, Any] = {
             "mixture": fingerprint(listed),
             "data": {name: manifest.fingerprint(data / name) for name in files},
         }

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +31,8 @@ from surefoot.models.cross_encoder import tokenizer
 from surefoot.types.errors import ConfigError, on_one_line
 from surefoot_lab.train.examples import Row
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, scored
-from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, Layer, begun, ours
+from surefoot_lab.train.mixture import Mixture
+from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, Layer, begun, ours, restored
 
 MIXTURE = Path(__file__).with_name("teacher.toml")
 RECIPE = GraderRecipe(
@@ -150,14 +151,25 @@ def score(network: TeacherNetwork, rows: Sequence[Row]) -> list[Row]:
     return [{**row, "passages": [{**p, "score": next(best)} for p in row.get("passages", ())]} for row in rows]
 
 
-def score_file(network: TeacherNetwork, path: Path, to: Path, on_done: OnDone, bfloat16: bool = False) -> None:
-    """Write the questions of a file with their scores to `to`; `on_done` counts questions.
+def teach(mixture: Mixture, weights: Path, folder: Path, on_done: OnDone, bfloat16: bool = False) -> None:
+    """Put the scores of the teacher of these weights beside the labels of all that the mixture has to learn from.
 
-    Until all are done they are in a file beside it, after whose whole lines a stopped run goes on.
+    They stay in the folder, as a stopped run goes on after the last of them. `on_done` counts questions. Raises
+    ModelError for other weights.
     """
-    rows, part = [row for _, row in questions.rows(path)], to.with_name(f"{to.name}.part")
-    part.touch()
-    with part.open("r+b") as file:
+    mixture.about["teacher"] = hashlib.sha256(weights.read_bytes()).hexdigest()
+    name = hashlib.sha256(json.dumps(mixture.about).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [row for some in mixture.train.values() for row in some]
+    network = restored(weights, TeacherNetwork)
+    found = _scored(network, rows, folder / f"scored-{name}.jsonl", on_done, bfloat16)
+    mixture.train = {source: [*islice(found, len(some))] for source, some in mixture.train.items()}
+
+
+def _scored(network: TeacherNetwork, rows: Sequence[Row], path: Path, on_done: OnDone, bfloat16: bool) -> Iterator[Row]:
+    """The rows with their scores, which are appended to the file behind its last whole line."""
+    path.touch()
+    with path.open("r+b") as file:
         whole = [line for line in file if line.endswith(b"\n")]
         file.truncate(file.seek(sum(map(len, whole))))
         for start in range(len(whole), len(rows), ROWS):
@@ -166,5 +178,4 @@ def score_file(network: TeacherNetwork, path: Path, to: Path, on_done: OnDone, b
             file.write("".join(json.dumps(row) + "\n" for row in fresh).encode())
             file.flush()
             on_done(start + len(fresh), len(rows))
-        os.fsync(file.fileno())
-    os.replace(part, to)
+    return (row for _, row in questions.rows(path))

@@ -123,35 +123,36 @@ def test_it_learns_and_writes_its_scores(surefoot: Surefoot, mpnet: Path, questi
         *("--start", mpnet, "--out", "mine", "--device", "cpu"),
     )
     assert (done.code, done.err) == (0, "")
-    done = surefoot("lab", "train", "score", "mine/best.pt", questions, "--out", "scored.jsonl")
-    assert (done.code, done.out) == (0, "scored.jsonl\n")
-    rows = [json.loads(line) for line in Path("scored.jsonl").read_text().splitlines()]
-    scores = [passage.pop("score") for row in rows for passage in row["passages"]]
-    assert rows == ROWS
-    assert len(set(scores)) == 6
     one = teacher.score(restored(Path("mine/best.pt"), teacher.TeacherNetwork), ROWS[1:2])
-    assert one[0]["passages"][0]["score"] == pytest.approx(scores[2], abs=1e-5)
+    scores = [passage.pop("score") for passage in one[0]["passages"]]
+    assert one == ROWS[1:2]
+    assert len(set(scores)) == 2
 
 
-def test_scoring_goes_on_after_the_last_whole_line(
+def test_its_scores_stand_beside_the_labels_of_a_mixture(
     mpnet: Path, questions: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a process that was killed while it wrote."""
+    """A run that was killed while it wrote goes on after the last whole line."""
     monkeypatch.setattr(teacher, "ROWS", 1)
-    network, to, counts = teacher.pretrained(mpnet), tmp_path / "scored.jsonl", list[tuple[int, int]]()
+    weights, counts = tmp_path / "best.pt", list[tuple[int, int]]()
+    torch.save(teacher.pretrained(mpnet).state_dict(), weights)
+    (tmp_path / "mine.toml").write_text('[questions]\nuse = "train"\n')
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        teacher.score_file(network, questions, to, stop)
-    assert not to.exists()
-    with (tmp_path / "scored.jsonl.part").open("a") as file:
+        teacher.teach(Mixture(tmp_path, sources(tmp_path / "mine.toml")), weights, tmp_path / "out", stop)
+    (part,) = (tmp_path / "out").iterdir()
+    with part.open("a") as file:
         file.write('{"id": "1", "que')
-    teacher.score_file(network, questions, to, lambda done, total: counts.append((done, total)))
+    mixture = Mixture(tmp_path, sources(tmp_path / "mine.toml"))
+    teacher.teach(mixture, weights, tmp_path / "out", lambda done, total: counts.append((done, total)))
     assert counts == [(2, 3), (3, 3)]
-    assert [json.loads(line)["id"] for line in to.read_text().splitlines()] == ["0", "1", "2"]
-    assert not (tmp_path / "scored.jsonl.part").exists()
+    (rows,) = mixture.train.values()
+    assert [row["id"] for row in rows] == ["0", "1", "2"]
+    assert all(0 < abs(passage["score"]) < 9 for row in rows for passage in row["passages"])
+    assert mixture.about["teacher"] == hashlib.sha256(weights.read_bytes()).hexdigest()
 
 
 def test_nothing_is_learned_or_chosen_by_what_may_not_be_used_commercially() -> None:
