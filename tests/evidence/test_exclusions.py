@@ -113,6 +113,11 @@ def test_the_questions_own_language_counts() -> None:
     assert reasons(PLAIN, asked) == []
 
 
+def test_a_question_in_a_language_that_the_evaluator_has_not_learned_excludes_none() -> None:
+    """Its own may be taken for a near one: a short Spanish question has as many small words of French."""
+    assert reasons("La piscina abre a las ocho de la mañana.", "¿A qué hora cierra la piscina?") == []
+
+
 def test_a_rare_word_of_the_questions_own_language_is_no_other_language() -> None:
     """Where the question has the small words that would tell it."""
     evidence = Evidence("Wie lange ist die Frist für Möbellager?", ("en",))

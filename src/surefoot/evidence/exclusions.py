@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from surefoot.text.languages import OTHER, language
+from surefoot.text.languages import language
 from surefoot.text.phrases import each, phrase_set, phrases
 from surefoot.text.screen import Span, orders, unmasked
 from surefoot.text.words import INTERROGATIVES, blanked, content_words, fold, longest_run, sentences, stem, words
@@ -144,12 +144,11 @@ def _title(passage: Passage) -> Passage:
 
 @lru_cache(maxsize=4096)  # a passage is looked at before grading, before refining, and before answering
 def _unread(question: str, languages: tuple[str, ...] | None, text: str) -> tuple[Span, ...]:
-    own = language(question)
-    if languages is None or not own:
+    """The sentences in a language that the evaluator has not learned, for a question in one that it has: of another
+    question's language too little is known to tell it from that of its document."""
+    if languages is None or language(question) not in languages:
         return ()
-    known, names = {"", own, *languages}, frozenset(content_words(question))
-    if own not in languages:  # its small words are those of the question, and a rare one tells no other language
-        known, names = {*known, OTHER}, frozenset()
+    known, names = {"", *languages}, frozenset(content_words(question))
     return tuple(span for span in sentences(text) if language(text[slice(*span)], names) not in known)
 
 

@@ -71,6 +71,14 @@ def test_a_question_and_its_answer_are_a_heading_and_its_text(name):
     assert found.text.lower() == "the warden.\n\narea: hut"
 
 
+def test_a_row_of_a_question_and_one_more_cell_is_asked_in_any_language():
+    """Three cells are a table, and so are two that ask nothing."""
+    found = one("Frage;Antwort\nWie lange?;Zwei Monate.\n", "x.csv")
+    assert found.blocks == (Block("Zwei Monate.", path=("Wie lange?",)),)
+    assert one("Frage;Antwort;Nr\nWie lange?;Zwei Monate.;3\n", "x.csv").text.startswith("| Frage |")
+    assert one("Frist;Dauer\nMiete;Zwei Monate.\n", "x.csv").text.startswith("| Frist |")
+
+
 def test_the_columns_beside_a_text_are_said_below_it():
     """But for those that name the row, and those that are empty."""
     first, second = documents("id,title,text,lang,url\n1,Hut,Forty beds.,en,\n2,Barn,No beds.,,\n", "x.csv")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import blake2b
@@ -28,7 +28,8 @@ FIELDS = "meta"
 """The column of a row's fields, a table; a column "meta.year" of a CSV is one field."""
 
 FAQ = ("question", "answer")
-"""Columns of which the one is the heading and the other the text, where a row has no text column."""
+"""Columns of which the one is the heading and the other the text, where a row has no text column; likewise the two of
+a row that has no more, and of which the first ends with a question mark."""
 
 LONGEST_CELL, MOST_CELLS = 100, 12
 """Characters of a cell, and cells, of a row that is a table; a longer one is lines."""
@@ -76,9 +77,9 @@ def items(
     name, own = text_column(row), row.get("id", row.get("_id"))
     words, question = row[name] if name else "", ""
     pairs = [*(beside if name else () if any(column in row for column in TEXT) else whole)]
-    if not name and all(isinstance(row.get(column), str) for column in FAQ):
-        question, words = (paragraph(row[column]) for column in FAQ)
-        pairs = [pair for pair in pairs if pair[0].lower() not in FAQ]
+    if faq := [] if name else _faq(pairs):
+        question, words = (paragraph(cell) for _, cell in faq)
+        pairs = [pair for pair in pairs if pair not in faq]
     more = lines_of(pairs) if words else row_of(pairs)
     if not words and not more:
         fault = fault or f"has no text in {' or '.join(TEXT)}"
@@ -96,6 +97,14 @@ def items(
             body = tuple(replace(block, path=(question,)) for block in body)
         yield Document(key, own_title or title, body, url or None, id or None, meta)
     yield from (DocumentProblem(f"{where}: {each}; it is left out", skipped=False) for each in faults)
+
+
+def _faq(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The cells of the question and the answer, in this order; empty: the row has none."""
+    named = {name.lower(): (name, cell) for name, cell in pairs}
+    if named.keys() >= {*FAQ}:
+        return [named[column] for column in FAQ]
+    return [*pairs] if len(pairs) == 2 and pairs[0][1].rstrip().endswith("?") else []
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
