@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from surefoot import contracts
     from surefoot.config.builder import load
     from surefoot.config.correction import correct, grade
     from surefoot.evidence.policies import PRESETS, Count, Threshold
@@ -55,6 +56,7 @@ __all__ = [
     "Thresholds",
     "Trace",
     "cancel",
+    "contracts",
     "correct",
     "grade",
     "load",
@@ -63,7 +65,7 @@ __all__ = [
     "write_trace",
 ]
 
-_MODULES = {"cancel": "surefoot.run.cancel", "meter": "surefoot.run.meter"}
+_MODULES = {"cancel": "surefoot.run.cancel", "contracts": "surefoot.contracts", "meter": "surefoot.run.meter"}
 _HOMES = ("types", "types.errors", "run.store", "evidence.policies", "pipeline", "config.builder", "config.correction")
 """Modules that hold these names, the cheapest first."""
 
