@@ -188,7 +188,7 @@ def gathered(
         _, traces = recorded(run / "surefoot")
         by_manual: dict[str, list[Judged]] = {}
         for one in asked.read(questions):
-            right = one.answerable and manuals.outcome(one, traces[one.id]).right
+            right = one.answerable and manuals.outcome(one, traces[one.id])["right"]
             by_manual.setdefault(MANUALS + one.manual, []).append((one.id, traces[one.id], right))
         yield from ((name, name, judged) for name, judged in by_manual.items())
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -23,109 +23,37 @@ from surefoot.pipeline import Pipeline
 from surefoot.retrievers.bm25 import Bm25
 from surefoot.run import manifest
 from surefoot.run.store import write_text
-from surefoot.stats.figures import mcnemar
 from surefoot.stats.text import number
 from surefoot.types import Answer, Trace
 from surefoot.types.errors import UsageError
 from surefoot_lab.cli._options import Threads
 from surefoot_lab.datasets.manuals import ManualQuestion, comparable, held, read, right
-from surefoot_lab.figures import Share, counted, difference
+from surefoot_lab.figures import Share
 from surefoot_lab.methods import retrieved
-from surefoot_lab.qa import DIFFERENCES, MethodComparison
+from surefoot_lab.qa import DIFFERENCES, Outcome, QAReport, answer_text, compared
 from surefoot_lab.report import Form, Table, as_markdown, of, points, report_json, seconds, share, show
 
 SHOWN = 3
 """Passages that `surefoot ask` shows beside the answer: the best-graded."""
 
-Ending = Literal["right", "wrong", "hedged", "refused", "failed"]
-GROUPINGS = {"class": "kind", "manual": "manual", "lang": "lang"}
-"""The ways to group questions, each with the field of `ManualOutcome` that it goes by."""
-
-
-@dataclass(frozen=True, slots=True)
-class ManualOutcome:
-    """One question and what became of it."""
-
-    id: str
-    manual: str
-    kind: str
-    lang: str
-    question: str
-    gold: str
-    answerable: bool
-    answer: str
-    """Empty: there is none."""
-    ending: Ending
-    """ "hedged": answered with a reservation, whether right or not. "wrong": answered without one, and not right."""
-    right: bool
-    """The answer, hedged or not, is right by its string rule."""
-    retrieved: bool
-    """The evidence is in one of the passages that were retrieved and graded."""
-    best: bool | None
-    """In the best-graded one; None, as the next two: nothing was graded."""
-    three: bool | None
-    """In one of the three that `ask` shows."""
-    kept: bool | None
-    """In the kept strips."""
-    shown: bool
-    """In the answer or one of the three passages, or the answer is right in words of its own."""
-    answered: bool
-    """In the answer, or it is right in words of its own."""
-    words: int | None
-    """Words of the answer; None: refused or failed."""
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True)
-class ManualMeasure:
-    """A share of the answerable questions, or of the others."""
-
-    label: str
-    holds: Callable[[ManualOutcome], bool | None]
-    """None: it means nothing for this method."""
-    answerable: bool = True
-
-    def share(self, outcomes: Iterable[ManualOutcome]) -> Share:
-        """The share of these questions for which it holds."""
-        known = [
-            found for one in outcomes if one.answerable == self.answerable and (found := self.holds(one)) is not None
-        ]
-        return counted(sum(known), len(known))
-
-
-RIGHT = ManualMeasure("right, hedged or not", lambda one: one.right)
-WRONG = ManualMeasure("wrong without a hedge", lambda one: one.ending == "wrong")
-WITHHELD = ManualMeasure(
-    "refused, or hedged and not right, with the evidence retrieved",
-    lambda one: one.ending in ("refused", "hedged") and one.retrieved and not one.right,
-)
-DECLINED = ManualMeasure(
-    "unanswerable: refused or hedged", lambda one: one.ending in ("refused", "hedged"), answerable=False
-)
-SHOWN_EVIDENCE = ManualMeasure("shown: answer and three passages", lambda one: one.shown)
-MEASURES = (
-    RIGHT,
-    ManualMeasure("right without a hedge", lambda one: one.ending == "right"),
-    WRONG,
-    WITHHELD,
-    ManualMeasure("failed", lambda one: one.ending == "failed"),
-    DECLINED,
+GROUPINGS = ("class", "manual", "lang")
+"""Keys of an outcome by which questions are grouped."""
+MEASURES = {
+    "right, hedged or not": "right",
+    "right without a hedge": "plainly right",
+    "wrong without a hedge": "wrong",
+    "refused, or hedged and not right, with the evidence retrieved": "withheld",
+    "failed": "failed",
+    "unanswerable: refused or hedged": "declined",
     # How far the evidence came.
-    ManualMeasure("among the retrieved", lambda one: one.retrieved),
-    ManualMeasure("best-graded passage", lambda one: one.best),
-    ManualMeasure("the three that are shown", lambda one: one.three),
-    SHOWN_EVIDENCE,
-    ManualMeasure("kept strips", lambda one: one.kept),
-    ManualMeasure("answer, or right without it", lambda one: one.answered),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ManualReport:
-    """The outcomes of one method, from which all its figures follow."""
-
-    method: str
-    outcomes: tuple[ManualOutcome, ...]
+    "among the retrieved": "retrieved",
+    "best-graded passage": "best",
+    "the three that are shown": "three",
+    "shown: answer and three passages": "shown",
+    "kept strips": "kept",
+    "answer, or right without it": "answered",
+}
+"""Shares of the answerable questions, but for `declined`, by their keys in an outcome."""
 
 
 def run(
@@ -135,7 +63,7 @@ def run(
     about: dict[str, Any],
     on_done: OnDone,
     workers: int = 1,
-) -> list[ManualReport]:
+) -> list[QAReport]:
     """The reports of Surefoot as configured and of BM25's first passage, over the same questions and indexes.
 
     `opened` gives the configuration with the index of a manual. `runs.run` says which questions are asked, and keeps
@@ -143,71 +71,68 @@ def run(
     """
     examples = [Example(one.id, one.question, one.answers, frozenset()) for one in questions]
     spread = _spread({one.id: one.manual for one in questions}, opened, workers)
-    return [
-        report(arm.name, questions, traces) for arm, traces in asked(ARMS, examples, spread, folder, about, on_done)
-    ]
+    traces = asked(ARMS, examples, spread, folder, about, on_done)
+    return [QAReport(arm.name, "", tuple(map(outcome, questions, each))) for arm, each in traces]
 
 
-def report(method: str, questions: Sequence[ManualQuestion], traces: Sequence[Trace]) -> ManualReport:
-    """The outcomes of these traces; pure, so a run folder gives them again."""
-    outcomes = tuple(outcome(one, trace) for one, trace in zip(questions, traces, strict=True))
-    return ManualReport(method, outcomes)
+def outcome(question: ManualQuestion, trace: Trace) -> Outcome:
+    """The ending of the question, and how far its evidence came.
 
-
-def outcome(question: ManualQuestion, trace: Trace) -> ManualOutcome:
-    """The ending of the question, and how far its evidence came."""
+    - `ending`: right or wrong, which are answered without a reservation, hedged, refused, failed.
+    - `right`: the answer, hedged or not, is right by its string rule.
+    - `declined`: refused or hedged; None: the question has an answer.
+    - `retrieved`: the evidence is in one of the passages that were retrieved and graded; `best`: in the best-graded
+      one; `three`: in one of the three that `ask` shows; `kept`: in the kept strips. None: nothing was graded.
+    - `answered`: in the answer, or that is right in words of its own; `shown`: or in one of the three passages.
+    - `words`: of the answer; None: refused or failed.
+    """
     answer = trace.answer
+    text = answer_text(trace)
     replied = answer is not None and not answer.refused
-    text = answer.body if answer and replied else ""
     is_right = replied and right(question, text)
+    ending = _ending(answer, is_right)
+    declined = ending in ("refused", "hedged")
+    retrieved = held(question, [passage.text for passage in trace.passages])
     graded = trace.passages[: len(trace.grades)]
     found = best(graded, trace.grades[: len(graded)], SHOWN)
     three = [passage.text for passage, grade in found if grade.score is not None]
     selected = [strip.text for strip in trace.strips if strip.kept]
     answered = is_right or held(question, [text])
-    return ManualOutcome(
-        id=question.id,
-        manual=question.manual,
-        kind=question.kind,
-        lang=question.lang,
-        question=question.question,
-        gold=question.gold,
-        answerable=question.answerable,
-        answer=text,
-        ending=_ending(answer, is_right),
-        right=is_right,
-        retrieved=held(question, [passage.text for passage in trace.passages]),
-        best=held(question, three[:1]) if graded else None,
-        three=held(question, three) if graded else None,
-        kept=held(question, [*selected, " ".join(selected)]) if graded else None,
-        shown=answered or held(question, three),
-        answered=answered,
-        words=len(comparable(text).split()) if replied else None,
-        seconds=sum(step.seconds for step in trace.steps),
-    )
+    return {
+        "id": question.id,
+        "manual": question.manual,
+        "class": question.kind,
+        "lang": question.lang,
+        "question": question.question,
+        "gold": question.gold,
+        "answerable": question.answerable,
+        "answer": text,
+        "ending": ending,
+        "right": is_right,
+        "plainly right": ending == "right",
+        "wrong": ending == "wrong",
+        "withheld": declined and retrieved and not is_right,
+        "failed": ending == "failed",
+        "declined": None if question.answerable else declined,
+        "retrieved": retrieved,
+        "best": held(question, three[:1]) if graded else None,
+        "three": held(question, three) if graded else None,
+        "kept": held(question, [*selected, " ".join(selected)]) if graded else None,
+        "shown": answered or held(question, three),
+        "answered": answered,
+        "words": len(comparable(text).split()) if replied else None,
+        "seconds": sum(step.seconds for step in trace.steps),
+    }
 
 
-def compared(one: ManualReport, other: ManualReport, measure: ManualMeasure) -> MethodComparison:
-    """Two methods by one measure over the answerable questions."""
-    pairs = [
-        (bool(measure.holds(a)), bool(measure.holds(b)))
-        for a, b in zip(one.outcomes, other.outcomes, strict=True)
-        if a.answerable
-    ]
-    first, second = [a for a, _ in pairs], [b for _, b in pairs]
-    return MethodComparison(one.method, other.method, measure.label, mcnemar(first, second), difference(first, second))
-
-
-def tables(reports: Sequence[ManualReport]) -> list[Table]:
+def tables(reports: Sequence[QAReport]) -> list[Table]:
     """How questions ended, how far the evidence came, and both methods by class, manual and language."""
     first, second = reports
-    size, answerable = len(first.outcomes), sum(one.answerable for one in first.outcomes)
-    whole = [(measure.label, *(measure.share(one.outcomes) for one in reports)) for measure in MEASURES]
-    differences = [(measure.label, *compared(first, second, measure).row) for measure in (RIGHT, SHOWN_EVIDENCE)]
-    answers = [
-        (one.method, _median(o.words for o in one.outcomes), _median(o.seconds for o in one.outcomes))
-        for one in reports
-    ]
+    both = _answerable(first), _answerable(second)
+    size, answerable = len(first.outcomes), len(both[0].outcomes)
+    whole = [(label, *(_share(one, key) for one in reports)) for label, key in MEASURES.items()]
+    differences = [(label, *compared(*both, key).row) for label, key in MEASURES.items() if key in ("right", "shown")]
+    answers = [(one.method, _median(one, "words"), _median(one, "seconds")) for one in reports]
     return [
         Table(
             "questions",
@@ -253,39 +178,36 @@ def _spread(manuals: Mapping[str, str], opened: Callable[[str], Builder], worker
     return spread
 
 
-def _ending(answer: Answer | None, is_right: bool) -> Ending:
+def _ending(answer: Answer | None, is_right: bool) -> str:
     if answer is None:
         return "failed"
-    if answer.refused:
-        return "refused"
-    if answer.hedged:
-        return "hedged"
+    if answer.refused or answer.hedged:
+        return "refused" if answer.refused else "hedged"
     return "right" if is_right else "wrong"
 
 
-def _grouped(first: ManualReport, second: ManualReport, by: str) -> Table:
+def _answerable(one: QAReport) -> QAReport:
+    return one.among("answerable", True)
+
+
+def _share(one: QAReport, key: str) -> Share:
+    return (one if key == "declined" else _answerable(one)).share(key)
+
+
+def _grouped(first: QAReport, second: QAReport, by: str) -> Table:
     rows = []
-    for name in sorted({getattr(one, GROUPINGS[by]) for one in first.outcomes}):
-        mine, theirs = (
-            replace(one, outcomes=tuple(o for o in one.outcomes if getattr(o, GROUPINGS[by]) == name))
-            for one in (first, second)
-        )
-        right, plain, *others = (
-            measure.share(one.outcomes)
-            for measure, one in ((RIGHT, mine), (RIGHT, theirs), (WRONG, mine), (WITHHELD, mine), (DECLINED, mine))
-        )
-        rows.append((name, right, plain, compared(mine, theirs, RIGHT).gain, *others))
+    for name in sorted({one[by] for one in first.outcomes}):
+        mine, theirs = first.among(by, name), second.among(by, name)
+        gain = compared(_answerable(mine), _answerable(theirs), "right").gain
+        others = [_share(mine, key) for key in ("wrong", "withheld", "declined")]
+        rows.append((name, _share(mine, "right"), _share(theirs, "right"), gain, *others))
     columns: dict[str, Form] = {by: str, "right": share, second.method: share, "difference, points": points}
     return Table(f"by {by}", columns | dict.fromkeys(("wrong, no hedge", "withheld", "declined"), of), rows)
 
 
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
+def _median(one: QAReport, key: str) -> float | None:
+    known = [outcome[key] for outcome in one.outcomes if outcome[key] is not None]
     return median(known) if known else None
-
-
-def _whole(value: float | None) -> str:
-    return number(value, ".0f")
 
 
 def manuals(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
 from statistics import median
@@ -50,9 +50,13 @@ class QAReport:
         """The arm's name."""
         return f"{self.method} {self.change}".strip()
 
-    def share(self, key: str, among: str = "") -> Share:
-        """The share of outcomes for which this is true, over those that have it, and for which `among` is true."""
-        return _share([one for one in self.outcomes if not among or one[among]], key)
+    def share(self, key: str) -> Share:
+        """The share of outcomes for which this is true, over those that have it."""
+        return _share(self.outcomes, key)
+
+    def among(self, key: str, value: Any) -> QAReport:
+        """The report of the outcomes that have this value."""
+        return replace(self, outcomes=tuple(one for one in self.outcomes if one[key] == value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,7 @@ DIFFERENCES: dict[str, Form] = {
 def report(name: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
     """The outcomes of these traces; pure, so a run folder gives them again."""
     method, _, change = name.partition(" ")
-    outcomes = tuple(outcome(one, trace) for one, trace in zip(examples, traces, strict=True))
-    return QAReport(method, change, outcomes)
+    return QAReport(method, change, tuple(map(outcome, examples, traces)))
 
 
 def outcome(example: Example, trace: Trace) -> Outcome:
@@ -326,5 +329,5 @@ def _action(outcome: Outcome) -> str:
 
 
 def _share(outcomes: Sequence[Mapping[str, Any]], key: str) -> Share:
-    known = [outcome[key] for outcome in outcomes if key in outcome]
+    known = [found for outcome in outcomes if (found := outcome.get(key)) is not None]
     return counted(sum(known), len(known))

@@ -13,7 +13,8 @@ import pytest
 from surefoot.pipeline import Pipeline
 from surefoot.types import Answer, Grade, Passage, Step, Strip, Trace
 from surefoot_lab.datasets.manuals import ManualQuestion
-from surefoot_lab.manuals import MEASURES, RIGHT, ManualReport, compared, first_passage, outcome, report, tables
+from surefoot_lab.manuals import first_passage, outcome, tables
+from surefoot_lab.qa import QAReport
 from surefoot_lab.report import as_markdown
 
 HOT = "It boils at 95 degrees by default."
@@ -68,23 +69,27 @@ def trace(answer: Answer | None, *passages: tuple[str, float | None], strips: tu
 def test_a_question_ends_in_one_way(answer: Answer | None, ending: str, right: bool) -> None:
     """A hedged answer may be right all the same; a refusal never is, whatever it says."""
     one = outcome(question(), trace(answer))
-    assert (one.ending, one.right) == (ending, right)
-    assert (one.words is None) == (ending in ("refused", "failed"))
+    assert (one["ending"], one["right"]) == (ending, right)
+    assert (one["words"] is None) == (ending in ("refused", "failed"))
 
 
 def test_the_evidence_is_followed_to_the_answer() -> None:
     """The fourth-best passage is retrieved but not shown; what has no grade is no best-graded one."""
+
+    def came(*passages: tuple[str, float | None], text: str = "Boils.") -> dict[str, Any]:
+        return outcome(question(), trace(Answer(text) if text else None, *passages))
+
     others = [("water", 0.9), ("steam", 0.8), ("lid", 0.7)]
-    deep = outcome(question(), trace(Answer("Boils."), (HOT, 0.1), *others))
-    assert (deep.retrieved, deep.three, deep.shown, deep.kept, deep.answered) == (True, False, False, False, False)
-    third = outcome(question(), trace(Answer("Boils."), ("lid", None), (HOT, 0.1), *others[:2]))
-    assert (third.three, third.best, third.shown, third.answered) == (True, False, True, False)
-    best = outcome(question(), trace(None, ("lid", 0.2), (HOT, 0.3)))
-    assert (best.best, best.answered) == (True, False)
+    deep, far = came((HOT, 0.1), *others), ("retrieved", "three", "shown", "kept", "answered")
+    assert [deep[how] for how in far] == [True, False, False, False, False]
+    third = came(("lid", None), (HOT, 0.1), *others[:2])
+    assert [third[how] for how in ("three", "best", "shown", "answered")] == [True, False, True, False]
+    best = came(("lid", 0.2), (HOT, 0.3), text="")
+    assert (best["best"], best["answered"]) == (True, False)
 
 
 @pytest.fixture
-def reports() -> list[ManualReport]:
+def reports() -> list[QAReport]:
     """Four questions: Surefoot has one right, withholds one, gets one wrong, and declines the unanswerable one."""
     queries = [question(id=str(number), lang=lang) for number, lang in enumerate(("en", "de", "en"))] + [unanswerable()]
     ours = [
@@ -97,31 +102,31 @@ def reports() -> list[ManualReport]:
     plain = [
         replace(trace(Answer(text), (text, None)), grades=()) for text in ("The lid.", HOT, "The lid.", "The lid.")
     ]
-    return [report("surefoot", queries, ours), report("bm25", queries, plain)]
+    both = {"surefoot": ours, "bm25": plain}
+    return [QAReport(name, "", tuple(map(outcome, queries, traces))) for name, traces in both.items()]
 
 
-def counts(one: ManualReport) -> list[tuple[int, int]]:
-    return [(share.count, share.of) for share in (measure.share(one.outcomes) for measure in MEASURES)]
+def rows(name: str, reports: list[QAReport]) -> list[tuple[Any, ...]]:
+    return next([*table.rows] for table in tables(reports) if table.name == name)
 
 
-def test_shares_are_of_the_answerable_and_declined_is_of_the_others(reports: list[ManualReport]) -> None:
+def test_shares_are_of_the_answerable_and_declined_is_of_the_others(reports: list[QAReport]) -> None:
     """Withheld: hedged or refused and not right, although the evidence was retrieved. What grades nothing has no
     graded passages."""
-    ours, plain = map(counts, reports)
+    ours, plain = ([(row[at].count, row[at].of) for row in rows("questions", reports)] for at in (1, 2))
     assert ours == [*[(1, 3)] * 4, (0, 3), (1, 1), *[(2, 3)] * 4, (0, 3), (1, 3)]
     assert (plain[0], plain[5], plain[8]) == ((1, 3), (0, 1), (0, 0))
 
 
-def test_methods_are_compared_question_by_question(reports: list[ManualReport]) -> None:
+def test_methods_are_compared_question_by_question(reports: list[QAReport]) -> None:
     """Each has one right that the other has not; in German only the plain search."""
-    every = compared(*reports, RIGHT)
-    ours, plain = (replace(one, outcomes=tuple(o for o in one.outcomes if o.lang == "de")) for one in reports)
-    german = compared(ours, plain, RIGHT)
-    assert (every.paired.of, every.paired.first, every.paired.second, every.gain.value) == (3, 1, 1, 0)
-    assert (german.paired.first, german.paired.second, german.gain.value) == (0, 1, -1)
+    (_, _, gain, first, second, _), _ = rows("differences", reports)
+    assert (first, second, gain.value) == (1, 1, 0)
+    german, _ = rows("by lang", reports)
+    assert (german[0], german[1].count, german[2].count, german[3].value) == ("de", 0, 1, -1)
 
 
-def test_the_tables_show_shares_with_interval_and_count(reports: list[ManualReport]) -> None:
+def test_the_tables_show_shares_with_interval_and_count(reports: list[QAReport]) -> None:
     """Every row has as many cells as its table has columns, and an empty class has dashes."""
     text = as_markdown(tables(reports))
     assert "| right, hedged or not | 33.3 % (6.1 to 79.2), 1 of 3 | 33.3 % (6.1 to 79.2), 1 of 3 |" in text
