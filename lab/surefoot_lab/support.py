@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +24,7 @@ from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Embedder, Verifier
 from surefoot_lab.cli._options import JsonFile
 from surefoot_lab.cli.evaluator import rate, recorded
-from surefoot_lab.figures import Share, counted
+from surefoot_lab.figures import counted
 from surefoot_lab.report import Form, Table, as_json, count, of, short, show
 from surefoot_lab.train import claims as claim_files
 from surefoot_lab.train.examples import TrainingExample
@@ -38,40 +37,20 @@ LONGEST = 1200
 Baseline = Callable[[TrainingExample], float]
 
 
-@dataclass(frozen=True, slots=True)
-class SupportReport:
-    """A verifier's figures on one set. Intervals are of a bootstrap over evidences, and Wilson's for shares."""
-
-    name: str
-    claims: int
-    evidences: int
-    positive: float
-    """Share of the claims with label 1."""
-    roc_auc: Figure
-    """By the probability; of a verifier that gives none: supported above undecided above not supported."""
-    baselines: dict[str, Figure]
-    """The same of ways that only compare words or vectors."""
-    precision: Share
-    """Of the claims called supported, those with label 1."""
-    recall: Share
-    """Of the claims with label 1, those called supported."""
-    undecided: Share
-    """Claims of which the verifier could not tell."""
-    word_f1: float | None
-    """Of the words that it points at, by marked words, over all claims with known words; None: no word is marked."""
-    per_second: float | None
-    """Claims; None: too fast for the clock."""
-
-
 def run(
     verifier: Verifier,
     sets: Mapping[str, Sequence[TrainingExample]],
     baselines: Mapping[str, Baseline],
     on_done: OnDone,
-) -> list[SupportReport]:
-    """A report for each set; `on_done` counts the claims of all sets. Raises what the verifier raises."""
+) -> list[Table]:
+    """How well the verifier ranks the claims of each set, beside ways that only compare words or vectors; and what it
+    calls supported. AUCs have intervals of a bootstrap over evidences, shares have Wilson's.
+
+    `on_done` counts the claims of all sets. Raises what the verifier raises.
+    """
     total, before = sum(map(len, sets.values())), 0
-    found: list[SupportReport] = []
+    ranked: list[tuple[Any, ...]] = []
+    called: list[tuple[Any, ...]] = []
     for name, claims in sets.items():
         queries = [Assertion(c.text, (Passage("evidence", c.evidence),), c.context) for c in claims]
         verifier.support(queries[:1])  # off the clock: a first call may load a model
@@ -84,41 +63,36 @@ def run(
         if len(verdicts) != len(queries):
             mend = f"{verifier.name} gave {len(verdicts)} verdicts for {len(queries)} claims; mend the verifier"
             raise ComponentError(mend)
-        found.append(_report(name, claims, verdicts, seconds, baselines))
+        ranked.append((short(name), *_ranking(claims, verdicts, baselines)))
+        called.append((short(name), *_called(claims, verdicts), len(verdicts) / seconds if seconds else None))
         before += len(claims)
-    return found
+    own, *others = (mean(column) for column in [*zip(*ranked, strict=True)][3:])
+    ranked.append(("mean", None, None, Figure(own, None, None, len(sets)), *others))
+    beside: dict[str, Form] = dict.fromkeys(baselines, share)
+    shares: dict[str, Form] = dict.fromkeys(("supported, and is", "of those that are", "undecided"), of)
+    return [
+        Table("ranking", {"set": str, "claims": count, "positive": share, "ROC-AUC": figure, **beside}, ranked),
+        Table("verdicts", {"set": str, **shares, "words F1": share, "claims/s": rate}, called),
+    ]
 
 
-def _report(
-    name: str,
-    claims: Sequence[TrainingExample],
-    verdicts: Sequence[Support],
-    seconds: float,
-    baselines: Mapping[str, Baseline],
-) -> SupportReport:
+def _ranking(
+    claims: Sequence[TrainingExample], verdicts: Sequence[Support], baselines: Mapping[str, Baseline]
+) -> tuple[Any, ...]:
     labels = np.array([claim.label for claim in claims])
     places = {text: i for i, text in enumerate(dict.fromkeys(claim.evidence for claim in claims))}
     owners = np.array([places[claim.evidence] for claim in claims])
-    counts = figures.resampled(len(places))
+    ways = ([way(claim) for claim in claims] for way in baselines.values())
+    others = (figures.roc_auc(each, labels, owners).value for each in ways)
+    ours = figures.roc_auc([score(one) for one in verdicts], labels, owners)
+    return len(claims), float(labels.mean()), figures.figure(ours, figures.resampled(len(places)))[0], *others
 
-    def auc(scores: Sequence[float]) -> Figure:
-        return figures.figure(figures.roc_auc(scores, labels, owners), counts)[0]
 
-    called = [one.supported is True for one in verdicts]
-    right = sum(yes and claim.label == 1 for yes, claim in zip(called, claims, strict=True))
-    return SupportReport(
-        name,
-        len(claims),
-        len(places),
-        float(labels.mean()),
-        auc([score(one) for one in verdicts]),
-        {key: auc([way(claim) for claim in claims]) for key, way in baselines.items()},
-        counted(right, sum(called)),
-        counted(right, int(labels.sum())),
-        counted(sum(one.supported is None for one in verdicts), len(verdicts)),
-        word_f1(claims, verdicts),
-        len(verdicts) / seconds if seconds else None,
-    )
+def _called(claims: Sequence[TrainingExample], verdicts: Sequence[Support]) -> tuple[Any, ...]:
+    called = sum(one.supported is True for one in verdicts)
+    right = sum(one.supported is True and claim.label == 1 for one, claim in zip(verdicts, claims, strict=True))
+    shares = counted(right, called), counted(right, sum(claim.label for claim in claims))
+    return *shares, counted(sum(one.supported is None for one in verdicts), len(verdicts)), word_f1(claims, verdicts)
 
 
 def score(verdict: Support) -> float:
@@ -167,9 +141,10 @@ def cosine(embedder: Embedder, claim: TrainingExample) -> float:
     return float(one @ other)
 
 
-def mean(each: Iterable[Figure]) -> float | None:
+def mean(column: Iterable[Figure | float | None]) -> float | None:
     """The mean of a figure over the sets where it is defined; None: nowhere."""
-    known = [one.value for one in each if one.value is not None]
+    values = (one.value if isinstance(one, Figure) else one for one in column)
+    known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
 
 
@@ -194,27 +169,7 @@ def verifier(
         one = builder.verifier
     ways: dict[str, Baseline] = {"overlap": overlap, "ROUGE-L": rouge_l, "cosine": partial(cosine, builder.embedder)}
     with counting(one.name) as on_progress:
-        reports = run(one, sets, ways, on_progress)
-    tables = _tables(reports, [*ways])
+        tables = run(one, sets, ways, on_progress)
     write_json(json_file, {**recorded(limit), "config": chosen, "verifier": one.name, **as_json(tables)})
     show(tables)
     out.say(f"{one.name}; in square brackets 95 % intervals, from a bootstrap over evidences", "dim")
-
-
-def _tables(reports: Sequence[SupportReport], ways: Sequence[str]) -> list[Table]:
-    """AUC beside the baselines; then what is called supported, and the words."""
-    ranked: list[tuple[Any, ...]] = [
-        (short(one.name), one.claims, one.positive, one.roc_auc, *(one.baselines[way].value for way in ways))
-        for one in reports
-    ]
-    auc = Figure(mean(one.roc_auc for one in reports), None, None, len(reports))
-    ranked.append(("mean", None, None, auc, *(mean(one.baselines[way] for one in reports) for way in ways)))
-    verdicts = [
-        (short(one.name), one.precision, one.recall, one.undecided, one.word_f1, one.per_second) for one in reports
-    ]
-    called: dict[str, Form] = dict.fromkeys(("supported, and is", "of those that are", "undecided"), of)
-    beside: dict[str, Form] = dict.fromkeys(ways, share)
-    return [
-        Table("ranking", {"set": str, "claims": count, "positive": share, "ROC-AUC": figure, **beside}, ranked),
-        Table("verdicts", {"set": str, **called, "words F1": share, "claims/s": rate}, verdicts),
-    ]

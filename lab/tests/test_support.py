@@ -42,12 +42,11 @@ class Sure:
 
 def test_figures_are_of_each_set() -> None:
     """AUC by the probability, precision and recall of what was called supported."""
-    (found,) = support.run(Sure(), {"bridge": CLAIMS}, {"overlap": support.overlap}, lambda done, of: None)
-    assert (found.claims, found.evidences) == (3, 1)
-    assert found.roc_auc.value == 1
-    assert (found.precision.share, found.recall.share, found.undecided.count) == (1.0, 1.0, 2)
-    assert found.baselines["overlap"].value == pytest.approx(1.0)
-    assert support.mean([found.roc_auc]) == 1
+    ranked, called = support.run(Sure(), {"bridge": CLAIMS}, {"overlap": support.overlap}, lambda done, of: None)
+    (_, claims, positive, auc, overlap), (*_, mean, _) = ranked.rows
+    assert (claims, positive, auc.value, mean.value, overlap) == (3, pytest.approx(1 / 3), 1, 1, pytest.approx(1))
+    ((_, precision, recall, undecided, *_),) = called.rows
+    assert (precision.share, recall.share, undecided.count) == (1.0, 1.0, 2)
 
 
 def test_words_count_where_they_are_known() -> None:
