@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 
 from surefoot.stats.calibration import Calibration
+from surefoot.stats.figures import Floats
 
 _FEWEST = 25
 """Pairs behind every step, in Kish's size of a weighted sample; a step of fewer tells more about these than about the
@@ -27,53 +26,37 @@ def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float]
         raise ValueError("there are no scores to calibrate")
     distinct, place = np.unique(np.asarray(scores, float), return_inverse=True)
     each = np.ones(len(place)) if weights is None else np.asarray(weights, float)
-    columns = [np.bincount(place, each * factor) for factor in (1.0, each, np.asarray(labels, float))]
-    steps = _steps([_Step(i + 1, *map(float, row)) for i, row in enumerate(zip(*columns, strict=True))])
-    starts = [0, *(step.end for step in steps)]
-    weight = columns[0]
-    middles = [np.average(distinct[a : s.end], weights=weight[a : s.end]) for a, s in zip(starts, steps, strict=False)]
-    return Calibration(tuple(map(float, middles)), tuple(step.share for step in steps))
+    columns = np.stack([np.bincount(place, each * factor) for factor in (1.0, each, np.asarray(labels, float))], axis=1)
+    steps = _steps(columns)
+    starts = [0, *(end for end, _ in steps)]
+    weight = columns[:, 0]
+    middles = [np.average(distinct[a:b], weights=weight[a:b]) for a, (b, _) in zip(starts, steps, strict=False)]
+    return Calibration(tuple(map(float, middles)), tuple(_share(sums) for _, sums in steps))
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    """Distinct scores that get one probability."""
-
-    end: int
-    """Number of the first distinct score after it."""
-    weight: float
-    squares: float
-    """The sum of the squared weights."""
-    positive: float
-
-    @property
-    def size(self) -> float:
-        """Pairs of like weight that say as much; rounded, as 25 of like weight may come to 24.999…"""
-        return round(self.weight**2 / self.squares, 6) if self.squares else 0.0
-
-    @property
-    def share(self) -> float:
-        """The share of positives; never nearer to 0 or 1 than half a pair among one more."""
-        least = 0.5 / (self.size + 1)
-        return min(max(self.positive / self.weight, least), 1 - least)
-
-    def joined(self, other: _Step) -> _Step:
-        """The step joined with the one after it."""
-        sums = self.weight + other.weight, self.squares + other.squares, self.positive + other.positive
-        return _Step(other.end, *sums)
+def _size(sums: Floats) -> float:
+    """Pairs of like weight that say as much; rounded, as 25 of like weight may come to 24.999…"""
+    weight, squares, _ = sums
+    return round(float(weight**2 / squares), 6) if squares else 0.0
 
 
-def _steps(scores: Sequence[_Step]) -> list[_Step]:
-    """The ranges of scores whose shares of positives ascend (pool adjacent violators), from single scores."""
-    nothing = _Step(0, 0.0, 0.0, 0.0)
-    rests = list(accumulate(reversed(scores), lambda rest, one: one.joined(rest), initial=nothing))[-2::-1]
-    steps, step = list[_Step](), nothing
-    for one, rest in zip(scores, rests, strict=True):
-        step = step.joined(one)
-        if one is not scores[-1] and min(step.size, rest.size) < _FEWEST:
+def _share(sums: Floats) -> float:
+    """The share of positives; never nearer to 0 or 1 than half a pair among one more."""
+    least = 0.5 / (_size(sums) + 1)
+    return min(max(float(sums[2] / sums[0]), least), 1 - least)
+
+
+def _steps(scores: Floats) -> list[tuple[int, Floats]]:
+    """The ranges of scores whose shares of positives ascend (pool adjacent violators), from single scores: the number
+    of the first score after each, and its sums. A row has the sums of weights, of their squares, and of positives."""
+    rests = np.vstack([scores[::-1].cumsum(axis=0)[::-1][1:], np.zeros(3)])
+    steps, step = list[tuple[int, Floats]](), np.zeros(3)
+    for end, (one, rest) in enumerate(zip(scores, rests, strict=True), start=1):
+        step = step + one
+        if end < len(scores) and min(_size(step), _size(rest)) < _FEWEST:
             continue
-        while steps and steps[-1].share >= step.share:
-            step = steps.pop().joined(step)
-        steps.append(step)
-        step = nothing
+        while steps and _share(steps[-1][1]) >= _share(step):
+            step = steps.pop()[1] + step
+        steps.append((end, step))
+        step = np.zeros(3)
     return steps
