@@ -10,7 +10,7 @@ several files the bound holds for their mixture.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context
 from math import ceil, inf, log
@@ -132,7 +132,7 @@ def fit(questions: Sequence[Judged], aim: Aim | None = None) -> Fit:
     wanted = aim or Aim()
     proposing, testing = parts(questions)
     span = _span(proposing)
-    upper = _choice(span[::-1], _correct(testing, span[::-1]), wanted.target, wanted.confidence, "CORRECT")
+    upper = _choice(span[::-1], _decided(testing, span[::-1], True), wanted.target, wanted.confidence, "CORRECT")
     lower = _lower(testing, span, wanted, upper.threshold)
     most = upper.threshold if lower.threshold is None else lower.threshold
     strip = _strip([q.relevant for q in questions if q.relevant is not None], wanted, most)
@@ -143,7 +143,7 @@ def curve(questions: Sequence[Judged], confidence: float = 0.95) -> tuple[Point,
     """Risk of CORRECT decisions at every candidate for τ+, from the strictest, on the questions that test."""
     proposing, testing = parts(questions)
     grid = _grid(proposing)[::-1]
-    return tuple(_point(t, *count, confidence) for t, count in zip(grid, _correct(testing, grid), strict=True))
+    return tuple(_point(t, *count, confidence) for t, count in zip(grid, _decided(testing, grid, True), strict=True))
 
 
 def parts(questions: Sequence[Judged]) -> tuple[list[Judged], list[Judged]]:
@@ -171,7 +171,7 @@ def _span(proposing: Sequence[Judged]) -> list[float]:
     grid = _grid(proposing)
     if not grid:
         return []
-    ends = _surest(_correct(proposing, grid)), _surest(_incorrect(proposing, grid))
+    ends = _surest(_decided(proposing, grid, True)), _surest(_decided(proposing, grid, False))
     return grid[min(ends) : max(ends) + 1]
 
 
@@ -181,31 +181,21 @@ def _surest(counts: Sequence[tuple[int, int]]) -> int:
     return min(range(len(counts)), key=lambda place: (bounds[place] or (0.0, 1.0))[1])
 
 
-def _correct(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
-    """For each candidate as τ+, the CORRECT decisions, and those of them that lack evidence."""
-    best = [(q.best, not q.evidence) for q in questions if q.best is not None]
-    return [(of - under, wrong - faults) for (of, wrong), (under, faults) in _below(best, grid)]
-
-
-def _incorrect(questions: Sequence[Judged], grid: Sequence[float]) -> list[tuple[int, int]]:
-    """For each candidate as τ−, the INCORRECT decisions, and those of them that have evidence."""
-    best = [(q.best, q.evidence) for q in questions if q.best is not None and not q.ungraded]
-    return [under for _, under in _below(best, grid)]
-
-
-def _below(
-    best: Sequence[tuple[float, bool]], grid: Sequence[float]
-) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """The number of all questions and of the wrong ones among them; and of those below each candidate."""
-    scores, wrong = (np.sort([score for score, fault in best if fault or every]) for every in (True, False))
-    for at in grid:
-        yield (len(scores), len(wrong)), (int(np.searchsorted(scores, at)), int(np.searchsorted(wrong, at)))
+def _decided(questions: Sequence[Judged], grid: Sequence[float], correct: bool) -> list[tuple[int, int]]:
+    """For each candidate as τ+ the CORRECT decisions, or as τ− the INCORRECT ones, and how many of them are wrong:
+    those lack evidence, and these have some."""
+    graded = [
+        (q.best, q.evidence is not correct) for q in questions if q.best is not None and (correct or not q.ungraded)
+    ]
+    scores, wrong = (np.sort([score for score, fault in graded if fault or every]) for every in (True, False))
+    below = [(int(np.searchsorted(scores, at)), int(np.searchsorted(wrong, at))) for at in grid]
+    return [(len(scores) - of, len(wrong) - faults) for of, faults in below] if correct else below
 
 
 def _lower(testing: Sequence[Judged], span: Sequence[float], aim: Aim, upper: float | None) -> Choice:
     """Not above τ+."""
     grid = [one for one in span if upper is None or one <= upper]
-    found = _choice(grid, _incorrect(testing, grid), aim.discard_target, aim.confidence, "INCORRECT")
+    found = _choice(grid, _decided(testing, grid, False), aim.discard_target, aim.confidence, "INCORRECT")
     return replace(found, reason=_ALL_ANSWERED) if found.shown and all(q.evidence for q in testing) else found
 
 
