@@ -25,6 +25,11 @@ EVALUATOR = Path(surefoot.__file__).parent / "evaluators" / "minilm.onnx"
 """The shipped evaluator, from which the verifier starts."""
 _QUIET = 30.0
 """Seconds between two lines about the progress, where no bar can be drawn."""
+_Data = Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the files to learn from.")]
+_Out = Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for what is made.")]
+_Mixture = Annotated[
+    Path | None, Option("--mixture", metavar="FILE", help="Mixture of what is learned; else that of our own.")
+]
 _Seed = Annotated[int, Option("--seed")]
 _Device = Annotated[str | None, Option("--device", help="cpu or cuda; cuda where there is one.")]
 _Bfloat16 = Annotated[
@@ -37,12 +42,9 @@ _Bfloat16 = Annotated[
 
 
 def evaluator(
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
-    mixture: Annotated[
-        Path | None,
-        Option("--mixture", metavar="FILE", help="Mixture to learn from; else that of Surefoot's own evaluator."),
-    ] = None,
+    data: _Data,
+    to: _Out,
+    mixture: _Mixture = None,
     start: Annotated[
         Path | None,
         Option(
@@ -87,12 +89,10 @@ def average(
     weights: Annotated[
         list[Path], Argument(metavar="WEIGHTS...", help="best.pt, checkpoint.pt or minilm.onnx of each.")
     ],
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the files that they learned from.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the mean.")],
+    data: _Data,
+    to: _Out,
     role: Annotated[Literal["evaluator", "verifier"], Option("--role", help="What they are.")] = "evaluator",
-    mixture: Annotated[
-        Path | None, Option("--mixture", metavar="FILE", help="Mixture or sets that they learned from; else our own.")
-    ] = None,
+    mixture: _Mixture = None,
 ) -> None:
     """Make one minilm of several trainings from the same start: their mean, calibrated."""
     with _extra("average"):
@@ -109,8 +109,8 @@ def average(
 
 
 def verifier(
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the sets' files.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the verifier.")],
+    data: _Data,
+    to: _Out,
     sets: Annotated[
         Path | None, Option("--sets", metavar="FILE", help="Sets to learn from; else those of Surefoot's own verifier.")
     ] = None,
@@ -136,14 +136,12 @@ def verifier(
 
 
 def teacher(
-    data: Annotated[Path, Option("--data", metavar="FOLDER", help="Folder of the mixture's files.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the weights.")],
+    data: _Data,
+    to: _Out,
     start: Annotated[
         Path, Option("--start", metavar="FOLDER", help="Folder of all-mpnet-base-v2, which is fetched if not there.")
     ],
-    mixture: Annotated[
-        Path | None, Option("--mixture", metavar="FILE", help="Mixture to learn from; else teacher.toml.")
-    ] = None,
+    mixture: _Mixture = None,
     more: Annotated[
         list[Path] | None, Option("--more", metavar="FILE", help="A further file of labelled questions to learn from.")
     ] = None,
@@ -168,7 +166,7 @@ def teacher(
 def t5(
     start: Annotated[str, Argument(metavar="FOLDER", help="The T5 to start from, as save_pretrained writes it.")],
     data: Annotated[list[Path], Argument(metavar="DATA...", help="Questions with labelled passages, JSON lines.")],
-    to: Annotated[Path, Option("--out", metavar="FOLDER", help="Folder for the evaluator.")],
+    to: _Out,
     label: Annotated[
         Literal["label_title", "label"], Option("--label", help="Label to learn; label_title is the paper's.")
     ] = "label_title",

@@ -65,20 +65,13 @@ def train(
     on_progress: Callable[[TrainingProgress], None],
     device: str | None = None,
 ) -> Path:
-    """Train the network, or go on training it, in `folder`, as `loop.train` does; the path of the best weights.
+    """Train the network, or go on training it, in `folder`, as `train_grader` does; the path of the best weights.
 
-    `device` None: a GPU where there is one; two cores do some 25 pairs a second. Raises ConfigError for a mixture
-    without examples or development questions, and for a device that is not there; else as `loop.train`.
+    `device` None: a GPU where there is one; two cores do some 25 pairs a second. Raises ConfigError for a device that
+    is not there; else as `train_grader`.
     """
-    examples = mixture.examples(recipe.seed)
-    dev = dev_examples(mixture.dev, recipe)
-    if not examples or not dev:
-        raise ConfigError(
-            "the mixture has no examples, or no development file with both labels; add a section for them"
-        )
-    encoded = encoded_examples(examples, recipe.pieces)
-    placed = _placed(network, device)
-    return train_grader(placed, recipe, examples, encoded, dev, losses_of, mixture.about, folder, on_progress)
+    examples, dev, placed = mixture.examples(recipe.seed), dev_examples(mixture.dev, recipe), _placed(network, device)
+    return train_grader(placed, recipe, examples, encoded_examples, dev, losses_of, mixture.about, folder, on_progress)
 
 
 def encoded_examples(examples: Sequence[TrainingExample], most: int) -> list[EncodedExample]:

@@ -16,6 +16,7 @@ from torch.nn import functional
 
 from surefoot.models.cross_encoder import tokenizer
 from surefoot.stats.figures import roc_auc
+from surefoot.types.errors import ConfigError
 from surefoot_lab.train.examples import TrainingExample
 from surefoot_lab.train.loop import Recipe, Task, TrainingProgress, train
 from surefoot_lab.train.network import GraderNetwork
@@ -67,7 +68,7 @@ def train_grader(
     network: GraderNetwork,
     recipe: GraderRecipe,
     examples: Sequence[TrainingExample],
-    encoded: Sequence[EncodedExample],
+    encode: Callable[[Sequence[TrainingExample], int], Sequence[EncodedExample]],
     dev: Mapping[str, Sequence[EncodedExample]],
     losses_of: Losses,
     about: Mapping[str, Any],
@@ -76,8 +77,12 @@ def train_grader(
 ) -> Path:
     """Train the network in `folder` by one pass over the examples, in their order; as `loop.train` does.
 
-    `dev`: development examples by file, each with both labels.
+    `encode` puts examples into numbers, of at most so many pieces. `dev`: development examples by file, each with both
+    labels. Raises ConfigError where there are no examples, or none of these; else as `loop.train`.
     """
+    if not examples or not dev:
+        raise ConfigError("there are no examples, or no development file with both labels; add a section for them")
+    encoded = encode(examples, recipe.pieces)
 
     def losses(batch: Sequence[int]) -> tuple[Tensor, Tensor]:
         label, marks = losses_of(network, [encoded[i] for i in batch])

@@ -68,15 +68,9 @@ def train(
     recipe: GraderRecipe,
     on_progress: Callable[[TrainingProgress], None],
 ) -> Path:
-    """Train the network, or go on training it, in `folder`, as `loop.train` does; the path of the best weights.
-
-    Raises ConfigError for sets without claims to learn from or to choose by; else as `loop.train`.
-    """
+    """Train the network, or go on training it, in `folder`, as `train_grader` does; the path of the best weights."""
     examples, dev = sets.examples(recipe.seed), dev_examples(sets, recipe)
-    if not examples or not dev:
-        raise ConfigError("the sets hold no claims to learn from, or none to choose by; add a section for them")
-    encoded = encoded_examples(examples, recipe.pieces)
-    return train_grader(network, recipe, examples, encoded, dev, losses_of, sets.about, folder, on_progress)
+    return train_grader(network, recipe, examples, encoded_examples, dev, losses_of, sets.about, folder, on_progress)
 
 
 def encoded_examples(claims: Sequence[TrainingExample], most: int) -> list[EncodedExample]:
