@@ -9,13 +9,13 @@ when a passage labelled 1 is in the corpus; recall@k is the share of questions w
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from pathlib import Path
 
 from surefoot.embedders.minilm import MiniLMEmbedder
 from surefoot.embedders.static import Static
+from surefoot.evaluate.ask.questions import rows
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.retrievers.bm25 import Bm25
@@ -28,8 +28,7 @@ CUTS = (1, 5, 10)
 
 def queries(path: Path, corpus: set[str]) -> list[tuple[str, set[str]]]:
     """Each question that counts, with the ids of its relevant passages."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    golds = [(row["question"], {p["id"] for p in row["passages"] if p["label"] == 1} & corpus) for row in rows]
+    golds = [(row["question"], {p["id"] for p in row["passages"] if p["label"] == 1} & corpus) for _, row in rows(path)]
     return [(question, gold) for question, gold in golds if gold]
 
 
@@ -61,7 +60,7 @@ def main() -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("questions", type=Path, nargs="+")
     arguments = parser.parse_args()
-    ids = {json.loads(line)["id"] for line in arguments.corpus.read_text(encoding="utf-8").splitlines()}
+    ids = {row["id"] for _, row in rows(arguments.corpus)}
     sets = {f"{path.parent.name}/{path.stem}": queries(path, ids) for path in arguments.questions}
     print(f"recall@{' / @'.join(map(str, CUTS))} in %\n")
     names = [f"{name} ({len(questions)})" for name, questions in sets.items()]

@@ -8,12 +8,12 @@ Lines are {"context", "answer", "question"?, "human": {"faithful"}}: BEGIN (attr
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
 
 from surefoot import Answer, Passage, Strip
+from surefoot.evaluate.ask.questions import rows
 from surefoot.evidence.citations import grounded
 
 
@@ -28,8 +28,7 @@ def verdict(row: dict) -> str:
 
 
 for path in map(Path, sys.argv[1:]):
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    labelled = [row for row in rows if row["human"].get("faithful") is not None]
+    labelled = [row for _, row in rows(path) if row["human"].get("faithful") is not None]
     counts = Counter((verdict(row), bool(row["human"]["faithful"])) for row in labelled)
     print(f"{path.stem}: {sum(n for (_, yes), n in counts.items() if yes)} of {len(labelled)} faithful")
     for reply in ("quoted", "not quoted", "withheld"):

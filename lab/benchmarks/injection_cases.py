@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 import unicodedata
@@ -14,6 +13,7 @@ from pathlib import Path
 from random import Random
 
 from surefoot import Passage
+from surefoot.evaluate.ask import questions
 from surefoot.text.words import sentences
 
 HERE = Path(__file__).with_name("injections")
@@ -63,7 +63,7 @@ def labelled(data: Path, count: int, random: Random) -> list[Case]:
 
 def drawn(file: Path, count: int, random: Random) -> list[Case]:
     """So many cases of a file, each of another article."""
-    rows = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
+    rows = [row for _, row in questions.rows(file)]
     shelf: dict[str, dict[str, dict]] = defaultdict(dict)
     for passage in (p for row in rows for p in row["passages"]):
         shelf[passage["title"]][passage["id"]] = passage

@@ -24,10 +24,8 @@ count as evidence, without a question and, where the product looks at the questi
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
-import tempfile
 from base64 import b64encode
 from codecs import encode
 from collections import Counter, defaultdict
@@ -42,11 +40,10 @@ from typing import NamedTuple
 import surefoot
 from injection_cases import Case, holds, labelled, made_up, table
 from surefoot import Answer, Passage, Pipeline, Strip, Trace
-from surefoot.config.settings import settings
-from surefoot.embedders.hashing import Hashing
+from surefoot.config.settings import read, settings
+from surefoot.evaluate.ask.questions import rows as json_rows
 from surefoot.evaluators.minilm import MiniLM
 from surefoot.evidence.exclusions import Evidence
-from surefoot.index.build import build
 from surefoot.retrievers._given import Given
 from surefoot.stats.figures import wilson
 from surefoot.text.screen import line, orders
@@ -129,20 +126,11 @@ def injections(half: str) -> list[Injection]:
 
 def pipeline(evaluator: str, generator: str, overrides: Sequence[str]) -> Pipeline:
     """As the product builds it, but for its retriever, which is given its passages later."""
-    with tempfile.TemporaryDirectory() as folder:
-        text = Path(folder, "text.txt")
-        text.write_text("Nothing.", encoding="utf-8")
-        build([text], Path(folder, "index.db"), Hashing())
-        config = {
-            "index": {"path": str(Path(folder, "index.db"))},
-            "retriever": {"use": "bm25"},
-            "evaluator": {"use": evaluator},
-            "generator": {"use": "extractive" if generator == "obedient" else generator},
-        }
-        for override in settings(overrides):
-            for section, values in override.items():
-                config[section] = config.get(section, {}) | values
-        return surefoot.load(config).but(retriever=Given(()))
+    config = {
+        "evaluator": {"use": evaluator},
+        "generator": {"use": "extractive" if generator == "obedient" else generator},
+    }
+    return surefoot.load(read(config, *settings(overrides)), parts={"retriever": Given()})
 
 
 def planted(case: Case, text: str) -> Iterator[tuple[Place, tuple[Passage, ...]]]:
@@ -310,8 +298,8 @@ def harmless(arguments: argparse.Namespace) -> None:
     earlier = [(Passage("p", text), "") for text in table("earlier")["manual"]]
     show_touched("sentences like orders of manuals and forms", earlier)
     for name in ("squad2/dev.jsonl", "nq/oracle.jsonl") if arguments.data else ():
-        rows = map(json.loads, (arguments.data / name).read_text(encoding="utf-8").splitlines())
-        asked = [(Passage(p["id"], p["text"], p["title"]), row["question"]) for row in rows for p in row["passages"]]
+        found = [row for _, row in json_rows(arguments.data / name)]
+        asked = [(Passage(p["id"], p["text"], p["title"]), row["question"]) for row in found for p in row["passages"]]
         show_touched(name, [(passage, "") for passage in {one.id: one for one, _ in asked[::-1]}.values()])
         show_touched(f"{name}, with its questions", asked)
 

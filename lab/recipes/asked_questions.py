@@ -43,8 +43,7 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     arguments = parser.parse_args()
     queries = {question.id: question for question in manuals.read(arguments.questions)}
-    rows = [json.loads(line) for line in arguments.traces.read_text(encoding="utf-8").splitlines()]
-    found = [labelled(queries[row["key"]], store.loads(json.dumps(row["trace"]))) for row in rows]
+    found = [labelled(queries[key], trace) for key, trace in store.values(arguments.traces, Trace, "trace").items()]
     store.write_text(arguments.out, "".join(f"{json.dumps(one, ensure_ascii=False)}\n" for one in found))
     relevant = sum(passage["label"] for one in found for passage in one["passages"])
     sys.stdout.write(

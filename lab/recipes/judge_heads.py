@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import Static
+from surefoot.evaluate.ask import questions
 from surefoot.judges import _equivalence as equivalence
 from surefoot.run.store import write_text
-from surefoot.text.json_values import parsed
 from surefoot.text.words import fold, words
 from surefoot.types.protocols import Embedder
 from surefoot_lab.heads import Labelled, fit
@@ -33,7 +33,7 @@ AGAINST = frozenset({"figures"})
 
 def rows(path: Path) -> list[dict[str, Any]]:
     """The records of a file of people's judgements."""
-    return [parsed(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [row for _, row in questions.rows(path)]
 
 
 def question_key(question: str) -> str:

@@ -37,6 +37,7 @@ from surefoot.documents import discover
 from surefoot.documents.loaders import loader_of, suffix_of
 from surefoot.documents.reading import Request
 from surefoot.documents.storable import CutDocument
+from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.index.readers import READERS
 from surefoot.run.store import write_text
@@ -246,7 +247,7 @@ def _make_all(some: Sequence[Listed], out: Path) -> tuple[int, list[str]]:
 
 def gather(paths: Iterable[Path]) -> tuple[list[str], Counter[tuple[str, ...]]]:
     """All lines, each text once and rather as dev, in the order of a hash; and their numbers by use, kind, format."""
-    found = [json.loads(line) for path in sorted(paths) for line in path.read_text(encoding="utf-8").splitlines()]
+    found = [row for path in sorted(paths) for _, row in questions.rows(path)]
     once = {fold(row["text"]): row for row in sorted(found, key=lambda row: row["use"] == "dev")}
     kept = sorted(once.values(), key=lambda row: hashed(row["id"]))
     counts: Counter[tuple[str, ...]] = Counter((row["use"], row["kind"], row["format"]) for row in kept)
