@@ -33,7 +33,7 @@ from surefoot.evaluate.ask.questions import Example, inside, outside
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run import manifest, store
 from surefoot.run.store import mend, recorded, to_json, values
-from surefoot.stats.figures import Figure, figure, mean, resampled
+from surefoot.stats.figures import Figure
 from surefoot.text.json_values import parsed
 from surefoot.text.replies import object_form
 from surefoot.text.screen import line, screened
@@ -43,7 +43,7 @@ from surefoot.types.errors import ComponentError, UsageError
 from surefoot.types.protocols import LLM, Verifier
 from surefoot_lab import qa
 from surefoot_lab.cli._options import JsonFile
-from surefoot_lab.figures import Share, counted
+from surefoot_lab.figures import Share, average, counted
 from surefoot_lab.report import Form, Table, interval, percent, share, show
 
 FILE = "facts.jsonl"
@@ -176,10 +176,9 @@ def report(name: str, judge: str, questions: int, found: Mapping[str, JudgedAnsw
     known = [fact.supported for fact in facts if fact.supported is not None]
     reasons = Counter([one.unjudged for one in found.values() if one.unjudged])
     reasons.update(fact.reason for fact in facts if fact.supported is None)
-    score = figure(mean(scores), resampled(max(1, len(scores))))[0]
     shares = counted(sum(known), len(known))
     return FactReport(
-        name, judge, counted(len(found), questions), score, shares, len(facts), dict(reasons.most_common())
+        name, judge, counted(len(found), questions), average(scores), shares, len(facts), dict(reasons.most_common())
     )
 
 

@@ -99,11 +99,15 @@ def relative(one: tuple[Figure, Floats], other: tuple[Figure, Floats]) -> Figure
     return Figure((after.value - before.value) / before.value, low, high, after.of)
 
 
+def average(values: npt.ArrayLike) -> Figure:
+    """The mean of one value a question, with the interval of a bootstrap over the questions."""
+    return figure(mean(values), _drawn(np.size(values)))[0]
+
+
 def difference(first: Sequence[float], second: Sequence[float]) -> Figure:
     """The mean of the first less that of the second, over the same questions in the same order, with the interval of a
     paired bootstrap; of truth values, the difference of the shares that are true."""
-    gaps = np.array(first, dtype=float) - np.array(second, dtype=float)
-    return figure(mean(gaps), _drawn(len(gaps)))[0]
+    return average(np.array(first, dtype=float) - np.array(second, dtype=float))
 
 
 def macro(figures: Sequence[tuple[Figure, Floats]]) -> Figure:

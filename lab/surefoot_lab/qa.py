@@ -14,9 +14,9 @@ from typing import Any
 from surefoot.cli._console import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example
-from surefoot.stats.figures import Figure, Paired, figure, mcnemar, mean, resampled
+from surefoot.stats.figures import Figure, Paired, figure, mcnemar, resampled
 from surefoot.types import Action, Trace
-from surefoot_lab.figures import Share, counted, difference, recall_at, relative, risk_area
+from surefoot_lab.figures import Share, average, counted, difference, recall_at, relative, risk_area
 from surefoot_lab.report import Form, Table, chance, count, of, percent, points, seconds, share
 
 RANKS = (1, 5, 10)
@@ -248,7 +248,7 @@ def by_type(one: QAReport, rule: str) -> dict[str, dict[str, Share]]:
 
 
 def _method(one: QAReport, rule: str) -> tuple[Any, ...]:
-    return one.name, one.share(rule), one.share("answered"), _mean([_points(each) for each in one.outcomes])
+    return one.name, one.share(rule), one.share("answered"), average([_points(each) for each in one.outcomes])
 
 
 def _answers(one: QAReport, rule: str) -> tuple[Any, ...]:
@@ -314,10 +314,6 @@ def _points(outcome: Outcome) -> int:
     if outcome["declined"]:
         return 0 if outcome["answerable"] else 1
     return 1 if right(outcome) else -1
-
-
-def _mean(values: Sequence[float]) -> Figure:
-    return figure(mean(values), resampled(max(1, len(values))))[0]
 
 
 def _names() -> list[str]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from surefoot.cli._console import out, plain as one_line, tabled
+from surefoot.cli._console import number, out, plain as one_line, tabled
 from surefoot.explain.explanation import printable
 from surefoot.run.store import to_json
 from surefoot.stats import text
-from surefoot.stats.figures import RESAMPLES, SEED, Figure
+from surefoot.stats.figures import RESAMPLES, SEED, Figure, Paired
 from surefoot.stats.text import NONE
 from surefoot_lab.figures import Share
 
@@ -117,10 +117,24 @@ def of(one: Share) -> str:
 
 def points(gain: Figure) -> str:
     """A difference of shares in points, with its interval: "+3.2 (+1.1 to +5.0)"."""
-    if gain.value is None:
+    return between(gain, lambda value: text.number(value * 100, "+.1f"))
+
+
+def between(one: Figure, form: Callable[[float], str]) -> str:
+    """A figure and its interval, in this form."""
+    if one.value is None:
         return NONE
-    ends = "" if gain.low is None or gain.high is None else f" ({_points(gain.low)} to {_points(gain.high)})"
-    return f"{_points(gain.value)}{ends}"
+    ends = "" if one.low is None or one.high is None else f" ({form(one.low)} to {form(one.high)})"
+    return f"{form(one.value)}{ends}"
+
+
+def crossed(one: Paired) -> str:
+    """How many fell below a threshold, and how many rose to it."""
+    return f"↓{one.first:,} ↑{one.second:,}"
+
+
+count = number
+"""A count, with commas."""
 
 
 def seconds(one: float | None) -> str:
@@ -131,12 +145,3 @@ def seconds(one: float | None) -> str:
 def chance(p: float | None) -> str:
     """Two digits of a p-value, which may be tiny."""
     return text.number(p, ".2g")
-
-
-def count(number: int | None) -> str:
-    """A count, with commas."""
-    return NONE if number is None else f"{number:,}"
-
-
-def _points(value: float) -> str:
-    return text.number(value * 100, "+.1f")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import label, require_match
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure
+from surefoot.stats.figures import Figure, Paired, mcnemar
 from surefoot.types import Action, Grade, Thresholds
 from surefoot.types.protocols import Evaluator, Pair
 from surefoot_lab import probes
@@ -24,8 +24,6 @@ from surefoot_lab.probes import PROBES, Expectation, Probe
 
 Moves = Sequence[tuple[Action, Action]]
 """The labels (`policies.label`) of pairs before and after."""
-Flips = tuple[int, int]
-"""Pairs that fell below a threshold, and those that rose to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +52,10 @@ class ProbeFinding:
     """Mean of after less before."""
     probability_change: Figure
     """The same over the pairs that have both probabilities."""
-    upper: Flips
-    """At τ+."""
-    lower: Flips
-    """At τ−."""
+    upper: Paired
+    """`first`: pairs that fell below τ+; `second`: those that rose to it."""
+    lower: Paired
+    """The same of τ−."""
     as_expected: Share | None
 
 
@@ -165,8 +163,8 @@ def _finding(
         ungraded=dict(Counter(missing).most_common()),
         score_change=_change(scores, counts, "the probe applies to no pair that could be graded"),
         probability_change=_change(sure, counts, "no grade has a probability"),
-        upper=_flips([(before is Action.CORRECT, after is Action.CORRECT) for before, after in moves]),
-        lower=_flips([(before is not Action.INCORRECT, after is not Action.INCORRECT) for before, after in moves]),
+        upper=flips(moves, Action.CORRECT.__eq__),
+        lower=flips(moves, Action.INCORRECT.__ne__),
         as_expected=_as_expected(probe.expects, moves),
     )
 
@@ -177,9 +175,9 @@ def _change(each: Sequence[tuple[int, float, float]], counts: npt.NDArray[np.uin
     return figures.figure(replace(figures.mean(changes, questions), undefined=undefined), counts)[0]
 
 
-def _flips(above: Sequence[tuple[bool, bool]]) -> Flips:
-    crossed = Counter(above)
-    return crossed[True, False], crossed[False, True]
+def flips(moves: Moves, above: Callable[[Action], bool]) -> Paired:
+    """How many pairs fell below a threshold, and how many rose to it, by McNemar's test."""
+    return mcnemar([above(before) for before, _ in moves], [above(after) for _, after in moves])
 
 
 def _as_expected(expects: Expectation, moves: Moves) -> Share | None:

@@ -26,8 +26,8 @@ from surefoot.text import toml_values
 from surefoot.types import Grade, Thresholds
 from surefoot.types.protocols import Evaluator
 from surefoot_lab import pictures
-from surefoot_lab.cli._options import JsonFile
-from surefoot_lab.cli.evaluator import Limit, recorded, side_by_side
+from surefoot_lab.cli._options import JsonFile, Limit
+from surefoot_lab.cli.evaluator import recorded, side_by_side
 from surefoot_lab.datasets import pairs
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import Decisions, because, decisions_of, graded

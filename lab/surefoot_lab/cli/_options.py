@@ -9,3 +9,4 @@ from typer import Option
 
 JsonFile = Annotated[Path | None, Option("--json", metavar="FILE", help="Write the report here.")]
 Threads = Annotated[int, Option("--threads", min=1, help="Questions at a time.")]
+Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")]

@@ -20,15 +20,14 @@ from surefoot.stats.text import NONE
 from surefoot.types import Thresholds
 from surefoot.types.errors import UsageError
 from surefoot_lab import grading, robustness
-from surefoot_lab.cli._options import JsonFile
+from surefoot_lab.cli._options import JsonFile, Limit
 from surefoot_lab.datasets import pairs
 from surefoot_lab.grading import ALL, GradingReport
-from surefoot_lab.report import Form, Table, as_json, count, of, percent, short, show
+from surefoot_lab.report import Form, Table, as_json, count, crossed, of, percent, short, show
 from surefoot_lab.robustness import ProbeReport
 
 SCHEMA = 2
 """Version of the JSON form: `schema`, `date`, the keys of `recorded`, `config` by evaluator, and the tables by name."""
-Limit = Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")]
 
 _LEGEND = (
     "CORRECT: the share that has a relevant passage; INCORRECT: the share that has none. [95 % interval]\n"
@@ -208,7 +207,7 @@ _PROBES: dict[str, Form] = {
     "pairs": count,
     "change": lambda one: f"{_sign(one.value)}{'' if one.low is None else f' [{_sign(one.low)}, {_sign(one.high)}]'}",
     "prob.": lambda one: _sign(one.value),
-    **dict.fromkeys(("τ+", "τ−"), lambda one: f"↓{one[0]:,} ↑{one[1]:,}"),
+    **dict.fromkeys(("τ+", "τ−"), crossed),
     "as expected": lambda one: "" if one is None else of(one),
 }
 

@@ -21,11 +21,25 @@ from scipy.stats import rankdata
 from surefoot.evidence.policies import label
 from surefoot.run.store import to_json, write_text
 from surefoot.stats import figures
-from surefoot.stats.figures import Figure, Floats, Paired, mcnemar
+from surefoot.stats.figures import Figure, Floats
 from surefoot.stats.text import NONE, number, percent
 from surefoot.types import Action, Thresholds
 from surefoot_lab.figures import counted
-from surefoot_lab.report import Form, Table, as_json, as_markdown, bullets, count, fenced, markdown, plain, share
+from surefoot_lab.report import (
+    Form,
+    Table,
+    as_json,
+    as_markdown,
+    between,
+    bullets,
+    count,
+    crossed,
+    fenced,
+    markdown,
+    plain,
+    share,
+)
+from surefoot_lab.robustness import flips
 from surefoot_lab.study.examination import FRACTIONS, SUITE, Examined, change, over_as_rare, per_word
 from surefoot_lab.study.hypotheses import Hypothesis
 from surefoot_lab.study.kinds import KINDS
@@ -156,7 +170,7 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
         ),
         Table(
             "One thing changed",
-            {**changes, "flips at τ+": _flips, "p": _p, "flips at τ−": _flips, "p at τ−": _p},
+            {**changes, "flips at τ+": crossed, "p": _p, "flips at τ−": crossed, "p at τ−": _p},
             [
                 row
                 for probe in SUITE
@@ -206,10 +220,7 @@ def tables(pairs: Sequence[Examined], drawn: Questions, spread: float, threshold
 
 def signed(figure: Figure) -> str:
     """A figure with its interval."""
-    if figure.value is None:
-        return NONE
-    interval = "" if figure.low is None or figure.high is None else f" ({_sign(figure.low)} to {_sign(figure.high)})"
-    return f"{_sign(figure.value)}{interval}"
+    return between(figure, _sign)
 
 
 def correlation(first: Sequence[float], second: Sequence[float], ranks: bool = False) -> float | None:
@@ -251,11 +262,8 @@ class _Look:
 
     def change(self, probe: str, action: str, pairs: Sequence[Examined], thresholds: Thresholds) -> tuple[Any, ...]:
         moved = [(one, found + one.score) for one in pairs if (found := change(one, probe)) is not None]
-        labels = [(one.action, label(score, thresholds)) for one, score in moved]
-        above, below = (
-            mcnemar([keeps(before) for before, _ in labels], [keeps(after) for _, after in labels])
-            for keeps in (Action.CORRECT.__eq__, Action.INCORRECT.__ne__)
-        )
+        moves = [(one.action, label(score, thresholds)) for one, score in moved]
+        above, below = flips(moves, Action.CORRECT.__eq__), flips(moves, Action.INCORRECT.__ne__)
         return (
             probe,
             action.upper(),
@@ -314,10 +322,6 @@ def _precision(pairs: Sequence[Examined]) -> Iterator[tuple[str, str]]:
 def _sign(value: float) -> str:
     shown = f"{abs(value):.3f}" if abs(value) < 10 else f"{abs(value):.1f}"
     return shown if float(shown) == 0 else f"{'−' if value < 0 else '+'}{shown}"
-
-
-def _flips(one: Paired) -> str:
-    return f"↓{one.first:,} ↑{one.second:,}"
 
 
 def _p(p: float | None) -> str:

@@ -28,6 +28,7 @@ from surefoot.text.json_values import parsed
 from surefoot.types import Action, Thresholds
 from surefoot.types.errors import TraceFault, UsageError
 from surefoot.types.protocols import Evaluator
+from surefoot_lab.cli._options import Limit
 from surefoot_lab.datasets import pairs as pair_files
 from surefoot_lab.datasets.pairs import LabelledPair, LabelledSet
 from surefoot_lab.grading import graded
@@ -213,7 +214,7 @@ def study(
     ] = _OWN.tolerance,
     most: Annotated[int, Option("--most", min=1, help="Graded texts of an explanation.")] = _OWN.most,
     seed: Annotated[int, Option("--seed", min=0, help="Seed of the sample and of the explanations.")] = _OWN.seed,
-    limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions a file.")] = None,
+    limit: Limit = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
