@@ -17,7 +17,6 @@ most of it for grading, and a model of 1.5 billion parameters 15 seconds a quest
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +28,7 @@ import numpy as np
 
 from surefoot.evaluate.ask.questions import read
 from surefoot.evidence.confidence import AGAINST, QUOTED, WORDED, facts
-from surefoot.run.store import recorded, write_text
+from surefoot.run.store import recorded, write_value
 from surefoot.stats.calibration import Head
 from surefoot.stats.figures import Floats, figure, resampled, roc_auc
 from surefoot.types import Trace
@@ -214,7 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     worded = {name: answered(family, judged, worded=True) for name, family, judged in wording}
     evaluator = reader(quoted)
     made = {"quoted": fitted(quoted, QUOTED, evaluator), "worded": fitted(worded, WORDED, evaluator)}
-    write_text(inputs.out, json.dumps(made, indent=1) + "\n")
+    write_value(inputs.out, made)
 
 
 if __name__ == "__main__":

@@ -36,9 +36,10 @@ from torch.nn.functional import cosine_similarity
 
 from surefoot.embedders.minilm import MiniLMEmbedder
 from surefoot.embedders.static import unit
+from surefoot.evaluate.ask.questions import rows
 from surefoot.models.wordpiece import wordpiece
+from surefoot.run.manifest import fingerprint
 from surefoot.run.store import write_bytes
-from surefoot.text.json_values import parsed
 from surefoot.types.protocols import Embedder, Matrix
 
 Ids = npt.NDArray[np.int64]
@@ -164,18 +165,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     texts = texts_of(inputs.data, inputs.without)
     _log.info("%d texts, sha256 %s", len(texts), _digest(texts)[:16])
     write(fit(texts, MiniLMEmbedder(), wordpiece(), inputs.cache, VectorRecipe()), inputs.out)
-    _log.info("%s: sha256 %s", inputs.out, hashlib.sha256(inputs.out.read_bytes()).hexdigest()[:16])
+    _log.info("%s: sha256 %s", inputs.out, fingerprint(inputs.out)[:16])
 
 
 def _texts(file: Path) -> Iterator[tuple[str, str]]:
-    with file.open(encoding="utf-8") as lines:
-        for record in map(parsed, lines):
-            if "question" in record:
-                yield "", record["question"]
-            for passage in [*record.get("passages", []), *([record] if "text" in record else [])]:
-                yield passage.get("title") or "", passage["text"]
-            for paragraph in record.get("paragraphs", []):
-                yield record["title"], paragraph
+    for _, record in rows(file):
+        if "question" in record:
+            yield "", record["question"]
+        for passage in [*record.get("passages", []), *([record] if "text" in record else [])]:
+            yield passage.get("title") or "", passage["text"]
+        for paragraph in record.get("paragraphs", []):
+            yield record["title"], paragraph
 
 
 def _runs(text: str) -> Iterator[int]:

@@ -13,7 +13,6 @@ supported, and scores are lower.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,11 +27,11 @@ from surefoot.cli._console import REASONS, counting, out, plain, pulling, write_
 from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
 from surefoot.config.trust import place
-from surefoot.evaluate.ask import questions
+from surefoot.evaluate.ask import questions, runs
 from surefoot.evaluate.ask.questions import Example, inside, outside
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run import manifest, store
-from surefoot.run.store import mend, recorded, to_json, values
+from surefoot.run.store import Run, recorded, to_json
 from surefoot.stats.figures import Figure
 from surefoot.text.json_values import parsed
 from surefoot.text.replies import object_form
@@ -47,9 +46,7 @@ from surefoot_lab.figures import Share, average, counted
 from surefoot_lab.report import Form, Table, interval, percent, share, show
 
 FILE = "facts.jsonl"
-"""In a run's folder: the judgements of a language model, a line a question."""
-VERIFIED = "sentences.jsonl"
-"""Those of a verifier."""
+"""In the folder of a judge, which is in a run's: its judgements, a line a question."""
 SOURCES = 5
 """Sources that a fact is held against: those that share most words with it (the paper takes five, too)."""
 TOKENS = 300
@@ -151,10 +148,9 @@ def judged(judge: LLM | Verifier, question: str, answer: str, sources: Sequence[
 def run(
     judge: LLM | Verifier, folder: Path, examples: Sequence[Example], traces: Mapping[str, Trace], on_done: OnDone
 ) -> dict[str, JudgedAnswer]:
-    """The judgements of a run's answers by question, refusals apart; finished ones are reused."""
-    path = folder / (VERIFIED if isinstance(judge, Verifier) else FILE)
-    mend(path)
-    done = values(path, JudgedAnswer, "judged")
+    """The judgements of a run's answers by question, refusals apart; finished ones of the same judge are reused."""
+    judgements = Run(folder / runs.place(f"facts {judge.name}"), {"judge": judge.name}, FILE)
+    done = judgements.values(JudgedAnswer)
     # Citations are no facts.
     wording = {name: _MARKER.sub("", qa.answer_text(trace)) for name, trace in traces.items()}
     answered = [(example, text) for example in examples if (text := wording.get(example.id))]
@@ -163,8 +159,7 @@ def run(
         if example.id not in done:
             sources = [screened(passage) for passage in (*inside(example), *outside(example))]
             done[example.id] = judged(judge, example.question, text, sources)
-            with path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"key": example.id, "judged": to_json(done[example.id])}) + "\n")
+            judgements.add(example.id, done[example.id])
     on_done(len(answered), len(answered))
     return {example.id: done[example.id] for example, _ in answered}
 
@@ -212,7 +207,7 @@ def _asked(llm: LLM, messages: Sequence[Message], name: str, form: dict[str, Any
 
 
 def facts(
-    runs: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot lab qa` kept.")],
+    folders: Annotated[list[Path], Argument(metavar="RUN...", help="Folders that `surefoot lab qa` kept.")],
     data: Annotated[
         Path | None, Option("--data", metavar="FILE", help="The questions, if they are no longer where they were.")
     ] = None,
@@ -233,7 +228,7 @@ def facts(
     with pulling():
         judge = getattr(Builder(chosen), "verifier" if verifier else "llm")
     reports = []
-    for folder in (inner for each in runs for inner in store.runs(each)):
+    for folder in (inner for each in folders for inner in store.runs(each)):
         about, traces = recorded(folder)
         if not data and not about.get("data"):
             raise UsageError(f"{folder} does not say on which data it was run; name them with --data")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -73,22 +73,17 @@ def effects(folder: Path, traces: Sequence[Trace] = ()) -> Iterator[RuleEffect]:
     for rule in RULES:
         with switched_off(rule):
             yield _effect(rule, tables, traces)
-    _forget()
 
 
 @contextmanager
 def switched_off(rule: str) -> Iterator[None]:
     """The product without one rule."""
-    _forget()
-    patches = [patch.object(*switch) for switch in RULES[rule]]
-    for one in patches:
-        one.start()
-    try:
-        yield
-    finally:
-        for one in patches:
-            one.stop()
+    with ExitStack() as stack:
+        stack.callback(_forget)
+        for switch in RULES[rule]:
+            stack.enter_context(patch.object(*switch))
         _forget()
+        yield
 
 
 def _forget() -> None:

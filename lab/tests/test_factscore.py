@@ -122,7 +122,7 @@ def test_a_run_is_judged_once(tmp_path: Path) -> None:
     assert list(first) == ["a", "c"]
     assert [fact.text for fact in first["c"].facts] == ["He was a smith.", "He had a beard."]  # a marker is no sentence
     assert run(Scripted([]), tmp_path, EXAMPLES, TRACES, nothing) == first
-    path = tmp_path / FILE
+    path = tmp_path / "facts-scripted" / FILE
     path.write_text(path.read_text()[:-5])
     assert run(JUDGE, tmp_path, EXAMPLES, TRACES, nothing) == first
     assert [json.loads(line)["key"] for line in path.read_text().splitlines()] == ["a", "c"]

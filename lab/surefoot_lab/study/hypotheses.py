@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from surefoot.run.manifest import fingerprint
 from surefoot.run.store import Run, from_json, to_json, write_text
 from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError, TraceFault, UsageError
@@ -128,7 +129,7 @@ def register(folder: Path, hypotheses: Hypotheses, about: Mapping[str, Any], fil
     Raises UsageError where the folder holds other hypotheses or another run.
     """
     path, mine = folder / REGISTERED, hypotheses.sha256
-    if path.exists() and (known := hashlib.sha256(path.read_bytes()).hexdigest()) != mine:
+    if path.exists() and (known := fingerprint(path)) != mine:
         raise UsageError(
             f"{folder} was begun with other hypotheses ({known[:12]}, not {mine[:12]}), which do not change under way; "
             "give a new folder"

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from surefoot.evidence.policies import label
-from surefoot.run.store import to_json, write_text
+from surefoot.run.store import to_json, write_text, write_value
 from surefoot.stats import figures
 from surefoot.stats.figures import Figure, Floats
 from surefoot.stats.text import NONE, number, percent
@@ -71,8 +71,7 @@ HOW = {
 def write(study: Study, folder: Path, about: dict[str, Any]) -> None:
     """Write both files. `about`: the run's record."""
     write_text(folder / TEXT, "\n\n".join(blocks(study, about)) + "\n")
-    values = {**to_json(replace(study, tables=())), "tables": as_json(study.tables)}
-    write_text(folder / DATA, json.dumps(values, indent=1, allow_nan=False) + "\n")
+    write_value(folder / DATA, {**to_json(replace(study, tables=())), "tables": as_json(study.tables)})
 
 
 def blocks(study: Study, about: dict[str, Any]) -> Iterator[str]:

@@ -6,7 +6,6 @@ its report is the same.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,10 +22,9 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config, read as configuration
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evidence.policies import require_match
-from surefoot.run.store import Run, from_json, to_json, write_text
-from surefoot.text.json_values import parsed
+from surefoot.run.store import Run, described, read_value, to_json, write_value
 from surefoot.types import Action, Thresholds
-from surefoot.types.errors import TraceFault, UsageError
+from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Evaluator
 from surefoot_lab.cli._options import Limit
 from surefoot_lab.datasets import pairs as pair_files
@@ -167,11 +165,8 @@ def _sampled(
         sample = drawn(pairs, grades, thresholds, settings.per_action, settings.seed, too_long)
         if not sample.candidates:
             raise UsageError(f"{evaluator.name} could grade none of {len(pairs):,} pairs: {grades[0].reason}")
-        write_text(path, json.dumps(to_json(sample), ensure_ascii=True, allow_nan=False) + "\n")
-    try:
-        return from_json(PairSample, parsed(path.read_bytes()))
-    except ValueError as error:
-        raise TraceFault(f"{path} is damaged: {error}; give a new folder") from error
+        write_value(path, sample)
+    return read_value(path, PairSample)
 
 
 def _examined(
@@ -238,7 +233,7 @@ def study(
             progress.update(tasks[stage], completed=done, total=total)
 
         found = run(builder.evaluator, files, written, folder, results, depth, builder.thresholds, others, about)
-    report.write(found, folder, parsed((folder / "run.json").read_bytes()))
+    report.write(found, folder, described(folder))
     out.say(f"{found.evaluator}: {found.examined:,} pairs of {found.questions:,} questions")
     rows = [(one.claim.id, one.verdict, one.effect, one.effect.of, one.questions) for one in found.findings]
     words, numbers = dict.fromkeys(("claim", "verdict"), str), dict.fromkeys(("pairs", "questions"), count)

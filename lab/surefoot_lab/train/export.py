@@ -7,7 +7,6 @@ the text's largest activation (onnxruntime's dynamic quantisation), so a run tak
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
 from surefoot.models.cross_encoder import FORMAT
+from surefoot.run.manifest import fingerprint
 from surefoot.run.store import write_text
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
@@ -131,7 +131,7 @@ def write_card(work: Path, own: dict[str, Any], fitted: Calibration, best: Path 
     """
     card: dict[str, Any] = {
         "format": FORMAT,
-        "sha256": _sha256(work / "minilm.onnx"),
+        "sha256": fingerprint(work / "minilm.onnx"),
         **own,
         "calibration": {"logits": fitted.scores, "probabilities": fitted.probabilities},
     }
@@ -159,7 +159,7 @@ def average(paths: Sequence[Path], folder: Path, kind: type[GraderNetwork]) -> P
     }
     with claimed(folder):
         keep(folder / "best.pt", mean)
-        write_text(folder / MADE, json.dumps({"average": [_sha256(path) for path in paths]}, indent=1) + "\n")
+        write_text(folder / MADE, json.dumps({"average": [fingerprint(path) for path in paths]}, indent=1) + "\n")
     restored(folder / "best.pt", kind)
     return folder / "best.pt"
 
@@ -172,7 +172,3 @@ def _trained(path: Path) -> dict[str, torch.Tensor]:
     if not weights or not all(isinstance(tensor, torch.Tensor) for tensor in weights.values()):
         raise ModelError(f"{path} holds no weights of a training; give the best.pt or the checkpoint.pt of a training")
     return weights
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
