@@ -72,7 +72,7 @@ def run(
     examples = [Example(one.id, one.question, one.answers, frozenset()) for one in questions]
     spread = _spread({one.id: one.manual for one in questions}, opened, workers)
     traces = asked(ARMS, examples, spread, folder, about, on_done)
-    return [QAReport(arm.name, "", tuple(map(outcome, questions, each))) for arm, each in traces]
+    return [QAReport.of(arm.name, questions, each, outcome) for arm, each in traces]
 
 
 def outcome(question: ManualQuestion, trace: Trace) -> Outcome:
@@ -181,8 +181,10 @@ def _spread(manuals: Mapping[str, str], opened: Callable[[str], Builder], worker
 def _ending(answer: Answer | None, is_right: bool) -> str:
     if answer is None:
         return "failed"
-    if answer.refused or answer.hedged:
-        return "refused" if answer.refused else "hedged"
+    if answer.refused:
+        return "refused"
+    if answer.hedged:
+        return "hedged"
     return "right" if is_right else "wrong"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import ceil
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.cli._console import figure as shown
 from surefoot.evaluate.ask.choices import RULES, rules
@@ -31,6 +31,7 @@ SCORE = "1 right, −1 wrong, 0 declined, and 1 for that where nothing answers"
 
 _KEYWORD = re.compile(rf"\b({'|'.join(KEYWORDS)})\b")
 
+T = TypeVar("T")
 Outcome = dict[str, Any]
 
 
@@ -44,6 +45,15 @@ class QAReport:
     """What was taken away from it, as "without grading" or "fewer 0.5"; empty: nothing."""
     outcomes: tuple[Outcome, ...]
     """One a question, by `outcome`."""
+
+    @classmethod
+    def of(
+        cls, arm: str, questions: Sequence[T], traces: Sequence[Trace], outcome: Callable[[T, Trace], Outcome]
+    ) -> QAReport:
+        """What `outcome` makes of each question of an arm and its trace."""
+        method, _, change = arm.partition(" ")
+        outcomes = tuple(outcome(one, trace) for one, trace in zip(questions, traces, strict=True))
+        return cls(method, change, outcomes)
 
     @property
     def name(self) -> str:
@@ -88,8 +98,7 @@ DIFFERENCES: dict[str, Form] = {
 
 def report(name: str, examples: Sequence[Example], traces: Sequence[Trace]) -> QAReport:
     """The outcomes of these traces; pure, so a run folder gives them again."""
-    method, _, change = name.partition(" ")
-    return QAReport(method, change, tuple(map(outcome, examples, traces)))
+    return QAReport.of(name, examples, traces, outcome)
 
 
 def outcome(example: Example, trace: Trace) -> Outcome:

@@ -103,7 +103,7 @@ def reports() -> list[QAReport]:
         replace(trace(Answer(text), (text, None)), grades=()) for text in ("The lid.", HOT, "The lid.", "The lid.")
     ]
     both = {"surefoot": ours, "bm25": plain}
-    return [QAReport(name, "", tuple(map(outcome, queries, traces))) for name, traces in both.items()]
+    return [QAReport.of(name, queries, traces, outcome) for name, traces in both.items()]
 
 
 def rows(name: str, reports: list[QAReport]) -> list[tuple[Any, ...]]:
