@@ -159,24 +159,6 @@ ROWS = [
 ]
 
 
-class Shy:
-    """Gives logits far from one, and cannot grade what is asked politely."""
-
-    name = "shy"
-    thresholds = Thresholds(6.0, -6.0, 0.0, "shy")
-
-    def grade(self, pairs: Sequence[tuple[str, Passage]]) -> tuple[Grade, ...]:
-        return tuple(
-            Grade(passage.id, None, reason="too \x1b[31mkind")
-            if question.startswith("Please")
-            else Grade(passage.id, 12.5 if "Aldwin" in passage.text and "?" in question else -12.5, 0.5)
-            for question, passage in pairs
-        )
-
-
-SHY = f"{__name__}:Shy"
-
-
 @pytest.fixture
 def files(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Two files of labelled pairs; the second has one question."""

@@ -19,7 +19,6 @@ from surefoot.types import Message, Passage
 from surefoot_lab.methods import arms
 from surefoot_lab.qa import answer_text
 
-Model = Callable[[Sequence[Message]], str]
 LETTERS = "ABCD"
 NOUNS = "magma basalt granite quartz copper silver helium oxygen carbon sulfur cobalt nickel".split()
 CHOICES = [
