@@ -232,6 +232,49 @@ def test_what_pandoc_cannot_read_is_read_as_plain_text():
     assert "larch" in document.text
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "reason"),
+    [
+        ("\\def\\hut#1{larch}\n% oak\n", None, "pandoc cannot read (it finds no text)"),
+        ("The larch.\n% oak\n", Unreadable("takes pandoc too much memory; split it"), "takes pandoc too much memory"),
+        ("\\begin{quote}larch 5\\% % oak\n", None, "pandoc cannot read (Error at"),
+    ],
+)
+def test_latex_that_gives_no_text_is_read_as_it_stands_without_its_comments(text, answer, reason, monkeypatch):
+    """Definitions alone, what takes pandoc too much, and what it stops at; the problem says so."""
+
+    def refused(*_):
+        raise answer
+
+    if answer:
+        monkeypatch.setattr(_pandoc_process.PandocProcess, "xml", refused)
+    problem, document = read(io.BytesIO(text.encode()), "x.tex")
+    assert isinstance(problem, DocumentProblem)
+    assert (problem.skipped, reason in problem.reason) == (False, True)
+    assert problem.reason.endswith("; it was read as plain text")
+    assert ("larch" in document.text, "oak" in document.text) == (True, False)
+
+
+def test_a_notebook_that_takes_too_much_is_refused(monkeypatch):
+    """As plain text it would be its pictures; nor is latex of comments alone read."""
+
+    def refused(*_):
+        raise Unreadable("takes pandoc too much memory; split it")
+
+    with pytest.raises(Unreadable, match="holds no text"):
+        one("% oak\n", "x.tex")
+    monkeypatch.setattr(_pandoc_process.PandocProcess, "xml", refused)
+    with pytest.raises(Unreadable, match="too much memory"):
+        one('{"cells": []}', "x.ipynb")
+
+
+def test_authors_and_dates_are_read() -> None:
+    """As they stand on the first page; a manual page's date stands on each."""
+    text = "\\title{Huts}\\author{Ann Larch \\and Bo Oak}\\date{May 2020}\\begin{document}\nBeds.\n\\end{document}\n"
+    assert [block.text for block in one(text, "x.tex").blocks] == ["Ann Larch", "Bo Oak", "May 2020", "Beds."]
+    assert "2020" not in one('.TH HUT 1 "May 2020"\n.SH NAME\nBeds.\n', "x.1").text
+
+
 def test_xml_of_no_kind_that_pandoc_knows_is_read_as_text():
     """With its lines."""
     assert lines("<hosts>\n<host>db1</host>\n</hosts>", "x.xml")[0][3].endswith("<host>db1</host>/</hosts>")

@@ -63,9 +63,10 @@ def titled_page(content: str, is_notebook: bool) -> tuple[str, HtmlElement]:
         element.tag = _TAGS[element.tag]
     meta, page = tree
     title, section = (paragraph("".join(meta.xpath(f"entry[@key='{key}']//text()"))) for key in ("title", "section"))
-    for part in reversed(meta.xpath("entry[@key='abstract']//*[self::MetaInlines or self::MetaBlocks]")):
-        part.tag = "div"
-        page.insert(0, part)
+    for key in ("abstract",) if section else ("abstract", "date", "author"):
+        for part in reversed(meta.xpath(f"entry[@key='{key}']//*[self::MetaInlines or self::MetaBlocks]")):
+            part.tag = "div"
+            page.insert(0, part)
     return f"{title}({section})" if section else title, page
 
 

@@ -6,18 +6,17 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from html.entities import html5
 from itertools import accumulate
 from typing import Any
 
 from surefoot.documents.loaders import Block
+from surefoot.documents.loaders._docbook import docbook
 
 _FENCE = re.compile(r"([-.+/])\1{3,}[ \t]*\Z")
 _UNDERLINE = re.compile(r"([=\-~^+])\1{2,}[ \t]*\Z")
 _TITLE = re.compile(r"[^\s=\-~^+.|*/\[].{0,198}\Z")
 _PROSE = re.compile(r"(?!--|[\[.+\s])(?!.*::\s*\Z).")
 _MAN_PAGE = re.compile(r"\b(?:linkgit|man):([\w.+-]{1,80})\[(\d\w{0,3})\]")
-_ENTITY = re.compile(r"<!ENTITY\s+([\w.-]{1,100})\s+[\"']([^\"'&%<>]{0,200})[\"']")
 _WORD = re.compile(r"\w+")
 _PHRASE = re.compile(
     r"^\.TS\b(?:.*\n)*?\.TE|^[.':].*|(?<=[ \n])[A-Za-z]{2,}(?: [A-Za-z]{2,})*(?=[.,;]?[ \n])", re.MULTILINE
@@ -35,10 +34,8 @@ _Chain = tuple[int, int, Any]
 
 def prepared(text: str, source: str) -> str:
     """The text without what pandoc stops at, leaves out or does not know."""
-    if source == "docbook":  # pandoc knows no entity that another file declares
-        entities = {**html5, **{f"{name};": value for name, value in _ENTITY.findall(text)}}
-        named = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)([\w.-]{1,100};)")
-        text = named.sub(lambda found: entities.get(found[1], found[1][:-1]), text)
+    if source == "docbook":
+        return docbook(text)
     for pattern, written in _MENDED.get(source, ()):
         text = pattern.sub(written, text)
     return _MAN_PAGE.sub(r"\1(\2)", _asciidoc(text)) if source == "asciidoc" else text
@@ -71,7 +68,6 @@ _MENDED: dict[str, tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], 
     "asciidoc": (
         (re.compile(r"^(?:(?:include|ifdef|ifndef|ifeval|endif)::.*|//(?!//).*|:toc:.*)$", re.MULTILINE), ""),
     ),
-    "docbook": ((re.compile(r"<indexterm\b[^>]{0,200}>.{0,2000}?</indexterm>", re.DOTALL), ""),),
     "man": (
         (
             re.compile(r"^\.TS\b.*\n(?:(.*);[ \t]*\n)?((?:.*\n){0,40}?.*)\.[ \t]*\n", re.MULTILINE),

@@ -72,19 +72,32 @@ class PandocLoader:
             source = _xml(text)
         if source == "man" and (page := re.match(r"(?:\.\\\".*\n|\s*\n)*\.so\s+(\S+)\s*\Z", text)):
             raise Unreadable(f"only names another page, {page[1][:100]}, which is read by itself")
+        read, why = None, ""
         try:
-            form = "latex+raw_tex" if source == "latex" else source  # else what it does not know is left out
-            content, runs = abridged(prepared(text, source), source)
-            read = self._read(content.encode("utf-8", "replace"), form, runs) if source else None
+            read = self._marked(text, source) if source else None
         except PandocError as error:
-            why = f"is {source} that pandoc cannot read ({_why(error)}); it was read as plain text"
-            yield DocumentProblem(why, skipped=False)
-            read = None
+            why = f"is {source} that pandoc cannot read ({_why(error)})"
+        except Unreadable as error:
+            if source == "ipynb":  # its pictures are no plain text
+                raise
+            why = error.why
         if read:
-            own, found = read
-            yield _document(own, found if source == "ipynb" else located(found, text), name)
-        else:
-            yield from TextLoader().read(BytesIO(text.encode("utf-8", "replace")), name)
+            yield _document(*read, name)
+            return
+        plain = re.sub(r"(?<!\\)%.*", "", text) if source == "latex" else text  # without comments
+        document = [*TextLoader().read(BytesIO(plain.encode("utf-8", "replace")), name)]
+        if why:
+            yield DocumentProblem(f"{why}; it was read as plain text", skipped=False)
+        yield from document
+
+    def _marked(self, text: str, source: str) -> tuple[str, tuple[Block, ...]]:
+        """Raises PandocError, and Unreadable where it takes too much."""
+        form = "latex+raw_tex" if source == "latex" else source  # else what it does not know is left out
+        content, runs = abridged(prepared(text, source), source)
+        own, found = self._read(content.encode("utf-8", "replace"), form, runs)
+        if source == "latex" and not found:
+            raise PandocError("it finds no text")
+        return own, found if source == "ipynb" else located(found, text)
 
     def _read(
         self, content: bytes, source: str, runs: Mapping[int, str] = MappingProxyType({})
