@@ -39,16 +39,16 @@ def docbook(text: str) -> str:
         name = _name(element)
         if change := _credits if name.endswith("info") else _CHANGES.get(name):
             change(element)
-    return tostring(root, encoding="unicode")
+    return str(tostring(root, encoding="unicode"))
 
 
 def _name(element: _Element | None) -> str:
-    return "" if element is None else QName(element).localname
+    return "" if element is None else str(QName(element).localname)
 
 
 def _beside(element: _Element, name: str) -> str:
     """The name in the namespace of the element."""
-    return QName(QName(element).namespace, name).text
+    return str(QName(QName(element).namespace, name))
 
 
 def _follow(element: _Element, following: _Element) -> None:
