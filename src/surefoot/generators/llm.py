@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from surefoot.generators._prompts import ABSTAIN, TEMPLATES, USUAL, Template, template
 from surefoot.generators._reflection import plain
@@ -15,6 +15,7 @@ from surefoot.types.errors import ContextOverflow, ModelError
 from surefoot.types.protocols import Knowledge, OnText
 
 
+@dataclass(eq=False)
 class LLMGenerator:
     """Answers by one greedy call of a language model.
 
@@ -27,29 +28,19 @@ class LLMGenerator:
     Raises ConfigError for a prompt that is neither.
     """
 
-    def __init__(
-        self,
-        llm: protocols.LLM,
-        prompt: str | None = None,
-        max_tokens: int | None = None,
-        max_characters: int = 4000,
-        style: str = "",
-        abstain: bool | None = None,
-    ) -> None:
-        self.llm = llm
-        self.prompt = prompt
-        self.template = template(prompt or USUAL)
-        self.max_tokens = max_tokens
-        self.max_characters = max_characters
-        self.style = style
-        self.abstain = abstain
+    llm: protocols.LLM
+    prompt: str | None = None
+    max_tokens: int | None = None
+    max_characters: int = 4000
+    style: str = ""
+    abstain: bool | None = None
+
+    def __post_init__(self) -> None:
+        self.template = template(self.prompt or USUAL)
 
     def with_task(self, task: str) -> LLMGenerator:
         """The same, asking in the words of this task; itself where the configuration says in which."""
-        if self.prompt:
-            return self
-        limits = self.max_tokens, self.max_characters
-        return LLMGenerator(self.llm, task, *limits, self.style, self.abstain)
+        return self if self.prompt else replace(self, prompt=task)
 
     def generate(self, question: str, knowledge: Knowledge, on_text: OnText = None) -> Answer:
         """The model's answer, not yet checked; without knowledge, what the model remembers. Where its context overflows

@@ -17,8 +17,6 @@ from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Evaluator
 
 Span = tuple[int, int]
-Cut = tuple[int, int, int, str]
-"""Number of a passage, start and end in its text, and why that does not count; empty: it does."""
 Mode = Literal["sentences", "fixed_num", "excerption", "selection"]
 
 UNREAD = "not read: others share more words with the question"

@@ -7,7 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -88,10 +88,10 @@ def shared(trace: Trace) -> str:
     return filled("shared.html", **head, DATA=packed(data), SCRIPT=script)
 
 
-def packed(value: Mapping[str, Any]) -> str:
+def packed(value: Any, compress: Callable[[bytes], bytes] = bytes) -> str:
     """The value as letters that mean nothing to HTML."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(text.encode("utf-8", "replace")).decode()
+    return base64.b64encode(compress(text.encode("utf-8", "replace"))).decode()
 
 
 def hashed(text: str) -> str:

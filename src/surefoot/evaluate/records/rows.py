@@ -18,7 +18,7 @@ from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records.messages import FOREIGN, Who, as_text, passages, plain_text
-from surefoot.text.json_values import TOO_DEEP, deep, logged
+from surefoot.text.json_values import logged
 from surefoot.types import Record
 from surefoot.types.errors import UsageError
 
@@ -28,8 +28,6 @@ CONVERT = "write it as JSON lines or as CSV first: pandas.DataFrame.to_json(orie
 DELIMITERS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV"}
 _UNDER = ("data", "rows", "records", "samples", "examples", "results", "spans", "test_cases", "train", "test", "dev")
 """Names under which whole files keep the list of what they hold."""
-_DECODER = json.JSONDecoder(parse_constant=lambda _: None)
-"""pandas writes NaN where there is nothing."""
 
 
 def text(path: Path, problems: Problems) -> str:
@@ -53,22 +51,16 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
     # Not splitlines: the line separators of Unicode may stand in a string of JSON.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
     try:
-        _DECODER.decode(lines[0][1])
-    except (ValueError, RecursionError):
+        logged(lines[0][1])
+    except ValueError:
         lines = [(1, text)]
     found = []
     for number, line in lines:
         try:
-            found.append((number, value := _DECODER.decode(line)))
-            if deep(value):
-                raise RecursionError
-        except (ValueError, RecursionError) as error:
-            at, why = number, TOO_DEEP
-            if isinstance(error, json.JSONDecodeError):
-                at, why = number + error.lineno - 1, error.msg
-            raise UsageError(
-                f"{name}, line {at} is not JSON ({why}); mend the line, or take it out, and read again"
-            ) from error
+            found.append((number, logged(line)))
+        except json.JSONDecodeError as error:
+            wrong = f"{name}, line {number + error.lineno - 1} is not JSON ({error.msg})"
+            raise UsageError(f"{wrong}; mend the line, or take it out, and read again") from error
     return found
 
 

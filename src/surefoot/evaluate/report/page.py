@@ -6,11 +6,10 @@ compressed, its records in parts that are opened when one of them is looked at.
 
 from __future__ import annotations
 
-import base64
 import gzip
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,7 +112,9 @@ def page(contents: Contents) -> str:
         for name, record in contents.records.items()
     ]
     blocks += [(f"part-{n // PART}", whole[n : n + PART]) for n in range(0, len(whole), PART)]
-    data = "\n".join(f'<script type="text/plain" id="{name}">{_packed(value)}</script>' for name, value in blocks)
+    compress = partial(gzip.compress, compresslevel=6, mtime=0)
+    packed = ((name, web.packed(value, compress)) for name, value in blocks)
+    data = "\n".join(f'<script type="text/plain" id="{name}">{value}</script>' for name, value in packed)
     return web.filled("viewer.html", POLICY=policy(), TITLE="Evaluation", STYLE=style, SCRIPT=script, DATA=data)
 
 
@@ -186,12 +187,6 @@ def _index(contents: Contents) -> Json:
         question, tags = record["question"][:SEARCHED], record.get("tags", {})
         rows.append([record["id"], question, texts, tags, action, [*values.values()]])
     return {"metrics": metrics, "part": PART, "rows": rows}
-
-
-def _packed(value: Any) -> str:
-    """The value as letters that mean nothing to HTML."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode("utf-8", "replace"), 6, mtime=0)).decode()
 
 
 def _lines(path: Path, kind: type[Any] | None = None) -> dict[str, Json]:
