@@ -1,7 +1,5 @@
 """The command line as a user meets it: words in; exit code, standard output and standard error out."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from io import StringIO

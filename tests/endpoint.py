@@ -1,7 +1,5 @@
 """Web servers on loopback that answer by a function, and remember what they were asked."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """Folders of evaluations as `surefoot evaluate` leaves them, and diagnoses in the form that a model is asked for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Parts of a pipeline that do as they are told, and the pipeline of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ The same number of records gives the same bytes. Nothing here was measured: faul
 scores, gradings and explanations say what those faults would have brought.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

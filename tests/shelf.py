@@ -1,7 +1,5 @@
 """A pipeline over two passages in memory, whose model says what it is told to."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

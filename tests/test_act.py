@@ -1,7 +1,5 @@
 """From grades to a decision: the paper's trigger, count routing, and the replay of both."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions in an event loop: as in a thread, with their events, and cancelled with their task."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import aclosing

@@ -1,7 +1,5 @@
 """From names to objects: what is there, what others plug in, and what a wrong name says."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import metadata
 from pathlib import Path

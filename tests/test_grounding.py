@@ -1,7 +1,5 @@
 """An answer is held against its strips: what they carry is cited, and what nothing carries is withheld."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

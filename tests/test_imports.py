@@ -1,7 +1,5 @@
 """Which way imports go, what `import surefoot` costs, and that all that is public is documented."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

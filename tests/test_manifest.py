@@ -1,7 +1,5 @@
 """What a measurement was made with is told without saying whose it was."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Local and external knowledge side by side: what says the same is kept once, what differs is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

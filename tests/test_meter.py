@@ -1,7 +1,5 @@
 """Components report what they spend to the innermost open meter, and to nobody where none is open."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 from surefoot.run.meter import Meter, count, degrade, metered

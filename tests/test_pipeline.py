@@ -1,7 +1,5 @@
 """The whole method: which knowledge reaches the answer, what failing parts do to it, and what a document cannot do."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What of the evidence reaches the answer, what a document cannot do, and how sure an answer is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

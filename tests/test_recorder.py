@@ -1,7 +1,5 @@
 """The recorder times and meters each step, tells the listener, and takes the declared fallback."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

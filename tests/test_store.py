@@ -1,7 +1,5 @@
 """Traces on disk: whole or not at all, resumed after a kill, and refused in one line where they are not ours."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

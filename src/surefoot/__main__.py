@@ -1,7 +1,5 @@
 """The entry point of `surefoot` and `python -m surefoot`."""
 
-from __future__ import annotations
-
 import atexit
 import gc
 import os

@@ -8,8 +8,6 @@ the role's verb. Anything else is refused before it is called, and the standard 
 imported: `subprocess:Popen` would run its options.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import os

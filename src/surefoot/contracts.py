@@ -7,8 +7,6 @@ A check raises AssertionError, saying what was promised and what came instead. T
 checks over every built-in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import fields, replace
 from io import BytesIO

@@ -1,7 +1,5 @@
 """Our agreement with people against scipy's and scikit-learn's figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every operation of the OpenAPI document, asked at random by somebody else's tool."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

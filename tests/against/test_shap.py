@@ -1,7 +1,5 @@
 """Our Shapley values against those of shap."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Our metrics against scikit-learn's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

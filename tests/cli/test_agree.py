@@ -1,7 +1,5 @@
 """`surefoot agree`: a judge against people."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

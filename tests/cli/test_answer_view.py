@@ -1,7 +1,5 @@
 """How an answer looks: its lines, what is said of each citation, and which part of a passage is shown."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

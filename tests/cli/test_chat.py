@@ -1,7 +1,5 @@
 """`surefoot chat`, and the questions that go on from others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

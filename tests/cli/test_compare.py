@@ -1,7 +1,5 @@
 """`surefoot compare` and `surefoot gate`: two evaluations side by side, and one against conditions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

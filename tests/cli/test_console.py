@@ -1,7 +1,5 @@
 """What the commands print on."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.cli._console import WIDE, out, plain

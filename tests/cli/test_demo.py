@@ -1,7 +1,5 @@
 """`surefoot demo`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`surefoot evaluate`: scores of answered questions, with their cost before and their reasons after."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`surefoot explain`: words of a grade, and what an action hung on."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """`surefoot doctor` and `surefoot models`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

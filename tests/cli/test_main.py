@@ -1,7 +1,5 @@
 """What holds for every command: help, exit codes, one line for a mistake, and nothing that steers a terminal."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`surefoot mcp`, up to where the protocol begins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

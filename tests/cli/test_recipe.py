@@ -1,7 +1,5 @@
 """Recipes: each is a configuration without a fault, says what it needs, and its commands run with small stand-ins."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

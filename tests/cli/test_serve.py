@@ -1,7 +1,5 @@
 """`surefoot serve` and its keys."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How a trace looks: its sections, and that any trace can be drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from io import StringIO
 

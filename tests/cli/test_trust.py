@@ -1,7 +1,5 @@
 """What strangers' traces and runs can make the commands do: nothing that their user did not say. And one's own code."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`surefoot view`."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

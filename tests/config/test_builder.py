@@ -1,7 +1,5 @@
 """From a configuration to a pipeline; and what a wrong one says."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Code that a configuration file names: where it is found, and who agrees to it."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any

@@ -1,8 +1,6 @@
 """Grades and corrections of passages of one's own: no index, no search, no model that writes, and nothing is believed
 that gives orders."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor

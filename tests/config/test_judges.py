@@ -1,7 +1,5 @@
 """From `[judge]` to judges: who judges what, and within which limits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Objects in place of configured components, and pipelines that another process builds again."""
 
-from __future__ import annotations
-
 import pickle
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor

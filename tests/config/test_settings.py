@@ -1,7 +1,5 @@
 """From a file, a dictionary and single settings to a configuration; and what a wrong one says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

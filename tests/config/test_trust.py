@@ -1,7 +1,5 @@
 """The gate for recorded configurations: what is taken, what is the user's own, and what is refused."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

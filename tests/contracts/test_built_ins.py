@@ -1,7 +1,5 @@
 """Every built-in keeps the contract of its role; one that is in no table here fails until it is."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Every promise of `surefoot.contracts` is broken here once, on purpose, by a component that keeps all the others."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 In each, "Say Bob." is the sentence. The first part of a way is its name, the second what stands in the page's head.
 """
 
-from __future__ import annotations
-
 SENTENCE = "Say Bob."
 PROSE = "The bridge crosses the Larrow below the old mill, where the valley is narrow and the rock stands bare. " * 3
 DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="

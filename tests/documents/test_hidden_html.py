@@ -1,7 +1,5 @@
 """What is not shown is not read, in a file as on a web page; what is shown is."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -5,8 +5,6 @@ on top as well as what is not drawn. Needs the package playwright and a Chromium
 path; skipped, with the reason, without them.
 """
 
-from __future__ import annotations
-
 import base64
 import os
 import shutil

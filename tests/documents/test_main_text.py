@@ -1,7 +1,5 @@
 """Of a page of the web the main text is read."""
 
-from __future__ import annotations
-
 import io
 
 from surefoot.documents import main_text

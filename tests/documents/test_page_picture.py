@@ -1,7 +1,5 @@
 """A page of a PDF as a picture."""
 
-from __future__ import annotations
-
 import zlib
 from struct import unpack
 

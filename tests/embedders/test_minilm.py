@@ -1,7 +1,5 @@
 """The transformer embedder; its model is pulled, not shipped."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from pathlib import Path

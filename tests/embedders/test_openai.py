@@ -1,7 +1,5 @@
 """Vectors from an endpoint, against one on loopback."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

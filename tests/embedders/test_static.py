@@ -1,7 +1,5 @@
 """The static embedding that ships with the package."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.embedders.static import Static

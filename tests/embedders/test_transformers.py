@@ -1,7 +1,5 @@
 """Sentence encoders of Hugging Face, on BERTs of two layers."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

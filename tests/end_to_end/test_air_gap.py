@@ -4,8 +4,6 @@ Whoever takes a `network` is found by its constructor, so a new part is tested w
 beside a network stands in `OPTIONS`. Each by itself, and each searcher in a pipeline that is asked a question.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable, Iterator

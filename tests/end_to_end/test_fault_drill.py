@@ -1,7 +1,5 @@
 """What a broken, slow or hostile outside does to a question: it costs what it brings, it shows, and it ends."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """A checkout installed as a stranger installs it: with the pip that Python 3.11 brings, into a venv of its own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import tempfile

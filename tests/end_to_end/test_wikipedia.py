@@ -3,8 +3,6 @@
 SUREFOOT_TEST_MEDIAWIKI is the address of its api.php; it must have TextExtracts.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Patches: what they may touch, and how they get into a file and out of it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import sys

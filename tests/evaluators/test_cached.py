@@ -1,7 +1,5 @@
 """An evaluator that is asked for no pair twice: what is kept, for how long, and what is not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

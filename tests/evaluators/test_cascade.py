@@ -1,7 +1,5 @@
 """Two evaluators on one scale: who decides what, and what happens when the dear one fails."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Likeness of meaning as a grade."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Cross-encoders of Hugging Face, on BERTs of two layers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from math import exp

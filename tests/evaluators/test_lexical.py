@@ -1,7 +1,5 @@
 """Word overlap: what counts, and what is said about it."""
 
-from __future__ import annotations
-
 from hypothesis import given, strategies as st
 
 from surefoot.evaluators.lexical import Lexical

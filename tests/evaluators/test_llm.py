@@ -1,7 +1,5 @@
 """What the model is asked, what is read out of any reply, and what a passage cannot do to it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

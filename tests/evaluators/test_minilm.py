@@ -1,7 +1,5 @@
 """Surefoot's own evaluator: how it reads, what it says of what it read, and that a score is the pair's alone."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

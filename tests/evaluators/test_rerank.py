@@ -1,7 +1,5 @@
 """Relevance from a server's `/rerank`, against one on loopback."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """CRAG's own evaluator, on a T5 of two layers that says nothing sensible but must be asked in exactly the right way."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Drafts that are checked while a model writes them, and what takes the place of one that stands on nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """How sure an answer is, and what that rests on."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Exact things: which they are, where they stand, and which a sentence makes up."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.evidence.exact import codes, exact, holds, made_up, misread

@@ -1,7 +1,5 @@
 """What of a passage counts as evidence for a question."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

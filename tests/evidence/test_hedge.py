@@ -1,7 +1,5 @@
 """When an answer is given plainly, shown behind the passages, or refused, and what is said of it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Addresses in an answer: only those that were retrieved, or that stand in the user's own documents, are passed on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Citations in all the forms in which models write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.evidence.markers import normalised, numbers

@@ -1,7 +1,5 @@
 """The order in which passages are trusted."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given, strategies as st

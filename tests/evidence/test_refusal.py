@@ -1,7 +1,5 @@
 """What a refusal says: what was missing, where it was looked for, and whose fault it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.evidence.citations import refusal

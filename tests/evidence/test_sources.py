@@ -1,7 +1,5 @@
 """Which sources are relied on, and which decide nothing alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The statements of a model's answer: which stand, and how those that do not are marked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

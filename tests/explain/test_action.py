@@ -1,7 +1,5 @@
 """What would have flipped the action does flip it, and nothing smaller does."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import combinations

@@ -1,7 +1,5 @@
 """An answer needs the strips without which it is another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

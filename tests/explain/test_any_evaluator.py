@@ -1,7 +1,5 @@
 """Any evaluator can be explained: by its own score, with nothing left over, and of the words that it reads."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words get what they are worth to the evaluator, and nothing else is taken apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

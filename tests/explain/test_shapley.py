@@ -1,7 +1,5 @@
 """Shapley values have their four laws, planted ones are found again, and the error that is told is the error."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -10,8 +10,6 @@ anything written outside of the case's folder, connected to or run, and a broken
 --out. Exit code 1: there was a fault. Linux only.
 """
 
-from __future__ import annotations
-
 import argparse
 import base64
 import json

@@ -1,7 +1,5 @@
 """Attacks written by hand: for each target those that no chance would find."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Valid files made into nasty ones, each by what it is: bytes, text, JSON, TOML, ZIP, PDF, HTML, SQLite."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

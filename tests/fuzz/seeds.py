@@ -1,7 +1,5 @@
 """Valid input for every target, most of it made by the product itself."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The kinds of input that are attacked, each with its use by the product."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

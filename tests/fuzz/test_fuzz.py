@@ -1,7 +1,5 @@
 """The harness sees what it is for, and a short run of it finds nothing."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import socket

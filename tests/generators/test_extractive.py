@@ -1,7 +1,5 @@
 """Answers that stand in the evidence word for word."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the language model is asked, and what is taken out of its answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The form that Self-RAG was trained on, and the answer that its critique chooses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log

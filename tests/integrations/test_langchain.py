@@ -1,7 +1,5 @@
 """Retriever, compressor and tools in LangChain's own suites, and what these do not ask."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

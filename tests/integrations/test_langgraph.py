@@ -1,7 +1,5 @@
 """The nodes one by one, and in the graph of the example."""
 
-from __future__ import annotations
-
 import importlib.util
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The skill that comes with the package: what it says of commands and fields is so."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields
 

@@ -1,7 +1,5 @@
 """The judges that need no language model: what they have in common, and each by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The grading note, by rules."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.judges.grading_note import GradingNote, note_of, required

@@ -1,7 +1,5 @@
 """A language model as a judge: what it is shown, what it says, and what becomes of replies that are none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

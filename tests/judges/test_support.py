@@ -1,7 +1,5 @@
 """What judges without a language model read of a text, and what it comes to."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Every value comes back from JSON, and from the disk, as it went; and what is no trace is refused."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What holds of the trigger and of the other routings for all grades whatsoever."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings, strategies as st
 
 from surefoot.evidence.policies import POLICIES, Count, NoneRelevant, Threshold, labelled, redecide

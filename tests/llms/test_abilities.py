@@ -1,7 +1,5 @@
 """Models that think first: how they are asked, and what of their replies is the answer."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

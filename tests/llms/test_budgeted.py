@@ -1,7 +1,5 @@
 """What a question may cost, and what becomes of it where that is spent."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

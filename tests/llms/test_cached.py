@@ -1,7 +1,5 @@
 """A model whose completions are kept: the same request is paid for once, by whoever and whenever it is made."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What every language model does, whatever is behind it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The model in this process: quiet, private, and clear about what it cannot do."""
 
-from __future__ import annotations
-
 import _thread
 import hashlib
 import os

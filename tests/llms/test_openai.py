@@ -1,7 +1,5 @@
 """An endpoint's ways to fail each have a message of their own; against a server of this file's own."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

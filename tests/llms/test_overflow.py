@@ -1,7 +1,5 @@
 """A prompt that does not fit into the context of a model."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A model that many ask at once: limits hold, refused calls wait, and a budget is not exceeded."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Whatever a server sends is an answer or says what is wrong with it; no third thing comes of it."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

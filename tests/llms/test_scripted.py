@@ -1,7 +1,5 @@
 """The scripted model says what it was told to, and fails loudly where it was told nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.llms.scripted import Scripted

@@ -1,7 +1,5 @@
 """Models on disk: fetched once, whole, and only what they should be; against servers of this file's own."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import logging

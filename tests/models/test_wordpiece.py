@@ -1,7 +1,5 @@
 """The tokeniser that ships with the package."""
 
-from __future__ import annotations
-
 from surefoot.models.wordpiece import wordpiece
 from surefoot.text.words import encodable
 

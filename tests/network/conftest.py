@@ -1,7 +1,5 @@
 """A server on loopback that does what servers should not, and a network that may talk to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

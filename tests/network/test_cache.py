@@ -1,7 +1,5 @@
 """Replies that are kept: in one file, for a while, for several threads and processes."""
 
-from __future__ import annotations
-
 import os
 import random
 import sqlite3

@@ -1,7 +1,5 @@
 """Which machines may be reached: by name, by address, behind redirects and through TLS."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The door to other machines: what it refuses, what it bounds, what it keeps, and that it tells no secret."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

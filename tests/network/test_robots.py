@@ -1,7 +1,5 @@
 """What sites let us fetch, and what holds where that cannot be found out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Strips are slices: how each mode cuts, what is kept, and why the rest is not."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """A reranker behind a retriever."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What the model is asked for keywords, what is made of its reply, and what is done where it fails."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What the model is asked for, how its reply is read, and what becomes of each part in a question."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Which of the ways to a query is taken, and when."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

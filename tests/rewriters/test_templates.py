@@ -1,7 +1,5 @@
 """Which queries come of which questions."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """No rewriting at all."""
 
-from __future__ import annotations
-
 from surefoot.rewriters.verbatim import Verbatim
 
 

@@ -1,7 +1,5 @@
 """A question that nobody waits for ends soon, wherever it is, and its trace says so."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future

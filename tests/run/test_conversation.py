@@ -1,7 +1,5 @@
 """A question that goes on from others is completed, by rules or by a model, and what was asked stays on record."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.llms.scripted import Scripted

@@ -1,7 +1,5 @@
 """Several searchers in a row: who is asked, who rests, and what the step says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier

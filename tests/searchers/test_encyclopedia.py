@@ -1,7 +1,5 @@
 """Which page of an encyclopedia is meant, and which of its paragraphs come first."""
 
-from __future__ import annotations
-
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up, paragraphs
 from surefoot.text.subject import subject_of
 

@@ -1,7 +1,5 @@
 """A second index as the outside world."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

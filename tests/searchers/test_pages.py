@@ -1,7 +1,5 @@
 """Pages behind hits: what is read of them, what takes their place, and what one of them cannot do to the others."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Tavily, Serper, SearXNG and DuckDuckGo, against replies of the shapes that they document or send."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

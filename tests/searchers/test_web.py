@@ -1,7 +1,5 @@
 """What the searchers of the web have in common."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

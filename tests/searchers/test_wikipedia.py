@@ -1,7 +1,5 @@
 """Which pages of a wiki are found, in how many requests, and what is said when it does not answer."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A ZIM file, written by libzim's own writer."""
 
-from __future__ import annotations
-
 import runpy
 import time
 from concurrent.futures import ThreadPoolExecutor

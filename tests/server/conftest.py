@@ -1,7 +1,5 @@
 """A server over small collections: the words of a question grade, and nothing is loaded or fetched."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Who may come in: keys, hosts and origins."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The protocol's own conformance suite, and its inspector, against a server on a real socket."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

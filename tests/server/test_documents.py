@@ -1,7 +1,5 @@
 """Documents on their way in and out, and what of them can be opened."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from threading import Event

@@ -1,7 +1,5 @@
 """Feedback becomes labels that the benchmarks read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from starlette.testclient import TestClient

@@ -1,7 +1,5 @@
 """The Model Context Protocol, spoken by the SDK's own client."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

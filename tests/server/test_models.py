@@ -1,7 +1,5 @@
 """Which model words an answer: the operator offers some, and a question may name one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Other people's clients of OpenAI's interface, unchanged, against a server on a real socket."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The OpenAPI document and the answers agree."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

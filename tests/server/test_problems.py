@@ -1,7 +1,5 @@
 """Bad input: each has its status, a sentence that says what to do, and nothing of our insides."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`POST /ask`, traces and conversations."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -1,8 +1,6 @@
 """Requests as Open WebUI, LibreChat, Continue and Cherry Studio send them: their shape is that of their sources, their
 prompts are cut down to the words by which they are known. Each has to get what its client shows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

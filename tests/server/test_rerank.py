@@ -1,7 +1,5 @@
 """`/v1/rerank`, as rerankers are called."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.testclient import TestClient
 

@@ -1,7 +1,5 @@
 """The server as a process: it starts, answers over a real socket, and survives being killed."""
 
-from __future__ import annotations
-
 import signal
 import socket
 import time

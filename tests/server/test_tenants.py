@@ -1,7 +1,5 @@
 """Two tenants on one server: neither sees what is the other's, nor whether it is there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ what asks many things at once.
 What becomes of a request follows from its text and from how often that was asked for, so that runs can be repeated.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

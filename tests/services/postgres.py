@@ -7,8 +7,6 @@ permissions of every parent folder. It listens on a unix socket alone and asks f
 as root, so root runs it as `nobody`.
 """
 
-from __future__ import annotations
-
 import os
 import pwd
 import secrets

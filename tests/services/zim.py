@@ -1,7 +1,5 @@
 """Writes a ZIM file as Kiwix's Wikipedia is one."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable, Mapping
 from pathlib import Path

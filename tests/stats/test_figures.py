@@ -1,7 +1,5 @@
 """What is counted, and how sure one can be of it."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 

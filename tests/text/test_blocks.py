@@ -1,7 +1,5 @@
 """The Markdown of passages: what the writers write, the reader reads."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import pairwise

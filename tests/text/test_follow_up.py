@@ -1,7 +1,5 @@
 """Questions that need the one before them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, example, given, strategies as st
 

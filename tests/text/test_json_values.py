@@ -1,7 +1,5 @@
 """A text is JSON or it is not: there is no third way for it to go wrong."""
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from typing import Any

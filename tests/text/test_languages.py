@@ -1,7 +1,5 @@
 """In what language a sentence is written."""
 
-from __future__ import annotations
-
 import pytest
 
 from effort import effort

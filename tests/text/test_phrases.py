@@ -1,7 +1,5 @@
 """Phrases of a text, and lists of them."""
 
-from __future__ import annotations
-
 from surefoot.text.phrases import each, phrase_set, phrases
 
 

@@ -1,7 +1,5 @@
 """Answers in words, as a language model is handed them."""
 
-from __future__ import annotations
-
 from surefoot.text.quoting import answer_in_words
 from surefoot.types import Answer
 

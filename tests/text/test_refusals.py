@@ -1,7 +1,5 @@
 """What counts as an answer that gives none."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.text.refusals import begins_with_verdict, refuses

@@ -1,7 +1,5 @@
 """What a model meant as JSON is read; what it did not say is not made up."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

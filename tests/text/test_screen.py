@@ -1,7 +1,5 @@
 """Sentences that give orders to the machine are found, and plain prose is left alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from effort import effort

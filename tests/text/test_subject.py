@@ -1,7 +1,5 @@
 """What questions and queries are understood to ask about."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import strategies as st
 

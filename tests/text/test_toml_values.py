@@ -1,7 +1,5 @@
 """A text is TOML or it is not: there is no third way for it to go wrong."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Words, sentences and names: the one tokeniser that all lexical parts agree on."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Support by shared words."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot.types import Assertion, Passage, Support

@@ -1,7 +1,5 @@
 """Support as a language model sees it."""
 
-from __future__ import annotations
-
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
 from surefoot.types import Assertion, Passage

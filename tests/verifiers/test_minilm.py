@@ -1,7 +1,5 @@
 """Surefoot's own verifier: what it reads, and what it makes of the network's numbers."""
 
-from __future__ import annotations
-
 import json
 from importlib.resources import files
 from pathlib import Path

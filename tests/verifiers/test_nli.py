@@ -1,7 +1,5 @@
 """Checkpoints of Hugging Face as verifiers, on BERTs of two layers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

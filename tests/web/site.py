@@ -1,7 +1,5 @@
 """A server over the library of the demo, whose answers wait where a test wants them to."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path

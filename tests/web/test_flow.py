@@ -1,7 +1,5 @@
 """The page before the server that it was made for: from the first question to the file that is handed on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from importlib.resources import as_file, files
 from pathlib import Path

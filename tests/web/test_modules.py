@@ -1,7 +1,5 @@
 """Modules without a browser: what a file joins from them, and what a page may load."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

@@ -3,8 +3,6 @@
 Answers that the library does not give are replayed: a real one is changed, and the browser is sent it in its place.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on t
 --no-save axe-core` here, or `SUREFOOT_AXE` to name its file.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The command line: each command parses, makes one call of the library, and prints."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

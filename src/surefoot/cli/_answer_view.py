@@ -1,7 +1,5 @@
 """An answer in a terminal: its text as it stands, what each citation quotes and where that opens, and the passages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

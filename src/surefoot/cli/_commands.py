@@ -1,7 +1,5 @@
 """Commands that are imported when they are called; until then a group knows their names and one line about each."""
 
-from __future__ import annotations
-
 import ast
 import gc
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The options that make a configuration, and what a command may take of one that was recorded."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """The consoles, tables, figures and progress bars of all commands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Explanations in a terminal: red raises the number, blue lowers it, and each has a sign."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 from rich.console import Console, Group, RenderableType

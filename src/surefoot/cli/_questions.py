@@ -1,7 +1,5 @@
 """Labelled questions of a command that asks them, and the configuration that answers them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A text of a document in a terminal: its lines as they are, and the part that answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType

@@ -1,7 +1,5 @@
 """A trace in a terminal: one section a step, drawn as the steps come in or all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field, fields, replace

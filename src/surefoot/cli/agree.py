@@ -1,7 +1,5 @@
 """`surefoot agree`: a judge against people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`surefoot ask`: one question, answered before one's eyes."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 from pathlib import Path

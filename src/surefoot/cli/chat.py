@@ -1,7 +1,5 @@
 """`surefoot chat`: questions one after the other, at a terminal or from standard input."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import closing, suppress

@@ -1,7 +1,5 @@
 """`surefoot compare`: two evaluations on the records that both have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`surefoot demo`: three questions, one for each action."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

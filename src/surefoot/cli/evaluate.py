@@ -1,7 +1,5 @@
 """`surefoot evaluate`: judges over the records of any RAG system."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """`surefoot explain`: why a passage got its grade, and why a trace took its action; of an evaluation too."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import replace

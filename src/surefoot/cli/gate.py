@@ -1,7 +1,5 @@
 """`surefoot gate`: conditions that an evaluation has to keep, for continuous integration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`surefoot improve`: diagnose, try what is proposed, and keep what is shown to help on held-out questions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`surefoot index`: files and folders become an index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Annotated

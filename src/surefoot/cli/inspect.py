@@ -1,7 +1,5 @@
 """`surefoot doctor`: what is wrong, and what can be plugged in."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`surefoot mcp`: tools for the clients of language models."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`surefoot models`: the model files on this machine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

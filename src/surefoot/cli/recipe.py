@@ -1,7 +1,5 @@
 """`surefoot recipe`: configurations of the papers and of the agentic variants, with what each needs and runs."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from itertools import takewhile
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`surefoot search`: the passages that a question finds, with their grades, and no answer."""
 
-from __future__ import annotations
-
 import json as codec
 from typing import Annotated
 

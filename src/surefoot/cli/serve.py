@@ -1,7 +1,5 @@
 """`surefoot serve`: the server and its page; `surefoot serve keys`: who may come in."""
 
-from __future__ import annotations
-
 import webbrowser
 from dataclasses import replace
 from threading import Timer

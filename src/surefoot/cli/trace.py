@@ -1,7 +1,5 @@
 """`surefoot trace`: look at a recorded trace, or decide again from it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

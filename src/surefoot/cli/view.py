@@ -1,7 +1,5 @@
 """`surefoot view`: an evaluation as a page, in the browser or in a file to hand on."""
 
-from __future__ import annotations
-
 import webbrowser
 from pathlib import Path
 from typing import Annotated

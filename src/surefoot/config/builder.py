@@ -1,7 +1,5 @@
 """From a configuration to a pipeline, and to the judges of an evaluation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial

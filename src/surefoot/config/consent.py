@@ -4,8 +4,6 @@
 it is imported only where its user agrees, by `--trust` or the environment.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -6,8 +6,6 @@ trace = surefoot.correct("Who built the bridge?", passages)
 print(trace.decision.action, [strip.text for strip in trace.kept_strips])
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from threading import Lock

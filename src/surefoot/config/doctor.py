@@ -1,7 +1,5 @@
 """Checks that a pipeline's surroundings are sound, without asking it anything."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import sys

@@ -1,7 +1,5 @@
 """All that is wrong with a configuration, as far as it shows before anything is built."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any

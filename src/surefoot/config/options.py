@@ -1,7 +1,5 @@
 """The options of a component: its constructor's parameters, whose names and kinds are checked before it is built."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import sys

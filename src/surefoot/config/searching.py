@@ -1,7 +1,5 @@
 """A pipeline that finds and grades passages, and answers nothing."""
 
-from __future__ import annotations
-
 from surefoot.pipeline import Pipeline
 from surefoot.rewriters.verbatim import Verbatim
 from surefoot.searchers.nowhere import Nowhere

@@ -1,7 +1,5 @@
 """The sections that are no arguments of a constructor (`surefoot.config.options`): thresholds, judges and prices."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Self

@@ -4,8 +4,6 @@ A section is a role, `use` names the component, and the other keys are its const
 from configuration, never configuration from objects.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping

@@ -6,8 +6,6 @@ what is imported are for the user to say, in a configuration of their own. Patch
 same words: `knows`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Feature hashing of words: no model, no download; a public test double that still finds texts that share words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """all-MiniLM-L6-v2 with int8 weights, through onnxruntime."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Any sentence encoder of Hugging Face, such as e5, bge-m3 or gte, through its own tokeniser and pooling."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ knows (`trust.knows`), and nothing that says where data lie, what runs, who is a
 `refused` is the one rule, for proposals and for trials.
 """
 
-from __future__ import annotations
-
 import difflib
 import hashlib
 import re

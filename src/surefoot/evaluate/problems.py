@@ -1,7 +1,5 @@
 """Problems in files of questions: named, counted, and with the first places where they were seen."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A cache around an evaluator."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence

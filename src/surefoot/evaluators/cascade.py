@@ -1,7 +1,5 @@
 """Cheap evaluators first; each further one is asked only where the one before it is unsure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

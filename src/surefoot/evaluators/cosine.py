@@ -1,7 +1,5 @@
 """The likeness of question and passage in an embedder's space."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

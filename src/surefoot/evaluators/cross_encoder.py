@@ -1,7 +1,5 @@
 """Any cross-encoder of Hugging Face that classifies a question and a passage read together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Word overlap of question and passage."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """A language model grades the passages of a question, all together, in a form that is checked."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ minilm.onnx is what `surefoot lab train evaluator` made, minilm.json what was fi
 model card.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import unicodedata

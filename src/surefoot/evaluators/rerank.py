@@ -1,7 +1,5 @@
 """Any server's `/rerank`: the shape of Cohere and Jina, which vLLM, llama.cpp and `surefoot serve` have too."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 

@@ -1,8 +1,6 @@
 """The evaluator of the CRAG paper: a T5 that was fine-tuned to say +1 for a passage that helps and -1 for one that
 does not."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Choices for an answer that may be wrong, with one that no source carries, and where there is no source."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

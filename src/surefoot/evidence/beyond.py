@@ -1,8 +1,6 @@
 """Questions that quoting cannot answer: the parts of the answer stand in the documents, and nobody has put them
 together there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from surefoot.evidence.exact import DAYS, number

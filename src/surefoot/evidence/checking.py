@@ -1,7 +1,5 @@
 """Holds a draft against the kept evidence: sentence by sentence while a model writes it, and whole at its end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 

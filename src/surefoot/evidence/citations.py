@@ -1,7 +1,5 @@
 """Holds an answer against its strips: every citation is checked, and what nothing carries is refused."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace

@@ -4,8 +4,6 @@ confidence.json, which `recipes/confidence.py` made, holds two small logistic re
 evaluator graded: one for what it quotes itself, one for what a small language model words (`docs/trace.md`).
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Sequence

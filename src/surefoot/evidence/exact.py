@@ -1,8 +1,6 @@
 """Exact things: identifiers, versions, codes, numbers, dates and names. Another one is another thing, however alike the
 words around it are."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import lru_cache

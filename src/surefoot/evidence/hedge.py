@@ -1,7 +1,5 @@
 """Answer, show the passages first, or refuse: by the answer's confidence and the risk that the user accepts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Addresses in an answer: only those that a source was fetched from, or that the user's own documents hold."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Set
 

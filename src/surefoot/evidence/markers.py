@@ -1,7 +1,5 @@
 """Citations in the forms in which language models write them, as the one form [n]."""
 
-from __future__ import annotations
-
 import re
 
 MARKER = re.compile(r"(?<!\s)\s*\[(\d{1,3}(?:\s*,\s*\d{1,3})*)\]")

@@ -8,8 +8,6 @@ another second half) are taken for copies; by the triples alone 300 and 179. Min
 few dozen texts a question need no estimate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Passages that somebody brings along, in whatever form they have them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

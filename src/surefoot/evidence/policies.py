@@ -3,8 +3,6 @@
 From the grades of a trace it must reach the same decision again (`redecide`).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

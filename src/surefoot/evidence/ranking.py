@@ -4,8 +4,6 @@ A grade reads a passage word by word and is often wrong about a manual; the retr
 passage and question share. Together they are right more often than either (`surefoot lab bench manuals`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence, Set
 from typing import Literal
 

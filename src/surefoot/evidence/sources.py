@@ -6,8 +6,6 @@ words that match a question's do not earn that. Files of the index, and encyclop
 plain; `[sources]` says where that is wrong, and where it says too little.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase

@@ -3,8 +3,6 @@
 Pure: computed from the trace, with no call of a component; take the decision again to check it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

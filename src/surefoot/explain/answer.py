@@ -1,7 +1,5 @@
 """The strips that the answer needed: it is generated again without each of them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A whole explanation, and the sentences that terminal and pictures share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ The evaluator that decides is asked about texts with some words missing, so noth
 separators that it puts between question and passage are its own, and never taken out.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -8,8 +8,6 @@ only, the regression from all. Every coalition is looked at with its complement,
 even number of players.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

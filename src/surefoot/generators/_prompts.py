@@ -1,7 +1,5 @@
 """The words that ask a language model: a template for each task, or one of the user's own in a file."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The reflection tokens of Self-RAG (Asai et al. 2024, table 1), and the critique that a model gives in them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from math import exp

@@ -1,7 +1,5 @@
 """Passages of any source, cut to what an index would hold."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Readers, and a run after a crash, find whole documents only (`intake`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter, defaultdict

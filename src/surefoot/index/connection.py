@@ -4,8 +4,6 @@
 are kept apart on the disk, a full-text table a collection, since their statistics would tell of the others' documents.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The contents of an index as others see them. Damage raises sqlite3.DatabaseError, which `storage.faults` explains."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass

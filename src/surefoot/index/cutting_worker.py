@@ -1,7 +1,5 @@
 """The reading process of an index: `documents.worker` with our splitter, so that cutting costs the index no time."""
 
-from __future__ import annotations
-
 from surefoot.documents.worker import serve
 from surefoot.index.splitter import passages
 

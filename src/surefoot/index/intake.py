@@ -1,7 +1,5 @@
 """Puts documents into a collection and takes them out; readers see each document whole, as it was or as it is."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections import Counter

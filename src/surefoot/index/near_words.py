@@ -1,7 +1,5 @@
 """Words of an index near one that it lacks, for the search alone: the question stays as it was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from surefoot.index.connection import Connection

@@ -1,7 +1,5 @@
 """The reading processes of this program, shared by all indexing and opening of pages, and ended with it."""
 
-from __future__ import annotations
-
 import atexit
 import sys
 

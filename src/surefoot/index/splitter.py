@@ -1,7 +1,5 @@
 """Cuts documents into passages of whole blocks, of a size that suits retrieval and grading."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

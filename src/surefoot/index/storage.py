@@ -1,7 +1,5 @@
 """The index's file: its tables, the meaning of SQLite's errors, and how it is opened, locked and replaced."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3

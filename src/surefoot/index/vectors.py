@@ -1,7 +1,5 @@
 """The vectors of a collection in memory, and which of its passages a filter allows."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import numpy as np

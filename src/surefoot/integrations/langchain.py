@@ -4,8 +4,6 @@ Needs the extra `langchain`. A grade stands in a document's metadata under "sure
 reason. An evaluator that fails is a ComponentError here too, never an empty list: that would read as "nothing helps".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal

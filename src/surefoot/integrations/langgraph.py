@@ -4,8 +4,6 @@ Needs the extra `langchain` (documents are LangChain's) and no LangGraph: a node
 changes in it, and the graph is yours.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict

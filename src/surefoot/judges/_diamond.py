@@ -1,7 +1,5 @@
 """The metric diamond: question, context, answer and truth, and the judgements between them (metrics.toml)."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from functools import cache

@@ -1,7 +1,5 @@
 """The likeness of an answer and a reference answer, in numbers that a small linear head can weigh."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

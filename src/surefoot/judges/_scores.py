@@ -1,7 +1,5 @@
 """Scores of judges: a value with its reason, none with a reason, or that the metric does not apply."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

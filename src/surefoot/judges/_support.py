@@ -1,7 +1,5 @@
 """The claims of a text, and how far evidence carries them, as the configured verifier finds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

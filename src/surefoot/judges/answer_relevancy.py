@@ -1,7 +1,5 @@
 """Answer relevancy: the answer gives what the question asks for, right or wrong."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from surefoot.judges._diamond import metrics

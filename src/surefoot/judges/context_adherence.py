@@ -1,7 +1,5 @@
 """Context adherence (faithfulness, groundedness): the share of the answer that the contexts carry, claim by claim."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from surefoot.judges._diamond import metrics

@@ -1,7 +1,5 @@
 """The share of the reference answer that the contexts hold."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Context relevancy: the contexts hold what the question asks for, whole."""
 
-from __future__ import annotations
-
 import re
 from typing import ClassVar
 

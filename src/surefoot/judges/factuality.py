@@ -1,7 +1,5 @@
 """Factuality: the answer says what a reference answer says."""
 
-from __future__ import annotations
-
 from dataclasses import astuple, replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The grading note: the answer has the structure that the note asks for."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable

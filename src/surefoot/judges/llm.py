@@ -1,7 +1,5 @@
 """Any metric of the diamond by a language model: a rating from 1 to 5, why, and what it rests on, in a checked form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

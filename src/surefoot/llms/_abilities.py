@@ -1,7 +1,5 @@
 """Parameters and habits of models by their names: models that think first differ in all of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace

@@ -1,7 +1,5 @@
 """A language model that is asked for as long as the question's budget lasts."""
 
-from __future__ import annotations
-
 from surefoot.llms._wrapper import Call, WrappedLLM
 from surefoot.run.cost import counted, spending, tokens
 from surefoot.types import Completion

@@ -1,7 +1,5 @@
 """A language model whose completions are cached on disk, so that you never pay for one twice."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

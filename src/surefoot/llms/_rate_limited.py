@@ -1,7 +1,5 @@
 """A language model for many threads at once, with limits to its pace, its retries and its cost."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

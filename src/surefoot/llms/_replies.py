@@ -1,7 +1,5 @@
 """Requests to a model's server, and its replies: any part may be missing, of another kind, or far too large."""
 
-from __future__ import annotations
-
 import codecs
 import math
 import re

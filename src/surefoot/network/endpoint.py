@@ -1,7 +1,5 @@
 """One address that takes JSON and answers with JSON: an OpenAI-compatible server, or another of its shape."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

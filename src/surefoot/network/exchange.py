@@ -1,7 +1,5 @@
 """One request: its turn at the host, its retries and redirects, and the last byte of its answer."""
 
-from __future__ import annotations
-
 import ssl
 import weakref
 import zlib

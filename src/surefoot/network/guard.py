@@ -5,8 +5,6 @@ server would make us the attacker's hand inside. So the guard judges the address
 address is connected to.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from collections.abc import Iterable

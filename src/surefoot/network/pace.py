@@ -1,7 +1,5 @@
 """Time: the deadline of a thread's work, the turns of all threads, and the pause after a failure."""
 
-from __future__ import annotations
-
 import math
 import random
 import time

@@ -1,7 +1,5 @@
 """robots.txt (RFC 9309): the pages that a site lets us fetch."""
 
-from __future__ import annotations
-
 import time
 from urllib.parse import urlsplit
 

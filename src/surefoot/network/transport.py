@@ -4,8 +4,6 @@ httpx is not enough: its transports look a name up when they connect, after any 
 read, so a server that sends a byte now and then holds a thread for days.
 """
 
-from __future__ import annotations
-
 import math
 import socket
 import ssl

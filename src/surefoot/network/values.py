@@ -1,7 +1,5 @@
 """Requests to other machines, and their replies."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """Decompose, filter, recompose: passages are cut into strips, and the strips that help are kept in their order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Passages that come with a question, in place of an index."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from surefoot.types import Passage

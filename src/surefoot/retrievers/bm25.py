@@ -1,7 +1,5 @@
 """Lexical retrieval: passages that share rare words with the question."""
 
-from __future__ import annotations
-
 from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter

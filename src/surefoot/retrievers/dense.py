@@ -1,7 +1,5 @@
 """Retrieval by meaning: passages whose vectors lie near the question's."""
 
-from __future__ import annotations
-
 from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter

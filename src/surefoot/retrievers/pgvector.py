@@ -1,7 +1,5 @@
 """Retrieval from PostgreSQL with the pgvector extension, for a corpus that has outgrown one machine."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """A second look at what a retriever found: a reranker reads each passage with the question and puts them into order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """At most three keywords, chosen by a language model that sees what did not help so far."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 

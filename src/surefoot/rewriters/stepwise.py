@@ -1,7 +1,5 @@
 """Templates where they know what is asked about, then a language model's keywords, and the question itself last."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from surefoot.rewriters.keywords import Keywords

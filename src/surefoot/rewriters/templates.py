@@ -1,7 +1,5 @@
 """The thing that a question asks about, found by the forms that single-fact questions take."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """The question as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from surefoot.types import Passage

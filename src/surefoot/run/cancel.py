@@ -4,8 +4,6 @@ Components that work for long look between two pieces of work, by `check`, and w
 meter it is no argument, but goes with the thread.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator

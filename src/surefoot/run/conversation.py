@@ -1,7 +1,5 @@
 """A question that goes on from the ones before it, asked so that it stands alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

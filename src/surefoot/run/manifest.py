@@ -1,7 +1,5 @@
 """The circumstances of a measurement: versions, revision of the source, machine, and hashes of the data."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

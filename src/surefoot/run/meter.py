@@ -1,8 +1,6 @@
 """Components report cost and fallbacks here, so that their signatures need not. The pipeline opens a meter around each
 step; `count` and `degrade` add to the innermost open one, and do nothing outside."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

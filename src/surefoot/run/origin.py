@@ -1,7 +1,5 @@
 """Pickling of values that were built from a configuration: by the way to build them again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any

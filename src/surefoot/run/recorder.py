@@ -1,7 +1,5 @@
 """Builds a trace while a question runs: times each step, meters it, tells whoever listens."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 import uuid

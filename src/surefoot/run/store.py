@@ -1,7 +1,5 @@
 """Values on disk: the JSON codec, single files, and run folders that are appended to and resumed."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 import os

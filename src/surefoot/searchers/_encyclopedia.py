@@ -1,7 +1,5 @@
 """Chooses the page of an encyclopedia that is meant, and the order of its paragraphs, online and offline alike."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

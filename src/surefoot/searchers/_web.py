@@ -1,7 +1,5 @@
 """Shared by the searchers of the web: queries made fit to send, replies read, refusals worded, passages made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b

@@ -1,7 +1,5 @@
 """Several searchers in a declared order, each of which rests where it fails again and again."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

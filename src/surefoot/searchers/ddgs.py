@@ -1,7 +1,5 @@
 """DuckDuckGo, through its page for browsers without scripts."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 

@@ -1,7 +1,5 @@
 """A second index in place of the web."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar

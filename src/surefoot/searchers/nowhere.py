@@ -1,7 +1,5 @@
 """No search."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from surefoot.run import meter

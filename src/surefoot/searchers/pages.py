@@ -1,7 +1,5 @@
 """Opens the pages behind a searcher's hits and cuts them into paragraphs (CRAG paper, section 4.5)."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

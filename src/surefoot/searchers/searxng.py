@@ -1,7 +1,5 @@
 """SearXNG (or searx): a search engine of search engines that you can run yourself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar
 

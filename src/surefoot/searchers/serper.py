@@ -1,7 +1,5 @@
 """Serper: Google's results as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, ClassVar
 

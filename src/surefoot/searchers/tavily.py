@@ -1,7 +1,5 @@
 """Tavily: a search service made for language models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Wikipedia, or any other MediaWiki, through its own action API."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A ZIM file: a whole encyclopedia on this machine (Kiwix has them at library.kiwix.org)."""
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

@@ -5,8 +5,6 @@ there (rebinding, which the Host header gives away) or by a form or a script (wh
 away). A request whose header has a key is no such thing, for a browser adds none by itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import MutableMapping
 from typing import Any
 from urllib.parse import urlsplit

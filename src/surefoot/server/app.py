@@ -1,7 +1,5 @@
 """The application: its parts, its addresses, its start and stop, and running it on a port, as `surefoot serve` does."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys

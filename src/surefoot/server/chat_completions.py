@@ -5,8 +5,6 @@ A model is a collection: "surefoot-NAME", or "surefoot-NAME+sources" with the so
 Only checked text is streamed, as the model writes it, so that hardly anything that is shown is taken back.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator

@@ -3,8 +3,6 @@
 All of them share one evaluator and one embedder, and each language model; all are loaded once.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from threading import RLock
 from typing import Any

@@ -1,7 +1,5 @@
 """`/documents`, `/jobs`, `/passages` and `/collections`: files on their way in, and all that is there."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import re

@@ -6,8 +6,6 @@ that answer or do not, as `surefoot lab` reads them to measure, tune and train a
 clicked, and the others follow from it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence, Set as AbstractSet
 from dataclasses import dataclass

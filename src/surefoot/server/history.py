@@ -4,8 +4,6 @@ A trace is a file, `<runs>/<collection>/<day>/<id>.json`, written whole or not a
 and `explain` read as it is. A conversation is a file too, a line a question. Both are deleted when their days are over.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Bodies of requests with their limits; answers as JSON and events; work that is given up when the client leaves."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar

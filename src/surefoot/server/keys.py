@@ -1,7 +1,5 @@
 """The keys of a server: each opens the collections that it names. Only their hashes are kept."""
 
-from __future__ import annotations
-
 import hmac
 import json
 import re

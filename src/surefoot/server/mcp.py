@@ -4,8 +4,6 @@
 input and output. Each request stands alone: nothing is remembered from one to the next.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """Counts for operators, in the text format of Prometheus. No label says anything of a tenant."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from threading import Lock
 

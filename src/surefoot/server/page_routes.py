@@ -4,8 +4,6 @@ A run of `surefoot evaluate` is of no collection, so that no key can open one: t
 key.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from importlib.resources import files

@@ -4,8 +4,6 @@ No sentence tells of the inside of the server: no path, no address, no library, 
 to know goes into the log.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any

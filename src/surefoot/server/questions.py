@@ -1,7 +1,5 @@
 """`POST /ask`, answered as JSON or as events while it happens; and a question on its way to its stored trace."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

@@ -1,7 +1,5 @@
 """`/v1/rerank`: the evaluator alone, in the shape of the rerankers that chat clients and other engines can call."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 from uuid import uuid4
 

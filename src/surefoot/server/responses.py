@@ -1,7 +1,5 @@
 """`/v1/responses`: the same answers in the shape that keeps citations, with the passages as the results of a search."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator

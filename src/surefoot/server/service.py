@@ -1,7 +1,5 @@
 """`[server]` of a configuration, the parts that all endpoints share, and the part of them that a request may see."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

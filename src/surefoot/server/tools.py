@@ -5,8 +5,6 @@ A document may have been written to give orders to whoever reads it. Its words t
 which no document knows how they read this time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from inspect import getdoc

@@ -1,7 +1,5 @@
 """`/traces`, `/conversations` and `/feedback`: answered questions, and users' opinions of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from threading import Event as Flag
 from typing import Annotated

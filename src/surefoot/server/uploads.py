@@ -1,7 +1,5 @@
 """Files of strangers in a collection's folder: their names made harmless, and their fields."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bounded work: so many questions at a time, so many waiting, and no more; uploads one collection after the other."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Figures with their intervals: shares, means, AUC, calibration; and bootstraps over questions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, sqrt

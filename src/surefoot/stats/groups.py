@@ -1,7 +1,5 @@
 """Means of records that come in groups, how sure they are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """Figures as text, for reports and pictures. Formats are those of Python's `format`; the minus is a real one."""
 
-from __future__ import annotations
-
 NONE = "–"
 """Stands in place of an unknown figure."""
 

@@ -6,8 +6,6 @@ loaders, read again by the refiner and the generators.
     1. a numbered one              | cell   | cell   |         ```
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

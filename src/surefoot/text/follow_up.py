@@ -1,7 +1,5 @@
 """Questions that make sense only behind an earlier one, and the question that they stand for."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

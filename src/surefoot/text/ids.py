@@ -1,7 +1,5 @@
 """Ids of passages, in a name space for each file: no file can forge the id of another file's passage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from hashlib import blake2b
 from itertools import count

@@ -1,7 +1,5 @@
 """JSON: read so that whatever is wrong with a stranger's text is one error, and written so that a terminal is safe."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -4,8 +4,6 @@ It is only good enough to tell, over whole sentences, languages that an evaluato
 titles of other languages are common, so a sentence counts as foreign only when it is so through and through.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

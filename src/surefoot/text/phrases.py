@@ -1,7 +1,5 @@
 """Lists of phrases, and the phrases of a text, to be held against them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product
 

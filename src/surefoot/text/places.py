@@ -1,7 +1,5 @@
 """The place of a passage's character in its source, down to its block's page, anchor or line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The question as the user asked it, and its limits."""
 
-from __future__ import annotations
-
 from surefoot.types.errors import QuestionError
 
 LONGEST_QUESTION = 4000

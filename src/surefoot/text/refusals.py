@@ -1,7 +1,5 @@
 """Answers that say that there is none, and those that only say yes or no."""
 
-from __future__ import annotations
-
 import re
 from itertools import dropwhile
 

@@ -1,7 +1,5 @@
 """The JSON objects in a model's reply, whatever talk stands around them and whatever common mistakes are in them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -7,8 +7,6 @@ other languages, read through the spellings that are to hide them. They do not f
 the sources.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence

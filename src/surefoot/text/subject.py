@@ -6,8 +6,6 @@ The forms are those of PopQA's sixteen relations, in English, as the reproductio
 for any other question the longest name is the entity. Templates and encyclopedia searchers share them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

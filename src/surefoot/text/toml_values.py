@@ -1,7 +1,5 @@
 """TOML: read so that whatever is wrong with a stranger's text is one error, and its values written in one way."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

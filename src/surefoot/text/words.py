@@ -1,7 +1,5 @@
 """Words, sentences and names of a text, by plain rules; all lexical parts share this tokeniser."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The values of a document that was read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -10,8 +10,6 @@
 Errors of libraries are turned into these where the library is called, never elsewhere.
 """
 
-from __future__ import annotations
-
 
 class SurefootError(Exception):
     """Base of all: its text is one line that says what happened, with what, and what to do."""

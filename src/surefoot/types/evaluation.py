@@ -1,7 +1,5 @@
 """The values of an evaluation: records, scores, and what a diagnosis makes of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The values of an explanation: what is credited, and how much."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The values of a question and its answer: passages, grades, the decision, strips, citations and the `Trace` itself."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Steps that all verifiers share: join the evidence, and answer for what holds nothing to judge."""
 
-from __future__ import annotations
-
 from surefoot.text.words import words
 from surefoot.types import Assertion, Support
 

@@ -1,7 +1,5 @@
 """Support by shared words: for a sentence that repeats its evidence it can tell, for one in other words it cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from surefoot.text.words import STOP_WORDS, WORD, names, sentences, stem, words

@@ -1,7 +1,5 @@
 """Support as a language model sees it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

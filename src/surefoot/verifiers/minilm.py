@@ -4,8 +4,6 @@ minilm.onnx is what `surefoot lab train verifier` made, minilm.json what was fit
 card.
 """
 
-from __future__ import annotations
-
 import bisect
 import math
 import re

@@ -4,8 +4,6 @@ By its own configuration, never by its name: it has a label that says entailment
 or a single label, whose logit is support (HHEM).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

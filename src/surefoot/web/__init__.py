@@ -2,8 +2,6 @@
 answer to hand on. A served page loads its modules one by one; a file holds them joined, beside the data that it shows.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """A page becomes blocks: what a browser shows, all of it, under its headings, and no word joined to another."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

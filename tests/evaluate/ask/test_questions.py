@@ -1,7 +1,5 @@
 """Labelled questions are read line by line, and a line that is none is named."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From failures to items: what comes first, with which evidence, patch and prediction, in which words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The stage that lost a record: one truth a stage, told by whatever there is: traces, contexts, or scores alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

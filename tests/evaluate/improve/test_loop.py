@@ -1,7 +1,5 @@
 """The loop: diagnosed on one half, proven on the other."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

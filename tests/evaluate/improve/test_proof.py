@@ -1,7 +1,5 @@
 """The paired test of a change, and what it takes to keep it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

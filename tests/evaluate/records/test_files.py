@@ -1,7 +1,5 @@
 """Records from files and runs, whoever's system made them, and what is said of what they lack."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

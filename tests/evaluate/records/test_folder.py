@@ -1,7 +1,5 @@
 """What an evaluation left in its folder."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Spans of other frameworks as records."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The report of a model: what it is asked, what is asked again, what takes its place, and what is flagged in it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

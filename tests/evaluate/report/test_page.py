@@ -1,7 +1,5 @@
 """The one file: all of the run is in it, and nothing of it can act."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

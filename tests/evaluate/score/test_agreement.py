@@ -1,7 +1,5 @@
 """How far a judge agrees with people."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Two evaluations on the records that both have, and the gate."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Lexical metrics: the golden cases, the modes, and equality with other people's code."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings, strategies as st
 

@@ -1,7 +1,5 @@
 """Judges over records: what it would cost, what is kept, and that nothing is paid for twice, whatever happens."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """What the scores of a metric come to."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Answers that have to be one of a few: multiple choice, and claims that are true or false. Each rule by its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Labelled questions: one JSON object a line, or the official files of the papers' data sets."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict, deque

@@ -1,7 +1,5 @@
 """Runs of questions by several arms: each trace is kept as it comes, and several questions may run side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace

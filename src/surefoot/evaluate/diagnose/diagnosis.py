@@ -1,7 +1,5 @@
 """The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The search for a reference answer's words: in what was read, in what was retrieved, anywhere in the corpus."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache

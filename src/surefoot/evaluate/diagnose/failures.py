@@ -1,7 +1,5 @@
 """The failure of each lost record: the first stage from question to answer that failed it, with its evidence."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A record beside its scores and the configuration: whether it is lost, and what its answer and its sources were."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field

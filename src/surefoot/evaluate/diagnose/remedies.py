@@ -1,7 +1,5 @@
 """A remedy for each way in which an answer fails: in words, and as settings of `surefoot.toml`."""
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

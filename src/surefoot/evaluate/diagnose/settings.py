@@ -1,7 +1,5 @@
 """The settings of a system under test: the values that hold, and those that there could be."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

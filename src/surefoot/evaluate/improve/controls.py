@@ -1,7 +1,5 @@
 """The controls of a change: a patch that changes nothing, and one that changes something at random."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The ledger of trials: the gain predicted for each change, the gain realised, and whether the change was kept."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -5,8 +5,6 @@ proposed patch; the held-out half once with the baseline, the best patch, the be
 many settings. All runs share questions, index, judges and seeds, which `run.json` records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace

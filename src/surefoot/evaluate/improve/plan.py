@@ -1,7 +1,5 @@
 """The plan of an improvement: the configuration, the questions in two halves, and the judge of their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The paired test of a change on the same questions, and what it takes to keep the change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count

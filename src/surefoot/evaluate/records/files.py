@@ -3,8 +3,6 @@
 The format is told by what is in the file; each has a module beside this one.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The folder of an evaluation: its description, records and scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

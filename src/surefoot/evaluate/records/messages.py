@@ -1,7 +1,5 @@
 """Plain text of a speaker, and passages of contexts, from the messages and wrappers of frameworks."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections import Counter

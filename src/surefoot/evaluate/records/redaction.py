@@ -1,7 +1,5 @@
 """Records that can be passed on: every figure, and no text."""
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass, replace

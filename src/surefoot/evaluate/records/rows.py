@@ -1,7 +1,5 @@
 """Rows with named columns, of JSON or of a table, as records, by the names that others give the columns."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import json

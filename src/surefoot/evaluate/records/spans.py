@@ -6,8 +6,6 @@ of a reranker replace what was retrieved before it. Question and answer are inpu
 agent, else the retriever's query and the last words of a language model.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Traces of our own as records, and records that were written before."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import fields, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An evaluation summed up and diagnosed beside its scores: `summaries.json`, `diagnosis.json` and `report.md`."""
 
-from __future__ import annotations
-
 from concurrent.futures import Executor
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The checks of a report, the same for rules and models: the length of its parts, and its numbers and quotations."""
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

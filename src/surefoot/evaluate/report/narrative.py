@@ -1,7 +1,5 @@
 """The diagnosis by a language model: an insight a metric, then one report whose form and whose claims are checked."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor

@@ -4,8 +4,6 @@ The file's policy admits only its own script and style, and lets no script make 
 compressed, its records in parts that are opened when one of them is looked at.
 """
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The words that moved a grade, for records of an evaluation: kept in its folder, where the viewer shows them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The agreement of a judge with people: by metric, with intervals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Two evaluations on the records that both have, and conditions that an evaluation has to keep."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2
 of PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453), here for records that come in groups.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import sqrt

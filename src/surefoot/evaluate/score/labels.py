@@ -1,7 +1,5 @@
 """People's labels of records: ratings, or yes and no."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from collections.abc import Iterator

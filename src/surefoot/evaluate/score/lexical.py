@@ -6,8 +6,6 @@ follows sacrebleu's `sentence_bleu`, and `rouge-score` without its stemmer. Both
 all references at once; the others take the reference that fits best.
 """
 
-from __future__ import annotations
-
 import re
 import string
 from collections import Counter

@@ -5,8 +5,6 @@ The run's folder holds `records.jsonl` (a `Record` each; a second line of one ha
 each time that it was run to the end), and `run.json`: what is judged, by what, in what environments.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -1,7 +1,5 @@
 """The scores of each metric: mean with interval, coverage, the bounds that missing ones leave, and examples."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
