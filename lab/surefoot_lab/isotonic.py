@@ -26,7 +26,8 @@ def fit(scores: Sequence[float], labels: Sequence[int], weights: Sequence[float]
         raise ValueError("there are no scores to calibrate")
     distinct, place = np.unique(np.asarray(scores, float), return_inverse=True)
     each = np.ones(len(place)) if weights is None else np.asarray(weights, float)
-    columns = np.stack([np.bincount(place, each * factor) for factor in (1.0, each, np.asarray(labels, float))], axis=1)
+    sums = [np.bincount(place, each * factor) for factor in (1.0, each, np.asarray(labels, float))]
+    columns = np.array(sums, dtype=float).T
     steps = _steps(columns)
     starts = [0, *(end for end, _ in steps)]
     weight = columns[:, 0]
