@@ -11,11 +11,13 @@ from rich.cells import cell_len
 
 from surefoot.types import Grade, Thresholds
 from surefoot.types.errors import ConfigError
+from surefoot_lab.probes import PROBES
 
 ROWS = [
     {
         "id": name,
         "question": f"Who built the {name} Bridge?",
+        "answers": ["Aldwin"],
         "passages": [
             {"id": "a", "title": f"{name} Bridge", "text": f"Aldwin built the {name} Bridge.", "label": 1},
             {"id": "b", "title": "Hut", "text": "The hut stands alone.", "label": 0, "rank": 1, "label_title": 0},
@@ -75,7 +77,7 @@ def files(here: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def cells(text: str, start: str) -> list[list[str]]:
-    return [line.split() for line in text.splitlines() if line.startswith(start)]
+    return [line.split() for line in text.splitlines() if line.strip().startswith(start)]
 
 
 def report(folder: Path) -> dict[str, Any]:
@@ -160,3 +162,27 @@ def test_what_could_not_be_graded_is_shown(surefoot: Any, files: list[Path]) -> 
     done = surefoot("lab", "evaluator", files[0], "--evaluator", HALF)
     assert done.code == 0
     assert f"bridges, {HALF}: 1 of 7 pairs could not be graded: a \ufffd[31mtower (1)" in done.out
+
+
+def test_the_findings_of_each_probe_are_shown(surefoot: Any, files: list[Path]) -> None:
+    """Every probe with pairs, change, flips and what was expected; what was left out says why."""
+    files[0].write_text("".join(json.dumps(row) + "\n" for row in ROWS[:3]))
+    done = surefoot("lab", "evaluator", *files, "--probe", "--evaluator", "lexical")
+    assert done.code == 0
+    assert "bridges · lexical · 3 relevant and 3 irrelevant pairs" in done.out
+    injected = "injected question low 3 +1.00 [+1.00, +1.00] – ↓0 ↑3 ↓0 ↑3 0 % of 3".split()
+    assert cells(done.out, "injected question")[0] == injected
+    both = "entity in both holds 3 .000 [.000, .000] – ↓0 ↑0 ↓0 ↑0 100 % of 3".split()
+    assert cells(done.out, "entity in both")[0] == both
+    assert cells(done.out, "entity in question")[1] == "entity in question falls 0 – – ↓0 ↑0 ↓0 ↑0 –".split()
+    assert all(len(cells(done.out, probe.name)) >= 2 for probe in PROBES)
+    assert "left out, the title holds an answer" not in done.out
+    reason = "one: left out, the file names nothing else that the pair does not"
+    assert f"{reason}: entity in question 1, entity in passage 1, entity in both 1" in done.out
+
+
+def test_a_pair_is_not_both_probed_and_blanked(surefoot: Any, files: list[Path]) -> None:
+    """Each is an experiment of its own."""
+    done = surefoot("lab", "evaluator", files[0], "--probe", "--blank", "question")
+    assert done.code != 0
+    assert "--probe changes one thing about a pair and --blank hides one" in done.err

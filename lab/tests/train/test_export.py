@@ -56,6 +56,15 @@ def onnx_says(path: Path, pairs: list[Pair]) -> list[tuple[float, Any]]:
     return [(float(relevance[0]), evidence) for relevance, evidence in (session.run(None, feed) for feed in feeds)]
 
 
+def varied(network: Any) -> Any:
+    """The exporter writes equal vectors once, and those of a trained network differ."""
+    with torch.no_grad():
+        for tensor in network.parameters():
+            if tensor.ndim == 1:
+                tensor.normal_()
+    return network
+
+
 def test_the_plain_export_computes_the_same(network: Any, pairs: list[Pair], tmp_path: Path) -> None:
     """For pairs of any length, but for the rounding of the word vectors."""
     export(network, tmp_path / "plain.onnx", quantised=False)
@@ -87,11 +96,7 @@ def test_what_was_there_stays_where_the_export_fails(network: Any, tmp_path: Pat
 
 def test_what_was_exported_is_read_back(network: Any, tmp_path: Path) -> None:
     """Every tensor under its own name, but for the rounding; what is exported again stays the same to the last bit."""
-    network = copy.deepcopy(network)
-    with torch.no_grad():
-        for tensor in network.parameters():
-            if tensor.ndim == 1:  # the exporter writes equal ones once, and those of a trained network differ
-                tensor.normal_()
+    network = varied(copy.deepcopy(network))
     export(network, tmp_path / "one.onnx")
     export(imported(tmp_path / "one.onnx"), tmp_path / "two.onnx")
     first, again = (imported(tmp_path / name).state_dict() for name in ("one.onnx", "two.onnx"))
@@ -122,12 +127,7 @@ def test_the_mean_of_the_weights_is_kept_with_the_hashes_of_what_it_is_of(tmp_pa
 def test_an_evaluator_that_runs_can_be_one_of_them(tmp_path: Path) -> None:
     """Its int8 weights are read back, so that what a training started from is part of the mean."""
     torch.save(tiny(1).state_dict(), tmp_path / "best.pt")
-    shipped = tiny(2)
-    with torch.no_grad():
-        for tensor in shipped.parameters():
-            if tensor.ndim == 1:  # as in `test_export`: the exporter writes equal ones once
-                tensor.normal_()
-    export(shipped, tmp_path / "minilm.onnx")
+    export(varied(tiny(2)), tmp_path / "minilm.onnx")
     made = average([tmp_path / "best.pt", tmp_path / "minilm.onnx"], tmp_path / "out", GraderNetwork)
     found = restored(made, GraderNetwork).state_dict()
     first, second = tiny(1).state_dict(), imported(tmp_path / "minilm.onnx").state_dict()
