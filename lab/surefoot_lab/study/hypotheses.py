@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from surefoot.config.settings import read_file
 from surefoot.run.manifest import fingerprint
 from surefoot.run.store import Run, from_json, to_json, write_text
-from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError, TraceFault, UsageError
 from surefoot_lab.study.examination import MEASURES
 
@@ -106,15 +106,8 @@ class Hypotheses:
 
 
 def read(path: str | Path = SHIPPED) -> Hypotheses:
-    """The hypotheses of a file. Raises UsageError for one that cannot be read, ConfigError for one that is not
-    understood."""
-    try:
-        data = Path(path).read_bytes()
-        table = toml_values.parsed(data.decode("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigError(f"{path} is not TOML: {error}") from error
+    """The hypotheses of a file. Raises ConfigError for one that cannot be read, or is not understood."""
+    table, data = read_file(path), Path(path).read_bytes()
     lists = {"claims": table.pop("claim", []), "conclusions": table.pop("conclusion", [])}
     file = {"text": data.decode("utf-8"), "sha256": hashlib.sha256(data).hexdigest()}
     try:
