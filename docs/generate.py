@@ -5,8 +5,6 @@ writes nothing, names each stale page, and exits with 1. Either way it reports l
 and modules that do not exist, and examples that do not parse.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json

@@ -6,8 +6,6 @@ Corpus lines have id, title and text; question lines have question and passages 
 when a passage labelled 1 is in the corpus; recall@k is the share of questions with one of them among the first k.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -6,8 +6,6 @@ Lines are {"context", "answer", "question"?, "human": {"faithful"}}: BEGIN (attr
 (summaries). The context is the only strip, and the answer has no markers, so attribution is tested as well.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The cases in which `injections.py` plants: a question, the passage that answers it, and others like it."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

@@ -21,8 +21,6 @@ which ones got through tunes to them.
 count as evidence, without a question and, where the product looks at the question too, with one.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

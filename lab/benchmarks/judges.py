@@ -7,8 +7,6 @@ the folder `nq` whose references NQ-301's questions are given (the copy of NQ-30
 bootstrap that draws questions, or sources, each with all that belongs to it.
 """
 
-from __future__ import annotations
-
 import argparse
 import platform
 import re

@@ -8,8 +8,6 @@ with the hashing embedder: what is measured is reading, splitting and writing. `
 HTML pages in folders, as html2text gives them (`pip install html2text`), stand in no block, heading or title.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -9,8 +9,6 @@ who does not know the manual's words. The shipped thresholds are fitted on them 
 Writes the format of `surefoot_lab.datasets.pairs`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

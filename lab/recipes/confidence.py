@@ -14,8 +14,6 @@ Right is what the reports call right. On two cores 14 sets and 278 questions abo
 most of it for grading, and a model of 1.5 billion parameters 15 seconds a question; the fits take seconds.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -6,8 +6,6 @@ A logistic regression, made by `surefoot_lab.heads.fit`. It learns from people's
 EVOUNA's two sets, except questions that NQ-301 has too; the other three quarters and NQ-301 are left to measure on.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence

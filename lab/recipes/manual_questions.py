@@ -11,8 +11,6 @@ they will at work; half of the questions that repeat a heading take it out of th
 Writes `train.jsonl`, and one file for each package whose use is dev, in the format of `surefoot_lab.datasets.pairs`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

@@ -1,7 +1,5 @@
 """The questions that a software manual answers by itself; manual_wording.toml has the words."""
 
-from __future__ import annotations
-
 import logging
 import posixpath
 import random

@@ -1,7 +1,5 @@
 """Makes office files and mails of the passages of a page, for the recipe that collects passages."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from email.message import EmailMessage

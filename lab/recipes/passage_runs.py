@@ -1,7 +1,5 @@
 """Runs of a language model over passages: which passages, with how many threads, and what was done before."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

@@ -10,8 +10,6 @@ Packages whose name's SHA-256 begins with c, d, e or f are for measuring, and re
 1 as the second digit are `dev`: no training sees them, so that they show what it gives where nothing was seen.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

@@ -14,8 +14,6 @@
 No answer, no label and no passage under `--without` takes part: the student only learns to read.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -11,8 +11,6 @@ OUT/values.jsonl has every claim, dropped ones with the reason; a killed run goe
 the others in the format of the verifier's support files, with `verdict` beside the label of 1 or 0.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence

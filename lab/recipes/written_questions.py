@@ -12,8 +12,6 @@ passages than before. OUT/written.jsonl has the others in the format of `surefoo
 that were retrieved have no label: passages of one package repeat each other, so a teacher has to grade them.
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 from collections import defaultdict

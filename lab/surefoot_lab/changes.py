@@ -4,8 +4,6 @@ What is taken away stands in the name of the arm, behind a space: "crag without 
 (Probes of the evaluator alone are in `robustness`.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ Thresholds were fitted to scores as they were. Where questions or documents beco
 and refuse other shares, and nobody is told. Read are kept traces; nothing is graded again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

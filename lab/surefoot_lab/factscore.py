@@ -11,8 +11,6 @@ A verifier may judge in its place, without a language model: of whole sentences,
 supported, and scores are lower.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Figures that only the lab takes: precision, calibration, risk and coverage, and figures of several data sets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Grading: how well do an evaluator's scores, probabilities and actions agree with labels?"""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

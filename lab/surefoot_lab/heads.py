@@ -1,7 +1,5 @@
 """The fit that makes a linear head from labelled sets."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 

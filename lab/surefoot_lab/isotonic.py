@@ -1,7 +1,5 @@
 """The fit of a calibration to labelled scores."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

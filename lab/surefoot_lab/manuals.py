@@ -1,7 +1,5 @@
 """Questions about manuals: is the answer right, how far did the evidence come, and would a plain search have done?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

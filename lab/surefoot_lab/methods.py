@@ -1,8 +1,6 @@
 """The methods that are compared: corrective RAG with and without a search, RAG that believes what it retrieves, both
 of them with a critique that chooses among several answers, and the model's own memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial

@@ -7,8 +7,6 @@ follows from the seed, the pair and the pairs that it borrows from: a pair gets 
 every injected sentence at the same end.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Tables of figures: the screen, Markdown and JSON are written from the same rows."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

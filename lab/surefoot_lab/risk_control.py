@@ -8,8 +8,6 @@ the target, even if risk does not rise evenly with leniency. The questions must 
 several files the bound holds for their mixture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, Context

@@ -1,7 +1,5 @@
 """Robustness: how do an evaluator's grades move when one thing about a pair is changed?"""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The word rules that exclude sentences from the evidence, each with its effect: what is missed when it is off?"""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence

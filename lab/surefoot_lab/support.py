@@ -1,7 +1,5 @@
 """Support: how well do a verifier's verdicts on sentences agree with people's, set by set and beside counting words?"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path

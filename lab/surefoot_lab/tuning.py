@@ -1,7 +1,5 @@
 """Thresholds of an evaluator from labelled files: grade, fit and report."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

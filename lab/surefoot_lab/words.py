@@ -1,7 +1,5 @@
 """`surefoot lab words`: the words that weigh most in the grades of a few questions of each action."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """From scores to probabilities that mean what they say."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A stage or passages can be taken away from a method, and what that costs is counted on the same questions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

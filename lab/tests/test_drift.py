@@ -1,7 +1,5 @@
 """When recent scores have left the earlier ones, and which traces count for it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

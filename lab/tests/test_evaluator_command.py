@@ -1,7 +1,5 @@
 """`surefoot lab evaluator`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The facts of a long answer are judged one by one, and what could not be judged is counted and is no 0."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

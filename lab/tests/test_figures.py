@@ -1,7 +1,5 @@
 """Figures of the lab."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

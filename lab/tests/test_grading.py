@@ -1,7 +1,5 @@
 """An evaluator is measured against labels: pairs, questions and decisions, with nothing left out in silence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

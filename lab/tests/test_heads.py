@@ -1,7 +1,5 @@
 """Linear heads, and how a fit finds their weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

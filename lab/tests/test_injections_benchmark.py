@@ -1,7 +1,5 @@
 """The injections that are planted, the harmless passages beside them, and benchmarks/injections.py in small."""
 
-from __future__ import annotations
-
 import re
 from argparse import Namespace
 from collections import Counter

@@ -1,7 +1,5 @@
 """Questions about manuals are counted by their outcome, and the evidence is followed from retrieval to the answer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

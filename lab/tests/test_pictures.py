@@ -1,7 +1,5 @@
 """Figures for papers: each says in words what it shows, and holds any name."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A probe changes the one thing that it names, and leaves a pair alone where it cannot."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A benchmark counts every question, resumes where it stopped, and keeps each outcome."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

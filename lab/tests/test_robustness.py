@@ -1,7 +1,5 @@
 """What the probes did is counted: changes, flips, what was expected, and what was left out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

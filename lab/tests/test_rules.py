@@ -1,7 +1,5 @@
 """Each word rule can be switched off, and what it alone catches is counted."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """How well verdicts on sentences agree with labels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

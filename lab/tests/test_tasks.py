@@ -1,7 +1,5 @@
 """Every method on every task: a model that knows is always right, and one that guesses is right by chance."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Thresholds are fitted with a bound: what is promised holds as often as is said, and nothing unproven is given."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from collections import Counter

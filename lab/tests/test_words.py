@@ -1,7 +1,5 @@
 """Questions are drawn by seed, action by action, each with its best graded passage."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

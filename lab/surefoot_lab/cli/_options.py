@@ -1,7 +1,5 @@
 """Options that several commands of the lab share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

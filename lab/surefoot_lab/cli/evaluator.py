@@ -1,7 +1,5 @@
 """`surefoot lab evaluator`: grade labelled pairs and count, or probe the grades; evaluators side by side."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """`surefoot lab qa`: answer labelled questions in one way or several, and count."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Annotated

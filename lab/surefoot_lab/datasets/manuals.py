@@ -1,7 +1,5 @@
 """Questions about manuals, with the rules by which an answer is right and a passage holds the evidence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

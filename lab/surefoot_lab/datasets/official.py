@@ -11,8 +11,6 @@ search's results. Only line numbers join them, so one line too many gives every 
 There are no gold answers.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

@@ -1,7 +1,5 @@
 """Labelled pairs: questions with passages that are known to answer, or not to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -5,8 +5,6 @@ a network's shape and all its numbers, in another order: values that agree with 
 show that an explanation is right, only that it is wrong.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -3,8 +3,6 @@
 Raw numbers only; nothing is tested here. A line of the run's folder is one `Examined`.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

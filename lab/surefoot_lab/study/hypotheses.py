@@ -1,7 +1,5 @@
 """Hypotheses of a study: written down, hashed and kept before anything is computed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

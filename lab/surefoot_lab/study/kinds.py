@@ -1,7 +1,5 @@
 """Each unit's kind of word, its rarity, and the other unit that is as rare."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

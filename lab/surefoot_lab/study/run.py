@@ -4,8 +4,6 @@ Every result is written to the run's folder as it comes, so an interrupted study
 its report is the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

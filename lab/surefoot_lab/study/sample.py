@@ -1,7 +1,5 @@
 """The sample: so many pairs of each action, spread over answers, relations and questions, by seed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace

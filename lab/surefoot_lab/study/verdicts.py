@@ -1,7 +1,5 @@
 """From numbers to verdicts: each claim's effect, its certainty, and the verdict. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

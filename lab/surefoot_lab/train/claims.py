@@ -4,8 +4,6 @@ Every file is divided by document, by a hash of the evidence: `train` is learned
 calibration, `test` only measures. No example shares a long sentence of its evidence with the other two.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence

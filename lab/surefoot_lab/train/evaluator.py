@@ -6,8 +6,6 @@ Calibration and thresholds are fitted on the same half, in the precision in whic
 half is left to measure on.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Training examples: of labelled questions, with negatives of their positives, which change one thing each."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

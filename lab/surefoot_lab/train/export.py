@@ -5,8 +5,6 @@ Word vectors are rounded row by row, and the layers' matrices column by column. 
 the text's largest activation (onnxruntime's dynamic quantisation), so a run takes one text: a second would change that.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,8 +1,6 @@
 """The training of a `GraderNetwork`, which evaluator and verifier share: one head gives a pair's label, the other
 marks its pieces."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

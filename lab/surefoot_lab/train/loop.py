@@ -5,8 +5,6 @@ examples, the last. A stopped run goes on from its last checkpoint and, on a CPU
 the weights of an undisturbed run.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -7,8 +7,6 @@ No example comes from the articles of a development question: neither its questi
 same articles, nor any that share a long sentence with them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -6,8 +6,6 @@ input, as MarkedBERT (Boualili et al. 2020) does with tokens around it. So a sma
 encoder, whose layers never saw two texts at once, need not first learn to compare pieces.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, TypeVar

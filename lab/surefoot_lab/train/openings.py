@@ -7,8 +7,6 @@ asked by the likeness of words. These are PopQA's relations and some more, each 
 judged the answers.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ to the claim, or to the evidence, or to both, and only where the two then differ
 claim alone nor the evidence alone tells which.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import defaultdict

@@ -7,8 +7,6 @@ and a retrieved passage, +1 where the passage's title is the page of the questio
 This differs from CRAG's script only in cost: batches are padded to their longest input, not to 512.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ It reads and is trained as `evaluator` says, on the mixture `teacher.toml`. MPNe
 numbers, so the same examples serve both networks.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -6,8 +6,6 @@ whether the evidence carries the claim, the other which of the claim's pieces it
 the precision in which the verifier runs (int8). The `test` part is left to measure on.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

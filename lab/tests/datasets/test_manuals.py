@@ -1,7 +1,5 @@
 """Questions about manuals: how they are read, and when an answer is right and a passage holds the evidence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

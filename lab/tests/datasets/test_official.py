@@ -1,7 +1,5 @@
 """Official files: what each set is known by, what becomes of its rows, and what is out of step in CRAG's folders."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Labelled pairs come out of a file as they stand there; what nobody labelled is counted, not guessed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

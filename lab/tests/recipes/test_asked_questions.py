@@ -1,7 +1,5 @@
 """Labelled pairs of questions that people ask of manuals."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """How the fit of the confidence comes about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

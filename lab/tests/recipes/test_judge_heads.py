@@ -1,7 +1,5 @@
 """How the weights of the judges' heads come about."""
 
-from __future__ import annotations
-
 from judge_heads import correctness, learned_from, question_key
 from judges import judged_support
 from surefoot.embedders.hashing import Hashing

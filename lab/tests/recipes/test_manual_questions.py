@@ -1,7 +1,5 @@
 """The questions that manuals hold by themselves."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

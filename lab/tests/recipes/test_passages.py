@@ -1,7 +1,5 @@
 """The recipe that collects passages from packages."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The recipe of the static embedding, with a teacher that costs nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Claims that a language model writes about passages."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions that a language model writes to passages."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the study is made of: the sample, kinds of words, verdicts, controls."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

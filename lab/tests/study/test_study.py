@@ -1,7 +1,5 @@
 """The study exposes what an evaluator goes by, keeps what it said it would test, and goes on where it stopped."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The verifier's examples."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import defaultdict

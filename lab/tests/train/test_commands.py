@@ -1,7 +1,5 @@
 """`surefoot lab train`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

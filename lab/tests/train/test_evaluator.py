@@ -1,7 +1,5 @@
 """The training of Surefoot's own evaluator, on a network of one small layer."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

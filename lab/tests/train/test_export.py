@@ -1,7 +1,5 @@
 """From the network to what ships, and one network from several trainings."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random

@@ -1,7 +1,5 @@
 """From the best weights to an evaluator that can be used: on a network that goes by one word."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

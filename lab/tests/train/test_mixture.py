@@ -1,7 +1,5 @@
 """What the evaluator learns from: nothing of what it is measured on, and negatives that break one thing."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

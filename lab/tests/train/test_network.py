@@ -1,7 +1,5 @@
 """The evaluator's network, small."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

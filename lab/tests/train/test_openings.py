@@ -1,7 +1,5 @@
 """Questions that are made of how an encyclopedia's articles begin."""
 
-from __future__ import annotations
-
 import pytest
 
 from surefoot_lab.train.openings import MOST, questions, stated_facts

@@ -1,7 +1,5 @@
 """CRAG's training recipe, on a T5 of two layers."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

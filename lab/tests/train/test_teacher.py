@@ -1,7 +1,5 @@
 """The teacher: MPNet as a grader, small."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

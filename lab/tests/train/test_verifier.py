@@ -1,7 +1,5 @@
 """The verifier's training, on a network of one layer."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads an encyclopedia's article from HTML as MediaWiki writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import unquote
 

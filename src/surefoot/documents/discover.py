@@ -1,7 +1,5 @@
 """Finds the files at or below a path that the user gave."""
 
-from __future__ import annotations
-
 import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

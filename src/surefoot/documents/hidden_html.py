@@ -1,7 +1,5 @@
 """Removes from a page the text that a browser would not show: by element, attribute, inline style or <style> rule."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

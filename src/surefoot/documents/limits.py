@@ -1,7 +1,5 @@
 """Limits on reading one file or page, far above what ordinary ones were measured to take."""
 
-from __future__ import annotations
-
 MEMORY = 1_000_000_000
 """Bytes of address space of a reading process. Python and the libraries take 40 to 150 MB of it; a text file of 100 MB,
 the largest that is read whole, took 590 MB."""

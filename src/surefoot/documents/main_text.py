@@ -1,7 +1,5 @@
 """The main text of a page of the web, without menus, footers and the like, by trafilatura (extra `web`)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from typing import BinaryIO

@@ -1,7 +1,5 @@
 """A page of a PDF as a picture, in PNG. It is drawn in a process that reads, never in the one that serves."""
 
-from __future__ import annotations
-
 import zlib
 from struct import pack
 

@@ -5,8 +5,6 @@ its input and its finds wait in its output, so that neither side holds much. The
 their input does.
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """A request to read a file or page, and what comes back: documents cut into passages, an article, or a picture."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields

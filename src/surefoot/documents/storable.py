@@ -1,7 +1,5 @@
 """A document on its way into an index: the characters that can be stored, its size and its hash."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import astuple, dataclass, replace

@@ -4,8 +4,6 @@ A loader is a component: a file here, or a class that another package plugs in t
 `surefoot.loaders` under the suffix that it reads (`srt = "package:Subtitles"`).
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from codecs import getincrementaldecoder

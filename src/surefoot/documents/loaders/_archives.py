@@ -1,7 +1,5 @@
 """Shared by the loaders of formats that are ZIP archives of XML: how much of one is safe to unpack."""
 
-from __future__ import annotations
-
 import zlib
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile

@@ -1,7 +1,5 @@
 """DocBook on its way into pandoc, which leaves out captions, keys of menus, leads of lists, and who wrote a chapter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from html.entities import entitydefs, html5

@@ -1,7 +1,5 @@
 """The rows of a table whose cells may span several rows and columns."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

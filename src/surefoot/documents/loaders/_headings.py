@@ -1,7 +1,5 @@
 """Shared by the loaders: the headings that a block stands under."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 

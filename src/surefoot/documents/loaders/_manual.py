@@ -1,7 +1,5 @@
 """Manual pages as text: headings at the margin, everything else indented, as `man` prints them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby

@@ -1,7 +1,5 @@
 """The blocks of a page, in the order in which a browser shows them, from its tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Files of Word and PowerPoint as their reader sees them: pandoc reads what is hidden, and no notes of a speaker."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime
 from io import BytesIO

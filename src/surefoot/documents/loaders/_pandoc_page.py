@@ -1,7 +1,5 @@
 """A document as pandoc writes it in XML, turned into a page of HTML, which the reader of pages then walks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

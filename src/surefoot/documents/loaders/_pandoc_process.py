@@ -4,8 +4,6 @@ It is a child of the process that reads files, whose limits of memory and proces
 its input ends then.
 """
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import signal

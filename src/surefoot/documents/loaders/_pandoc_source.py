@@ -1,7 +1,5 @@
 """Text with markup on its way into pandoc, and the lines that its blocks stand in."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The reading order of a page: what stands side by side is a line, the columns of a page, or a row of a table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Running headers, footers and page numbers of a PDF: lines at the edges of pages that repeat, or count."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """Shared by the loaders of tables: lines of bounded length, and the columns that make a document."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The suffixes that each loader reads, apart from the loaders, so that none is imported to find out."""
 
-from __future__ import annotations
-
 _NAMED = "c cmake css dart fish go groovy hcl java lisp lua nix php proto r scala sql swift tcl vim zig"
 """Languages whose files end in their own name."""
 

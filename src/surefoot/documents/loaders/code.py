@@ -5,8 +5,6 @@ Python is read by its own parser, other languages by the lines on which their sy
 Settings are not parsed: comments are half of what they say, and YAML's aliases can unfold to any size.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Tables with a header line, their columns separated by comma, semicolon, tab or bar: one document a row."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

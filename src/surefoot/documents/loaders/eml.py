@@ -1,7 +1,5 @@
 """Mails: the text and what is attached, with who wrote to whom and when as fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from email.errors import MessageError

@@ -1,7 +1,5 @@
 """EPUB: the chapters of a book in the order in which they are read."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """HTML: all that a browser shows of a page, as blocks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import PurePath

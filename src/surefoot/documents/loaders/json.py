@@ -1,8 +1,6 @@
 """JSON: an object a line or a list of objects is a table, `{"id": …, "title": …, "text": …, "url": …, "meta": {…}}`, of
 which only the text is required; any other value is lines of "key path: value" under its outermost keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from json import JSONDecodeError, dumps

@@ -1,8 +1,6 @@
 """Markdown: the text as it stands, titled by its front matter or its first heading. The front matter's plain
 values are the document's fields."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby, pairwise

@@ -3,8 +3,6 @@
 Pandoc sees no file and no address, and its time and memory are limited as those of the process that reads files.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from io import BytesIO

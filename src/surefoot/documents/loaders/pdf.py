@@ -1,7 +1,5 @@
 """PDF: the text layer, page after page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice

@@ -1,7 +1,5 @@
 """Plain text, and its encodings."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Excel workbooks: the cells of each sheet as rows of tables, with the values that were last computed."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
 from itertools import groupby
