@@ -116,6 +116,13 @@ def test_a_question_in_a_language_that_the_evaluator_has_not_learned_excludes_no
     assert reasons("La piscina abre a las ocho de la mañana.", "¿A qué hora cierra la piscina?") == []
 
 
+def test_the_subject_of_a_question_is_no_repetition_in_any_language() -> None:
+    """Its first word is the one that asks, where none is known."""
+    asked = "Quel est le délai de résiliation du garde-meuble ?"
+    assert reasons("Le délai de résiliation du garde-meuble est de deux mois.", asked) == []
+    assert reasons("On demande quel est le délai de résiliation du garde-meuble.", asked) == [REPEATED]
+
+
 def test_a_rare_word_of_the_questions_own_language_is_no_other_language() -> None:
     """Where the question has the small words that would tell it."""
     evidence = Evidence("Wie lange ist die Frist für Möbellager?", ("en",))

@@ -30,6 +30,11 @@ def test_whole_sentences_are_told(sentence: str, expected: str) -> None:
     assert language(sentence) == expected
 
 
+def test_of_two_languages_as_likely_neither_is_named() -> None:
+    """Spanish, whose two small words French has too."""
+    assert language("¿A qué hora cierra la piscina?") == OTHER
+
+
 @pytest.mark.parametrize(
     "sentence",
     [

@@ -249,12 +249,12 @@ class _Question:
         return len(self.content.intersection(map(stem, there))) / max(1, len(self.content))
 
     def _put(self, there: Sequence[str]) -> bool:
-        """True for a run of the question's own words, with the one that makes it a question; more of them where that
-        stands in its midst, as "which" may in what is no question. Nothing else finds a question without its mark."""
+        """True for a run of the question's own words, with the one that makes it a question, or the first; more of them
+        where that stands in its midst, as "which" may in what is no question. Nothing else finds a question without its
+        mark."""
         run = longest_run(self.words, there)
         share = SHARE if self.asking is not None and self.asking < 2 else MOST
-        whole = self.asking is None or self.asking in run
-        return whole and len(run) >= max(3, share * len(self.words))
+        return (self.asking or 0) in run and len(run) >= max(3, share * len(self.words))
 
     def _asks(self, sentence: str) -> bool:
         """True for a question in which most of the other's words stand."""

@@ -49,7 +49,7 @@ def language(sentence: str, names: frozenset[str] = frozenset()) -> str:
     best = max(counts, key=counts.__getitem__)
     sure = counts[best] > 1 or (len(every) >= FEWEST and not sentence.isascii())
     if counts[best] > english and sure:
-        return best
+        return best if [*counts.values()].count(counts[best]) == 1 else OTHER
     if not english and sum(word.islower() and not word.isascii() for word in WORD.findall(sentence)) > 1:
         return OTHER
     return "en" if english >= max(1, counts[best]) else ""
