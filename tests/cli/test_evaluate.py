@@ -109,6 +109,40 @@ def test_who_leaves_while_it_is_diagnosed_is_not_held(
         assert time.monotonic() - begun < 40
 
 
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_a_judge_that_is_refused_ends_it_after_three_requests_and_nothing_is_claimed(
+    surefoot: Surefoot, records: Path, here: Path, status: int
+) -> None:
+    """With what happened, where, and what to do; the same command goes on once the key is mended."""
+    with endpoint(refused=1.0, status=status) as server:
+        words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
+        done = surefoot(*words)
+        assert (done.code, done.out, server.asked.total()) == (3, "", 3)
+        for part in (server.url, f"HTTP {status}", "check ", "run it again", "after 3 refusals in a row"):
+            assert part in done.err
+        assert not {"summaries.json", "diagnosis.json", "report.md"} & {file.name for file in (here / "out").iterdir()}
+        assert surefoot("gate", "out", "--min", "unscored<=0.5").code == 1
+        server.refused = 0.0
+        again = surefoot(*words)
+    assert again.code == 0
+    assert again.out.splitlines()[1].split()[-3:] == ["6", "0", "0"]
+
+
+@pytest.mark.parametrize("fault", [{"garbled": 1.0}, {"refused": 1.0, "status": 500}])
+def test_no_diagnosis_is_made_where_nothing_was_judged(
+    surefoot: Surefoot, records: Path, here: Path, fault: dict[str, Any]
+) -> None:
+    """Whatever the reason, which is said; the reply that could not be read is asked for anew by another run."""
+    with endpoint(**fault) as server:
+        words = (records, *METRIC, *asking(server.url), "--set", "judge.retries=0")
+        done = surefoot("evaluate", "--run", "out", *words)
+        assert (done.code, done.out) == (3, "")
+        assert "llm:m made none of 6 judgements; most often because: " in done.err
+        assert not (here / "out" / "diagnosis.json").exists()
+        server.garbled = server.refused = 0.0
+        assert surefoot("evaluate", "--run", "other", *words).code == 0
+
+
 def test_a_budget_ends_it_and_the_next_run_goes_on(surefoot: Surefoot, records: Path) -> None:
     """With the reason, and with another budget."""
     with endpoint() as server:

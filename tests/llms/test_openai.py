@@ -151,6 +151,24 @@ def test_a_refusal_is_passed_on_at_once_with_advice(server: Server, status: int,
     assert len(server.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("status", "text", "lasting"),
+    [
+        (401, "", True),
+        (302, "", True),
+        (400, "The model `larrow-7b` does not exist", True),
+        (400, "The prompt was filtered by larrow-7b-guard", False),
+        (429, "larrow-7b is overloaded", False),
+    ],
+)
+def test_a_refusal_that_will_last_is_told_from_others(server: Server, status: int, text: str, lasting: bool) -> None:
+    """Some endpoints say with 400 that there is no such model."""
+    with pytest.raises(EndpointError) as refused:
+        server.llm(Reply(text, status, {"Location": "/elsewhere", "Retry-After": "0"}), retries=0).complete(ASK)
+    assert refused.value.lasting is lasting
+    assert ("check base_url and the model's name" in str(refused.value)) is (status == 400 and lasting)
+
+
 def test_a_passing_failure_is_asked_again(server: Server) -> None:
     """Too many requests and server errors are retried, after the pause that is asked for."""
     replies = [Reply("", status, {"Retry-After": "0"}) for status in (429, 500, 503)]

@@ -123,6 +123,37 @@ def test_what_will_not_pass_is_not_tried_again(status: int) -> None:
     assert (len(inner.schemas), llm.spending.spent) == (1, Spent())
 
 
+def test_after_three_lasting_refusals_in_a_row_nothing_more_is_asked() -> None:
+    """By any of the threads that wait, and each says why; an answer in between begins the count anew."""
+    wrong = EndpointError("no such key; check it", 401)
+    assert RateLimitedLLM(Failing(wrong, wrong)).refusal is None
+    mended = Failing(wrong, wrong)
+    llm = RateLimitedLLM(mended)
+    for _ in range(2):
+        with pytest.raises(EndpointError):
+            llm.complete(ASK)
+    llm.complete(ASK)
+    mended.errors = [wrong] * 99
+    with ThreadPoolExecutor(1) as pool:
+        errors = [call.exception() for call in [pool.submit(llm.complete, ASK) for _ in range(9)]]
+    assert len(mended.schemas) == 3 + 3
+    assert [type(one) for one in errors] == [EndpointError] * 3 + [Stopped] * 6
+    assert str(errors[-1]) == str(llm.refusal)
+    assert (
+        str(llm.refusal) == "no such key; check it, and run it again; nothing more is asked after 3 refusals in a row"
+    )
+
+
+def test_the_first_call_goes_alone() -> None:
+    """Until it is answered nobody knows whether the others will be: a wrong key costs three requests, not 64."""
+    with endpoint(latency=0.02, refused=1.0, status=403) as server:
+        llm = RateLimitedLLM(OpenAI("m", server.url, retries=0), in_flight=16)
+        with ThreadPoolExecutor(16) as pool:
+            calls = [pool.submit(llm.complete, [Message("user", str(n))]) for n in range(40)]
+    assert all(call.exception() for call in calls)
+    assert server.asked.total() == 3
+
+
 def test_an_endpoint_without_schemas_is_asked_without_one_from_then_on() -> None:
     """Where it refuses the request, and takes it without."""
     inner = Failing(EndpointError("response_format is unknown", 400))

@@ -43,7 +43,8 @@ class Endpoint:
     latency: float = 0.0
     """Seconds before an answer."""
     refused: float = 0.0
-    """Share of requests that get HTTP 429."""
+    """Share of requests that get HTTP 429, or another `status`."""
+    status: int = 429
     retry_after: str = "1"
     garbled: float = 0.0
     """Share of answers that are no JSON inside."""
@@ -52,7 +53,7 @@ class Endpoint:
     most: int | None = None
     """In flight, beyond which it refuses; None: any number."""
     gathers: int = 0
-    """Requests that must have been in flight at once before any is answered."""
+    """Requests that must have been in flight at once before any but the first is answered."""
     replies: Callable[[str], str] = rated
     url: str = ""
     paid: Counter[str] = field(default_factory=Counter)
@@ -85,12 +86,12 @@ class Endpoint:
     def _answer(self, prompt: str, name: str, fate: float, crowded: bool) -> WebAnswer:
         if fate < self.refused or crowded:
             self._count("refused")
-            return 429, {"Retry-After": self.retry_after}, b"slow down"
+            return self.status, {"Retry-After": self.retry_after}, b"slow down"
         if fate < self.refused + self.hanging:
             self._count("hanging")
             self.ended.wait()
         time.sleep(self.latency)
-        while self.peak < self.gathers:
+        while self.told["answered"] and self.peak < self.gathers:
             time.sleep(0.01)
         garbled = fate < self.refused + self.hanging + self.garbled
         text = "I would say, rather good!" if garbled else self.replies(prompt)

@@ -80,6 +80,7 @@ def evaluate(
             limits=limits,
             on_progress=show,
         )
+    scoring.require_judged(judges, found.values())
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
             summaries, diagnosis = concluded(folder, builder.judging_llm if model else None, executor)

@@ -16,6 +16,8 @@ from surefoot.types.llms import Prices, Spent
 from surefoot.types.protocols import LLM
 
 CROWDED = (429, 503, 529)  # HTTP statuses of an endpoint that is asked too much
+REFUSALS = 3
+"""Requests in a row that an endpoint refuses for a lasting reason before nothing more is asked."""
 _LONGEST_PAUSE = 20.0  # seconds between two tries where the endpoint does not say
 
 
@@ -24,15 +26,16 @@ class Stopped(ComponentError):
 
 
 class CallRate:
-    """Limits to the calls in flight, and turns for the next to begin."""
+    """Limits to the calls in flight, and turns for the next to begin. Calls go one by one until one is answered."""
 
     def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
-        self._places = Semaphore(in_flight)
+        self._places, self._closed = Semaphore(1), in_flight - 1
         self._turns = Turns()
         self._call = 60 / requests if requests else 0.0
         self._token = 60 / tokens if tokens else 0.0
         self.stopped = Event()
         """Once set, no thread waits any longer or gets a turn."""
+        self.why = ""
 
     @contextmanager
     def turn(self, tokens: int) -> Iterator[None]:
@@ -44,7 +47,13 @@ class CallRate:
                 if not seconds:
                     yield
                     return
-        raise Stopped("the run was stopped; run it again to go on")
+        raise Stopped(self.why)
+
+    def open(self) -> None:
+        """Open all places, since the endpoint answers."""
+        if self._closed:
+            self._places.release(self._closed)
+            self._closed = 0
 
     def correct(self, tokens: int) -> None:
         """Move the next turn, since a call took so many tokens more than it was given."""
@@ -58,8 +67,9 @@ class RateLimitedLLM(WrappedLLM):
     million tokens. A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as
     the endpoint asks and is repeated until no call has been answered for `patience` seconds; after other passing
     failures it is repeated `retries` times. An endpoint that takes no JSON schema is asked without one from then on. A
-    call that reached the endpoint and brought nothing costs the budget the most that it can cost. Raises OverBudget,
-    Stopped after `stop`, else what the model raises.
+    call that reached the endpoint and brought nothing costs the budget the most that it can cost. After three refusals
+    in a row for a lasting reason, such as a wrong key, the run is stopped (`refusal`). Raises OverBudget, Stopped after
+    `stop`, else what the model raises.
     """
 
     def __init__(
@@ -92,18 +102,34 @@ class RateLimitedLLM(WrappedLLM):
         """Calls that the endpoint refused for now."""
         self.repeated = 0
         """Calls repeated after silence, a broken connection or an error of the server."""
+        self.refusal: EndpointError | None = None
+        """The reason why nothing more is asked."""
         self._timeout, self._retries, self._patience = timeout, retries, patience
         self._lock = Lock()
         self._plain = False
+        self._refusals = 0
         self._failing = math.inf
         """The time at which answers stopped coming; infinite: the last call was answered."""
 
-    def stop(self) -> None:
+    def stop(self, why: str = "the run was stopped; run it again to go on") -> None:
         """Let no call begin, or wait any longer, for good; calls in flight end by themselves."""
+        self.pace.why = why
         self.pace.stopped.set()
 
     def answer(self, call: Call) -> Completion:
         """The model's completion, after as many tries as it takes."""
+        try:
+            return self._with_or_without_schema(call)
+        except EndpointError as error:
+            with self._lock:
+                self._refusals += error.lasting
+                if self._refusals == REFUSALS:
+                    ending = f"and run it again; nothing more is asked after {REFUSALS} refusals in a row"
+                    self.refusal = EndpointError(f"{error}, {ending}", error.status)
+                    self.stop(str(self.refusal))
+            raise
+
+    def _with_or_without_schema(self, call: Call) -> Completion:
         first = replace(call, schema=None) if self._plain else call
         try:
             return self._insisted(first)
@@ -147,7 +173,8 @@ class RateLimitedLLM(WrappedLLM):
                 completion = self.ask(call)
             spent = Spent.of(*counted(completion, inputs), self.prices)
             with self._lock:
-                self._failing = math.inf
+                self._failing, self._refusals = math.inf, 0
+                self.pace.open()
             return completion
         except EndpointError as error:
             if error.reached and error.status is None:  # it may have been answered, and be paid

@@ -1,5 +1,6 @@
 """One address that takes JSON and answers with JSON: an OpenAI-compatible server, or another of its shape."""
 
+import re
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -149,11 +150,16 @@ class JsonEndpoint:
     def _status(self, response: httpx.Response) -> EndpointError:
         body = next(response.iter_raw(), b"").decode(errors="replace")
         key = f"check the key in the environment variable {self._key_env}"
-        hints = {401: key, 403: key, 404: f"check base_url and the model's name, {self.model}"}
-        hint = hints.get(response.status_code, "run: surefoot doctor")
+        model = f"check base_url and the model's name, {self.model}"
+        hints = {401: key, 403: key, 404: model}
+        if re.search(rf"(?<![\w-]){re.escape(self.model)}(?![\w-])", body):  # some refuse an unknown model so
+            hints |= {400: model, 422: model}
         if response.is_redirect:
-            hint = "redirects are not followed: set base_url to the address that answers"
-        return self._error(f"answered HTTP {response.status_code} ({excerpt(str(body), self._key)})", hint, response)
+            hints[response.status_code] = "redirects are not followed: set base_url to the address that answers"
+        hint = hints.get(response.status_code, "run: surefoot doctor")
+        error = self._error(f"answered HTTP {response.status_code} ({excerpt(body, self._key)})", hint, response)
+        error.lasting |= response.status_code in hints
+        return error
 
     def _failed(self, error: Exception, otherwise: EndpointError) -> EndpointError:
         if not isinstance(error, httpx.TimeoutException):

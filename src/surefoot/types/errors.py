@@ -74,6 +74,8 @@ class EndpointError(ComponentError):
         super().__init__(message)
         self.status = status
         """The HTTP status of its answer; None: no answer, or none that could be read."""
+        self.lasting = status in (401, 402, 403, 404)
+        """True: it refuses every request, since the key, the account, the address or the model's name is wrong."""
         self.reached = reached
         """True: it may have received the request, and worked on it."""
         self.wait = wait

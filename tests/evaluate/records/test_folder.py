@@ -52,6 +52,16 @@ def test_a_folder_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert found.groups == {"b": "bridge"}
 
 
+def test_what_a_stopped_run_has_not_come_to_is_unscored(tmp_path: Path) -> None:
+    """Else a gate would hold a mean of two for one of all."""
+    folder = written(tmp_path, Score("a", "m", 0.4))
+    (folder / "run.json").write_text(json.dumps({"judges": {"m": "j"}}))
+    assert [(one.record_id, one.value, one.unscored_because) for one in opened(folder).scores] == [
+        ("a", 0.4, ""),
+        ("b", None, "not judged yet"),
+    ]
+
+
 def test_a_last_line_that_was_cut_short_is_not_read(tmp_path: Path) -> None:
     """Nor is the file touched."""
     folder = written(tmp_path, Score("a", "m", 0.4), Score("b", "m", 0.6))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,7 +37,8 @@ class Evaluated:
 
 def opened(path: str | Path) -> Evaluated:
     """The evaluation in a folder, which stays as it is; a torn last line is not read, and the last score of a record
-    and metric counts. Raises UsageError where there is none, TraceFault where it is damaged."""
+    and metric counts. A judgement that a stopped run has not come to is unscored, so that each is counted. Raises
+    UsageError where there is none, TraceFault where it is damaged."""
     folder = Path(path)
     about, file = described(folder, "an evaluation"), folder / "scores.jsonl"
     records = records_of(folder / "records.jsonl")
@@ -44,6 +46,9 @@ def opened(path: str | Path) -> Evaluated:
     for score in scores.values():
         if score.value is not None and not 0 <= score.value <= 1:
             raise TraceFault(f"{file}: {score.value:g} is no value of {score.metric}; one lies between 0 and 1")
+    for record, metric in product(records, about.get("judges", ())):
+        waiting = Score(record.id, metric, None, unscored_because="not judged yet", passing=True)
+        scores.setdefault((record.id, metric), waiting)
     ordered = sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge))
     return Evaluated(about, records, tuple(ordered))
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -153,7 +153,8 @@ def run(
     Scores are on disk as soon as they are made, so a killed run loses only what was in flight. The next run judges
     that, and whatever was unscored for a reason that may have passed. `about` is put on record and must be the same
     then; `limits` may change. `model` is what the judges ask, if any; its spending is kept with the pass. Raises
-    UsageError where records share an id, where the folder holds another run, or where another process runs it.
+    UsageError where records share an id, where the folder holds another run, or where another process runs it;
+    EndpointError where `model` is refused whatever it asks.
     """
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
         raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")
@@ -166,11 +167,20 @@ def run(
                 known_records.add(record.id, record)
         noted = [replace(record, note=known.get(record.id, record).note) for record in records]
         done = known_scores.values(Score)
-        work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress)
-        work.run(in_flight, model)
+        work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress, model)
+        work.run(in_flight)
         if work.progress.total:
-            passes.add(work.started, work.summary(model, limits or {}))
+            passes.add(work.started, work.summary(limits or {}))
     return work.scores
+
+
+def require_judged(judges: Sequence[Judge], scores: Iterable[Score]) -> None:
+    """Raise ComponentError where language models were to judge and judged nothing: of such answers nothing is known."""
+    asking = {judge.metric for judge in judges if isinstance(judge, PricedJudge)}
+    apply = [score for score in scores if score.metric in asking and score.applies]
+    if apply and all(score.value is None for score in apply):
+        reason = Counter(score.unscored_because for score in apply).most_common(1)[0][0]
+        raise ComponentError(f"{apply[0].judge} made none of {len(apply):,} judgements; most often because: {reason}")
 
 
 def scores(folder: Path) -> dict[str, Score]:
@@ -187,6 +197,7 @@ class _Work:
     records: Run
     score_file: Run
     on_progress: OnProgress
+    model: RateLimitedLLM | None
 
     def __post_init__(self) -> None:
         self.progress = ScoringProgress(0, len(self.missing), 0, 0, 0)
@@ -194,7 +205,7 @@ class _Work:
         self._made: list[tuple[Score, float]] = []
         self._lock = Lock()
 
-    def run(self, in_flight: int, model: RateLimitedLLM | None) -> None:
+    def run(self, in_flight: int) -> None:
         """Make them all; what one thread raises ends the others, and is raised."""
         self.on_progress(self.progress)
         with ThreadPoolExecutor(max(1, min(in_flight, len(self.missing)))) as pool:
@@ -203,12 +214,13 @@ class _Work:
                     job.result()
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                if model:
-                    model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
+                if self.model:
+                    self.model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
                 raise
 
-    def summary(self, model: RateLimitedLLM | None, limits: Mapping[str, Any]) -> Pass:
+    def summary(self, limits: Mapping[str, Any]) -> Pass:
         """The calls, tokens, time and money that they took."""
+        model = self.model
         money = model.spending.spent.money if model and model.prices else None
         stages = []
         for metric in dict.fromkeys(score.metric for score, _ in self._made):
@@ -242,6 +254,8 @@ class _Work:
             score = judge.judge(whole)
         except ComponentError as error:
             score = failed(judge, record, error)
+        if self.model and self.model.refusal:
+            raise self.model.refusal
         score = replace(score, calls=score.calls + spent.calls, tokens=score.tokens + spent.tokens)
         with self._lock:
             if self.scores.get(name := key(score.record_id, score.metric)) != score:
