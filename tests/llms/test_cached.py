@@ -106,3 +106,25 @@ def test_a_reply_without_the_form_that_was_asked_for_is_asked_for_again(tmp_path
     for replies, kept in ((["I would say four."], False), (['{"rating": "4"}'], True), (["never asked"], True)):
         reply = CachedLLM(Scripted(replies), tmp_path / "kept.db").complete(ASK, form)
         assert (reply.text == '{"rating": "4"}') is kept
+
+
+RATED = object_form({"why": {"type": "string"}, "rating": {"type": "string", "enum": ["1", "2"]}})
+
+
+@pytest.mark.parametrize(
+    ("reply", "form", "most"),
+    [
+        (" ", None, 9),
+        ("1 2 3 4 5 6", None, 5),
+        ('{"why": "so", "rating": "2"} and so', RATED, 5),
+        ('{"why": "so", "rating": "9"}', RATED, 9),
+        ('{"why": "", "rating": "2"}', RATED, 9),
+        ('{"why": "so"}', RATED, 9),
+    ],
+)
+def test_a_spoilt_reply_is_never_cached(tmp_path: Path, reply: str, form: dict[str, Any] | None, most: int) -> None:
+    """Empty, cut off, or not what was to be said; a whole one is."""
+    whole = '{"why": "so", "rating": 2}'
+    for replies, text in (([reply], None), ([whole], whole), ([], whole)):
+        found = CachedLLM(Scripted(replies), tmp_path / "kept.db").complete(ASK, form, max_tokens=most)
+        assert text is None or found.text == text

@@ -23,8 +23,8 @@ class CachedLLM(WrappedLLM):
 
     `file` is SQLite, readable by its owner alone; it holds the replies, which may quote the request, under hashes of
     the model's name, `where` (such as the endpoint) and the whole request. A cached reply costs no call and counts as
-    `cached`. A file that cannot be used caches nothing, and the step's meter says so. Failures are not cached,
-    nor replies without the object that the schema asks for.
+    `cached`. A file that cannot be used caches nothing, and the step's meter says so. Neither failures are cached nor
+    spoilt replies: what is empty, cut off, or not the object that the schema asks for.
     """
 
     def __init__(self, llm: LLM, file: Path, where: str = "") -> None:
@@ -39,9 +39,9 @@ class CachedLLM(WrappedLLM):
         key = hashlib.sha256(json.dumps(request).encode()).hexdigest()
         with self._cache.turn(key, self.name):
             cached = self._recalled(key)
-            if cached is None or not _has_form(cached, call.schema):
+            if cached is None or _spoilt(cached, call.schema):
                 completion = self.ask(call)
-                if _has_form(completion, call.schema):
+                if not _spoilt(completion, call.schema):
                     body = json.dumps(to_json(completion)).encode()
                     self._cache.put(key, Reply(completion.model, 200, {}, body))
                 return completion
@@ -63,6 +63,14 @@ class CachedLLM(WrappedLLM):
         return cached
 
 
-def _has_form(completion: Completion, schema: dict[str, Any] | None) -> bool:
-    required = frozenset((schema or {}).get("required", ()))
-    return not required or any(required <= found.keys() for found in objects(completion.text))
+def _spoilt(completion: Completion, schema: dict[str, Any] | None) -> bool:
+    if completion.truncated or not completion.text.strip():
+        return True
+    kinds, found = (schema or {}).get("properties", {}), objects(completion.text) if schema else []
+    return bool(kinds) and not any(all(_fits(one.get(name), kind) for name, kind in kinds.items()) for one in found)
+
+
+def _fits(value: Any, kind: dict[str, Any]) -> bool:
+    """True if it is there, is no blank text, and is one of the texts that the schema lists, if it lists any."""
+    text = "" if value is None else str(value).strip()
+    return bool(text) and text in map(str, kind.get("enum", (text,)))
