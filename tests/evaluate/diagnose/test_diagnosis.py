@@ -109,6 +109,32 @@ def test_little_is_told_in_the_same_form(records: list[Record], summaries: tuple
     assert as_markdown(diagnose(records, [], ()), ())
 
 
+def test_nothing_is_said_of_answers_that_nobody_judged() -> None:
+    """They are in no share and no count; where none was judged the diagnosis says so, in the same form, and no more."""
+    waiting = [Record(f"w{n}", "Who?", answer="Aldwin") for n in range(30)]
+    nothing = diagnose(waiting, [Score(one.id, "factuality", None) for one in waiting], [])
+    assert nothing.executive_summary_gist.startswith("None of the 30 answers was judged")
+    assert "needs work" not in str(nothing)
+    assert (nothing.items, violations(as_report(nothing))) == ((), ())
+    part = diagnose([*RECORDS, *waiting], SCORES, SUMMARIES, CONFIG)
+    assert part.executive_summary_gist.startswith("9 of 20 judged answers need work")
+    assert part.executive_summary.startswith("9 of 20 judged answers need work")
+    assert violations(as_report(part)) == ()
+    assert "6 of 20 records (30 %" in part.items[0].problem_detection
+    fine = diagnose([*RECORDS[9:], *waiting], SCORES, [], CONFIG)
+    assert fine.executive_summary_gist.startswith("None of the 11 judged answers needs work")
+    assert violations(as_report(fine)) == ()
+
+
+def test_a_mean_says_of_how_many_it_is_and_no_gain_is_promised_without_one(made: Diagnosis) -> None:
+    """Of the scored ones among those that it applies to."""
+    assert "Context Adherence with a mean of 0.83 over 14 of 20 records" in made.executive_summary
+    assert "Factuality averages 0.20 over 6 of these records, and 0.64 over 20 records in all" in str(made.items[0])
+    bare = diagnose(RECORDS, [], [], CONFIG)
+    assert bare.items[0].patch
+    assert [item.predicted for item in bare.items] == [None] * len(bare.items)
+
+
 @pytest.mark.parametrize("key", REMEDIES)
 def test_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With metrics and without, for a configuration of ours and of nobody's."""

@@ -34,6 +34,12 @@ LONGEST_QUESTION = 24
 
 FORM = "format"
 """The stage whose answers are right and badly put."""
+UNKNOWN = "Nothing is known of these answers before they are judged."
+UNJUDGED = f"None of the {{of}} answers was judged. {UNKNOWN} Judge them, and read the diagnosis then."
+UNJUDGED_GIST = """\
+None of the {of} answers was judged, since neither a score nor a reference answer nor a failure in a trace says \
+anything of them. Mend what keeps the judge from answering, run the same command again, and read a diagnosis only once \
+the answers have their scores."""
 RULES = "rules"
 """The author of a diagnosis without a model."""
 
@@ -65,10 +71,20 @@ class ScoredRun:
         """The mean of a metric; None: it has none."""
         return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
 
-    def mean_of(self, metric: str, ids: Collection[str]) -> float | None:
-        """The mean of a metric over these records; None: none of them is scored."""
-        values = [s.value for s in self.scores if s.metric == metric and s.record_id in ids and s.value is not None]
-        return fmean(values) if values else None
+    def average(self, metric: str) -> str:
+        """The mean in words, with the number of records that it is of; empty: there is none."""
+        one = next((one for one in self.summaries if one.metric == metric and one.mean is not None), None)
+        of = one and (f"{one.scored} of {one.scored + one.unscored}" if one.unscored else one.scored)
+        return f"{one.mean:.2f} over {of} records" if one else ""
+
+    def values_of(self, metric: str, ids: Collection[str]) -> list[float]:
+        """The values of a metric, of those of these records that are scored."""
+        return [s.value for s in self.scores if s.metric == metric and s.record_id in ids and s.value is not None]
+
+    def known(self, failed: Collection[str]) -> list[Record]:
+        """The records of which a score, a reference answer or a failure says how good they are."""
+        scored = {one.record_id for one in self.scores if one.metric in self.metrics and one.value is not None}
+        return [r for r in self.records if r.id in scored or r.id in failed or (r.truths and r.answer is not None)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +128,20 @@ def diagnose(
     """
     settings, known = configured(records, config), diamond() if metrics is None else metrics
     found = failures(records, scores, settings, corpus, known)
-    by_stage = tallies(found, records)
     run = ScoredRun(records, scores, summaries, settings, known)
+    if not (judged := run.known({failure.record_id for failure in found})):
+        return Diagnosis(
+            UNJUDGED.format(of=len(records)), UNJUDGED_GIST.format(of=len(records)), (), (), UNKNOWN, RULES
+        )
+    by_stage = tallies(found, judged)
     # A single case is no pattern, unless there are no others.
     listed = [tally for tally in by_stage if len(tally.lost) > 1][:MOST_ITEMS] or by_stage[:1]
     items = tuple(_item(run, tally) for tally in listed)
     insights = tuple(insight(run, summary) for summary in run.judged)
     worst = by_stage[0] if by_stage else None
-    gist = _gist(len(records), len(found), worst)
-    return Diagnosis(_summary(run, len(found), worst), gist, insights, items, _outlook(items), RULES)
+    answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
+    gist, summary = _gist(answers, len(found), worst), _summary(run, answers, len(found), worst)
+    return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
 
 def configured(records: Sequence[Record], config: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
@@ -162,9 +183,10 @@ def _item(run: ScoredRun, tally: Tally) -> ActionItem:
     patch = patch_of(tally.stage, tally.kind, run.config, run.records)
     metrics = tuple(metric for metric in remedy.metrics if run.mean(metric) is not None) or remedy.metrics
     count = f"{lost} of {tally.of} records"
-    gain = predicted(lost, tally.of, _room(run, metrics[0], tally)) if patch else None
+    room = _room(run, metrics[0], tally) if patch else None
+    gain = None if room is None else predicted(lost, tally.of, room)
     interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
-    levels = [f"{title(m)} averages {mean:.2f}" for m in remedy.metrics if (mean := run.mean(m)) is not None]
+    levels = [f"{title(m)} averages {average}" for m in remedy.metrics if (average := run.average(m))]
     settings = SystemSettings(run.config).current(remedy.settings, remedy.like)
     cases = [f for f in tally.lost if run.by_id[f.record_id].question.strip()][:CASES]
     steps = [_set(f"`{key}` to {written(value)}" for key, value in flat(patch).items()) or remedy.do, remedy.also]
@@ -199,9 +221,9 @@ def _set(changes: Iterable[str]) -> str:
 
 def _evidence(run: ScoredRun, tally: Tally, metrics: Sequence[str], cases: Sequence[Failure]) -> str:
     pattern = [
-        f"{title(metric)} averages {here:.2f} over these records and {mean:.2f} over all."
+        f"{title(metric)} averages {fmean(here):.2f} over {len(here)} of these records, and {average} in all."
         for metric in metrics[:2]
-        if (here := run.mean_of(metric, tally.ids)) is not None and (mean := run.mean(metric)) is not None
+        if (here := run.values_of(metric, tally.ids)) and (average := run.average(metric))
     ]
     lines = [f"- {quoted(run.by_id[f.record_id].question, LONGEST_QUESTION)}: {f.evidence}" for f in cases]
     return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
@@ -219,20 +241,20 @@ def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: f
     return " ".join(filter(None, parts))
 
 
-def _room(run: ScoredRun, metric: str, tally: Tally) -> float:
-    """The gain of a record that comes back: the mean of the other records less that of the lost ones."""
-    here, others = run.mean_of(metric, tally.ids), run.mean_of(metric, run.by_id.keys() - tally.ids)
-    return 1.0 if here is None else max(0.0, (1.0 if others is None else others) - here)
+def _room(run: ScoredRun, metric: str, tally: Tally) -> float | None:
+    """The gain of a record that comes back: the mean of the other records less that of the lost; None: not known."""
+    here, others = run.values_of(metric, tally.ids), run.values_of(metric, run.by_id.keys() - tally.ids)
+    return max(0.0, fmean(others) - fmean(here)) if here and others else None
 
 
 def _ranked(run: ScoredRun) -> list[tuple[str, str]]:
     """Title and mean of each metric, the strongest first."""
     ranked = sorted(run.judged, key=lambda summary: -(summary.mean or 0.0))
-    return [(title(one.metric, run.metrics), f"{one.mean:.2f}") for one in ranked]
+    return [(title(one.metric, run.metrics), run.average(one.metric)) for one in ranked]
 
 
-def _summary(run: ScoredRun, lost: int, worst: Tally | None) -> str:
-    parts = [f"{lost} of {len(run.records)} answers need work: they are wrong, refused, or scored low."]
+def _summary(run: ScoredRun, answers: str, lost: int, worst: Tally | None) -> str:
+    parts = [f"{lost} of {answers} need work: they are wrong, refused, or scored low."]
     ranked = [f"{name} with a mean of {mean}" for name, mean in _ranked(run)]
     if len(ranked) > 1:
         parts += [f"The top strength is {ranked[0]}.", f"The top weakness is {ranked[-1]}."]
@@ -244,16 +266,16 @@ def _summary(run: ScoredRun, lost: int, worst: Tally | None) -> str:
     return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
 
-def _gist(of: int, lost: int, worst: Tally | None) -> str:
+def _gist(answers: str, lost: int, worst: Tally | None) -> str:
     """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
     if worst:
         return (
-            f"{lost} of {of} answers need work; for {len(worst.lost)} of them "
+            f"{lost} of {answers} need work; for {len(worst.lost)} of them "
             f"{REMEDIES[worst.stage, worst.kind].fault}, as the scores, the traces and the words of the reference "
             "answers show. Make the first item's change alone, and keep it only if questions not yet seen gain."
         )
     return (
-        f"None of the {of} answers needs work by any rule that applies here, neither by scores and traces nor by the "
+        f"None of the {answers} needs work by any rule that applies here, neither by scores and traces nor by the "
         "words of the reference answers. Keep the configuration, and judge more or harder questions before you trust "
         "that there is nothing left to mend."
     )
