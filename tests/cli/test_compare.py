@@ -1,6 +1,10 @@
 """`surefoot compare` and `surefoot gate`: two evaluations side by side, and one against conditions."""
 
 import json
+import os
+import subprocess
+import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,7 +78,7 @@ def test_the_gate_has_an_exit_code(
     done = surefoot("gate", runs[1], *[word for one in conditions for word in ("--min", one)])
     assert (done.code, done.err) == (code, "")
     assert said in " ".join(done.out.split())
-    assert max(len(line) for line in done.out.splitlines() if ": " not in line) <= 80
+    assert max(map(len, done.out.splitlines())) <= 80
 
 
 def test_the_gate_warns_of_an_interval_of_few(surefoot: Surefoot, here: Path) -> None:
@@ -89,6 +93,45 @@ def test_the_gate_prints_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> No
     done = surefoot("gate", runs[1], "--min", "adherence.mean>=0.9", "--json")
     (check,) = json.loads(done.out)
     assert (done.code, check["metric"], check["kept"]) == (1, "context_adherence", False)
+
+
+def test_the_gate_writes_into_the_summary_of_a_job_of_github(
+    surefoot: Surefoot, runs: tuple[Path, Path], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind what stands there, as a table: verdicts, means with their intervals, and how many records these are of."""
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(here / "summary.md"))
+    (here / "summary.md").write_text("# Before\n")
+    surefoot("gate", runs[1], "--min", "recall.mean>=0.9", "--min", "tone>=0.5")
+    assert (here / "summary.md").read_text().splitlines() == [
+        "# Before",
+        "| condition | verdict | figures |",
+        "| --- | --- | --- |",
+        "| `recall.mean>=0.9` | not kept | context_recall: mean 0.731 (95 % interval 0.662 to 0.793) over 29 of 30 "
+        "records |",
+        "| `tone>=0.5` | cannot be checked | no metric 'tone'; there are: context_adherence, context_recall |",
+    ]
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_action_of_github_runs_the_gate(here: Path, runs: tuple[Path, Path]) -> None:
+    """As it stands in action.yml, with a condition a line, but for blank ones; its exit code is the gate's."""
+    text = (ROOT / "action.yml").read_text()
+    script = textwrap.dedent(text.partition("run: |\n")[2])
+    (here / "surefoot").write_text(f'#!/bin/sh\nexec {sys.executable} -m surefoot "$@"\n')
+    (here / "surefoot").chmod(0o755)
+    known = {"RUN": str(runs[1]), "CONDITIONS": "adherence.low>=0.6\n\nadherence.mean>=0.9\n", "HOME": str(here)}
+    path = {"PATH": f"{here}:{os.environ['PATH']}", "PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    done = subprocess.run(["bash", "-e", "-c", script], env={**known, **path}, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.count("adherence.") == 2
+
+
+def test_the_hook_of_pre_commit_is_the_gate() -> None:
+    """It gets no files, and runs whatever changed."""
+    lines = (ROOT / ".pre-commit-hooks.yaml").read_text().splitlines()
+    assert {"  entry: surefoot gate", "  pass_filenames: false", "  always_run: true"} <= {*lines}
 
 
 def test_figures_are_written_short() -> None:

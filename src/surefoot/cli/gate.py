@@ -1,14 +1,14 @@
 """`surefoot gate`: conditions that an evaluation has to keep, for continuous integration."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 from typer import Argument, Option
 
-from surefoot.cli._console import out, plain, print_json, share, tabled
+from surefoot.cli._console import out, plain, print_json
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
 from surefoot.evaluate.score.summaries import summaries
@@ -33,7 +33,8 @@ def gated(
 ) -> None:
     """Hold an evaluation against conditions. Code 1: one is not kept; 2: one cannot be checked.
 
-    Code 2 is given where no condition is broken, but one cannot be checked.
+    Code 2 is given where no condition is broken, but one cannot be checked. In GitHub's actions the checks
+    stand in the job's summary too.
     """
     found = opened(run)
     sums = summaries(found.scores, found.groups)
@@ -42,6 +43,9 @@ def gated(
         print_json(checks)
     else:
         _show(checks, sums)
+    if file := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(file).open("a", encoding="utf-8") as summary:
+            summary.writelines(f"{line}\n" for line in _markdown(checks))
     if any(check.kept is False for check in checks):
         raise typer.Exit(1)
     if any(check.kept is None for check in checks):
@@ -49,15 +53,16 @@ def gated(
 
 
 def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
-    rows = []
     for check in checks:
-        value = f"{check.value:,.0f}" if check.figure == "scored" and check.value is not None else share(check.value)
-        verdict = Text(*_VERDICT[check.kept])
-        rows.append((plain(check.condition), plain(check.metric), check.figure, value, verdict))
-    out.print(tabled(["condition", "metric"], ["figure", "value", ""], rows))
-    for check in checks:
-        if check.because:
-            out.say(f"{check.condition}: {check.because}", "yellow")
+        verdict, colour = _VERDICT[check.kept]
+        out.print(plain(f"{verdict}: {check.condition}: {check.figures}"), style=colour)
     small = {one.metric for one in sums if one.scored < FEW}
     for metric in sorted({check.metric for check in checks if check.figure in ("low", "high")} & small):
         out.print(plain(f"{metric} has fewer than {FEW} scores: its interval is too narrow"), style="yellow")
+
+
+def _markdown(checks: Sequence[Condition]) -> Iterator[str]:
+    yield from ("| condition | verdict | figures |", "| --- | --- | --- |")
+    for check in checks:
+        figures = plain(check.figures).replace("|", "\\|")
+        yield f"| `{check.condition}` | {_VERDICT[check.kept][0]} | {figures} |"

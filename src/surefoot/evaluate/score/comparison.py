@@ -14,6 +14,7 @@ from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, value
 from surefoot.stats.figures import Floats, Ints, holm, mcnemar
 from surefoot.stats.groups import averaged, count, numbered, visible
+from surefoot.stats.text import interval, number
 from surefoot.types import Score, Summary
 from surefoot.types.errors import UsageError
 
@@ -201,6 +202,17 @@ class Condition:
     """None: it cannot be checked."""
     because: str
     """The reason why it cannot; empty: it can."""
+    summary: Summary | None = None
+    """The metric's; None: there is no such metric."""
+
+    @property
+    def figures(self) -> str:
+        """The figure, the mean with its interval, and how many records these are of; else why it cannot be checked."""
+        if self.value is None or not (one := self.summary):
+            return self.because
+        figure = "" if self.figure == "mean" else f"{self.figure} {self.value:.3g}, "
+        mean = f"mean {number(one.mean, '.3f')} (95 % interval {interval(one.low, one.high, '.3f')})"
+        return f"{self.metric}: {figure}{mean} over {one.scored:,} of {one.scored + one.unscored:,} records"
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {
@@ -228,7 +240,17 @@ def gate(conditions: Sequence[str], summaries: Sequence[Summary]) -> tuple[Condi
     return tuple(check for text in conditions for check in _checks(text, summaries))
 
 
-def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
+def metrics_of(conditions: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Those of the `known` metrics that the conditions are about, in their order; all of them where one names none.
+    Raises UsageError for what is no condition, or is about no known metric."""
+    meant = {text: _meant(_parsed(text)[0], known) for text in conditions}
+    if faults := [f"'{text}': {found}" for text, found in meant.items() if isinstance(found, str)]:
+        raise UsageError("; ".join(faults))
+    return tuple(name for name in known if any(name in found for found in meant.values()))
+
+
+def _parsed(text: str) -> tuple[str, str, str, float]:
+    """The metric, the figure, the sign and the limit of a condition."""
     if not (parsed := re.fullmatch(_CONDITION, text)):
         raise UsageError(f"'{text}' is no condition; write METRIC.FIGURE>=NUMBER, such as adherence.low>=0.8")
     what, sign, limit = parsed[1], {"≥": ">=", "≤": "<="}.get(parsed[2], parsed[2]), float(parsed[3])
@@ -239,27 +261,32 @@ def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
         metric, figure = what, "low" if sign in (">=", ">") else "high"
     if figure not in FIGURES:
         raise UsageError(f"'{text}': there is no figure '{figure}'; there are: {', '.join(FIGURES)}")
-    found = _meant(metric, summaries)
+    return metric, figure, sign, limit
+
+
+def _checks(text: str, summaries: Sequence[Summary]) -> list[Condition]:
+    metric, figure, sign, limit = _parsed(text)
+    by_name = {one.metric: one for one in summaries if metric or one.scored + one.unscored}
+    found = _meant(metric, [*by_name])
     if isinstance(found, str):
         return [Condition(text, metric, figure, None, sign, limit, None, found)]
     checks = []
-    for one in found:
-        number = FIGURES[figure](one)
-        holds = None if number is None else _SIGNS[sign](number, limit)
+    for one in map(by_name.__getitem__, found):
+        figured = FIGURES[figure](one)
+        holds = None if figured is None else _SIGNS[sign](figured, limit)
         why = "no record is scored" if one.mean is None else f"fewer than two groups of records, so no {figure}"
         why = why if one.scored + one.unscored else "it applies to no record"
-        number = None if number is None else float(number)
-        checks.append(Condition(text, one.metric, figure, number, sign, limit, holds, why if holds is None else ""))
+        because, known = why if holds is None else "", None if figured is None else float(figured)
+        checks.append(Condition(text, one.metric, figure, known, sign, limit, holds, because, one))
     return checks
 
 
-def _meant(metric: str, summaries: Sequence[Summary]) -> list[Summary] | str:
-    """The summaries that a condition is about, or why there are none."""
+def _meant(metric: str, known: Sequence[str]) -> list[str] | str:
+    """The metrics that a condition is about, or why there are none."""
     if not metric:
-        return [one for one in summaries if one.scored + one.unscored] or "no metric applies to any record"
-    exact = [one for one in summaries if one.metric == metric]
-    found = exact or [one for one in summaries if one.metric.endswith(f"_{metric}")]
-    names = ", ".join(one.metric for one in found or summaries)
+        return [*known] or "no metric applies to any record"
+    found = [metric] if metric in known else [one for one in known if one.endswith(f"_{metric}")]
+    names = ", ".join(found or known)
     if len(found) > 1:
         return f"'{metric}' could be any of: {names}"
     return found or f"no metric '{metric}'; there are: {names or 'none'}"
