@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from surefoot import contracts
     from surefoot.config.builder import load
     from surefoot.config.correction import correct, grade
+    from surefoot.evaluate.assertion import assert_rag
     from surefoot.evidence.policies import PRESETS, Count, Threshold
     from surefoot.pipeline import Pipeline
     from surefoot.run import cancel, meter
@@ -55,6 +56,7 @@ __all__ = [
     "Threshold",
     "Thresholds",
     "Trace",
+    "assert_rag",
     "cancel",
     "contracts",
     "correct",
@@ -66,7 +68,10 @@ __all__ = [
 ]
 
 _MODULES = {"cancel": "surefoot.run.cancel", "contracts": "surefoot.contracts", "meter": "surefoot.run.meter"}
-_HOMES = ("types", "types.errors", "run.store", "evidence.policies", "pipeline", "config.builder", "config.correction")
+_HOMES = (
+    *("types", "types.errors", "run.store", "evidence.policies", "pipeline"),
+    *("config.builder", "config.correction", "evaluate.assertion"),
+)
 """Modules that hold these names, the cheapest first."""
 
 
