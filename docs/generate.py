@@ -33,7 +33,7 @@ from surefoot.cli._commands import START, CommandGroup, LateCommand
 from surefoot.config.builder import CASCADE, HYBRID
 from surefoot.config.options import SHARED
 from surefoot.config.settings import DEFAULTS
-from surefoot.evaluate.records.rows import NAMES, TAGS
+from surefoot.evaluate.records.paths import FORMATS
 from surefoot.evidence.policies import PRESETS
 from surefoot.pipeline import Pipeline
 from surefoot.types import Thresholds
@@ -113,10 +113,10 @@ def filled(page: Path, what: str, table: str) -> str:
 
 
 def columns() -> str:
-    """Return the names by which a column of records is recognised."""
-    named = {**NAMES, "tags": TAGS}
+    """Return the paths at which fields of records are looked for."""
+    named = {**FORMATS["columns"], "tags": FORMATS["tags"]}
     return _table(
-        ["Field", "Names of its column"], [[f"`{field}`", ", ".join(names)] for field, names in named.items()]
+        ["Field", "Where it is looked for"], [[f"`{field}`", ", ".join(names)] for field, names in named.items()]
     )
 
 

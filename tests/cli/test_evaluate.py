@@ -171,3 +171,14 @@ def test_a_mistake_is_said_before_anything_is_asked(
     done = surefoot("evaluate", records, "--run", "out", *words)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err
+
+
+def test_a_field_under_another_name_is_mapped(surefoot: Surefoot, here: Path) -> None:
+    """The run says how; what is no mapping is refused."""
+    (here / "own.jsonl").write_text(json.dumps({"frage": {"text": "Who built it?"}, "antwort": "Aldwin"}) + "\n")
+    words = ("evaluate", "own.jsonl", "--run", "out", "--judge", "embedded", "--metric", "grading_note")
+    assert "--map question=PATH" in surefoot(*words).err
+    assert surefoot(*words, "--map", "question=frage.text", "--map", "answer=antwort").code == 0
+    assert json.loads((here / "out" / "run.json").read_text())["map"] == ["question=frage.text", "answer=antwort"]
+    assert json.loads((here / "out" / "records.jsonl").read_text().splitlines()[0])["value"]["answer"] == "Aldwin"
+    assert "is not FIELD=PATH" in surefoot(*words, "--map", "frage").err

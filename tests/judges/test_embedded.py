@@ -301,3 +301,14 @@ def test_claims_are_for_the_configured_verifier() -> None:
     builder = Builder(read({"verifier": {"use": "lexical"}}))
     found: Any = builder.judges(["context_adherence", "context_recall", "factuality"])
     assert [type(one.verifier) for one in found] == [LexicalVerifier] * 3
+
+
+@pytest.mark.parametrize("metric", ["context_relevancy", "context_recall", "answer_relevancy", "factuality"])
+def test_a_question_that_goes_on_is_judged_as_it_stands_alone(metric: str) -> None:
+    """By the turns before it: the same value as of the whole question, and another than of its own words alone."""
+    record = replace(RECORD, answer="In 1911.", truths=("In 1911",))
+    whole = judge(metric).judge(replace(record, question="When was the Ruvel Bridge built?"))
+    follow_up = replace(
+        record, question="And the Ruvel Bridge?", history=(("When was the Hohrin Hut built?", "In 1890."),)
+    )
+    assert judge(metric).judge(follow_up).value == whole.value

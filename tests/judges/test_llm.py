@@ -57,6 +57,28 @@ def test_a_judge_is_shown_its_own_inputs_and_no_others(metric: str) -> None:
     assert metrics()[metric].key in said
 
 
+@pytest.mark.parametrize("metric", metrics())
+def test_who_judges_the_question_is_shown_the_conversation_before_it(metric: str) -> None:
+    """The last turns of it."""
+    history = tuple((f"Question {n}?", f"Answer {n}.") for n in range(9))
+    said = text(prompt(metrics()[metric], replace(RECORD, question="And the Hohrin Hut?", history=history)))
+    sees = "question" in metrics()[metric].sees
+    assert ("> Question 8?" in said, "> Answer 4." in said, "Question 3?" in said) == (sees, sees, False)
+
+
+def test_a_note_is_made_from_the_question_as_it_stands_alone() -> None:
+    """Where it goes on from the one before it."""
+    asked: list[str] = []
+
+    def says(messages: Sequence[Message]) -> str:
+        asked.append(text(messages))
+        return '{"note": "The response should be a name."}'
+
+    follow_up = replace(RECORD, note="", question="And the Hohrin Hut?", history=((RECORD.question, "Aldwin."),))
+    LLMJudge(Scripted(says), "grading_note").with_note(follow_up)
+    assert "> Who built the Hohrin Hut?" in asked[0]
+
+
 def test_the_prompt_of_factuality_is_this() -> None:
     """Golden: read by a person."""
     system, user = prompt(metrics()["factuality"], RECORD)

@@ -18,6 +18,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
 from surefoot.evaluate.patch import shown
 from surefoot.evaluate.records.files import read
+from surefoot.evaluate.records.paths import parsed
 from surefoot.evaluate.report.conclusion import REPORT, concluded
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
@@ -40,6 +41,14 @@ def evaluate(
         ),
     ] = None,
     golds: Golds = None,
+    mapping: Annotated[
+        list[str] | None,
+        Option(
+            "--map",
+            metavar="FIELD=PATH",
+            help="Where the file keeps a field under a name of its own: 'question=input.query'; again for one more.",
+        ),
+    ] = None,
     judge: Annotated[
         str | None,
         Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
@@ -59,7 +68,10 @@ def evaluate(
     chosen = configured(config, settings, None)
     chosen["judge"] |= {key: value for key, value in (("use", judge), ("budget", budget)) if value}
     builder = Builder(chosen)
-    judges, loaded = (*builder.judges(metrics), *(() if metrics else wordings())), read(records, golds)
+    judges, loaded = (
+        (*builder.judges(metrics), *(() if metrics else wordings())),
+        read(records, golds, parsed(mapping or ())),
+    )
     remarks(loaded.problems)
     every = loaded.records
     if dry_run:
@@ -68,6 +80,7 @@ def evaluate(
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
     own = {key: value for key, value in chosen["judge"].items() if key not in limits}  # what may change a score
     about = {"surefoot": __version__, "source": str(records), "evaluation": {**chosen, "judge": own}}
+    about |= {"map": mapping} if mapping else {}
     model = builder.judging if any(isinstance(one, PricedJudge) for one in judges) else None
     with pulling(), _shown() as show:
         found = scoring.run(

@@ -9,9 +9,15 @@ from importlib.resources import files
 
 from surefoot.run import meter
 from surefoot.stats.calibration import Head
+from surefoot.text.follow_up import standing_alone
 from surefoot.types import Grade, Quote, Record, Score, Thresholds
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge
+
+
+def standalone(record: Record) -> str:
+    """The record's question, completed from those before it in the conversation where it goes on from them."""
+    return standing_alone(record.question, [question for question, _ in record.history])
 
 
 def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quote) -> Score:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from surefoot.judges._scores import failed, scored, unscored
+from surefoot.judges._scores import failed, scored, standalone, unscored
 from surefoot.text.refusals import refuses
 from surefoot.text.words import sentences, words
 from surefoot.types import Assertion, Passage, Quote, Record, Score, Support
@@ -21,7 +21,7 @@ def carried(
     """The mean chance that the evidence carries a claim, of which there is one at least; all stand in this corner of
     the record. Unscored where the verifier leaves one open, or fails."""
     try:
-        found = verifier.support([Assertion(plainly(one), tuple(evidence), record.question) for one in stated])
+        found = verifier.support([Assertion(plainly(one), tuple(evidence), standalone(record)) for one in stated])
     except ComponentError as error:
         return failed(judge, record, error)
     known = [chance for one in found if (chance := _chance(one)) is not None]

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal, telling
-from surefoot.judges._scores import chance, lacks, scored, unscored
+from surefoot.judges._scores import chance, lacks, scored, standalone, unscored
 from surefoot.judges._support import claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.text.words import stem
@@ -36,13 +36,13 @@ class AnswerRelevancy:
             return lacks(self, record, "answer")
         if refuses(record.answer) and not claims(record.answer):
             return scored(self, record, REFUSED, "the answer gives none")
-        answer = plainly(record.answer)
-        new = telling(answer, record.question)
-        question_stems = {stem(word) for word in normal(record.question)}
+        answer, question = plainly(record.answer), standalone(record)
+        new = telling(answer, question)
+        question_stems = {stem(word) for word in normal(question)}
         if all(stem(word) in question_stems for word in new) and len(new) >= SENTENCE:
             return scored(self, record, REFUSED, "the answer only says the question again")
-        text = answer if len(telling(answer)) >= SENTENCE else f"{record.question.rstrip('? ')}: {answer}"
-        (grade,) = self.evaluator.grade([(record.question, Passage("answer", text))])
+        text = answer if len(telling(answer)) >= SENTENCE else f"{question.rstrip('? ')}: {answer}"
+        (grade,) = self.evaluator.grade([(question, Passage("answer", text))])
         sure = chance(grade, self.evaluator.thresholds)
         if sure is None:
             return unscored(self, record, f"the answer could not be graded: {grade.reason}")

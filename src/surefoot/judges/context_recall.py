@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import likeness, telling
-from surefoot.judges._scores import chance, lacks, scored, unscored
+from surefoot.judges._scores import chance, lacks, scored, standalone, unscored
 from surefoot.judges._support import best, carried, claims
 from surefoot.types import Metric, Passage, Quote, Record, Score
 from surefoot.types.protocols import Embedder, Evaluator, Verifier
@@ -51,10 +51,11 @@ class ContextRecall:
 
     def _looked_up(self, record: Record, contexts: tuple[Passage, ...], truths: list[str]) -> list[Score]:
         texts = [passage for passage in contexts if passage.text.strip()]
-        grades = self.evaluator.grade([(record.question, passage) for passage in texts])
+        question = standalone(record)
+        grades = self.evaluator.grade([(question, passage) for passage in texts])
         found = []
         for passage, grade in zip(texts, grades, strict=True):
-            each = likeness(record.question, f"{passage.title} {passage.text}", truths, self.embedder)
+            each = likeness(question, f"{passage.title} {passage.text}", truths, self.embedder)
             best = max(range(len(truths)), key=lambda place: (each[place].held, astuple(each[place])))
             sure = chance(grade, self.evaluator.thresholds)
             value = each[best].held * (0.5 + 0.5 * (sure or 0.0))

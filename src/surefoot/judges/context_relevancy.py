@@ -4,7 +4,7 @@ import re
 from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
-from surefoot.judges._scores import chance, lacks, scored, unscored
+from surefoot.judges._scores import chance, lacks, scored, standalone, unscored
 from surefoot.types import Metric, Quote, Record, Score
 from surefoot.types.protocols import Evaluator
 
@@ -39,7 +39,7 @@ class ContextRelevancy:
         texts = [passage for passage in record.contexts if passage.text.strip()]
         if not texts:
             return scored(self, record, 0.0, "there was no context")
-        grades = self.evaluator.grade([(record.question, passage) for passage in texts])
+        grades = self.evaluator.grade([(standalone(record), passage) for passage in texts])
         chances = [chance(grade, self.evaluator.thresholds) for grade in grades]
         known = [place for place, sure in enumerate(chances) if sure is not None]
         if not known:

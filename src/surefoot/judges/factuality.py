@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import Likeness, likeness, telling
-from surefoot.judges._scores import equivalence, lacks, scored
+from surefoot.judges._scores import equivalence, lacks, scored, standalone
 from surefoot.judges._support import best, carried, claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.types import Metric, Passage, Quote, Record, Score
@@ -44,7 +44,7 @@ class Factuality:
         long = [truth for truth in truths if len(telling(truth)) > SHORT]
         short = [truth for truth in truths if truth not in long]
         found = [self._by_facts(record, record.answer, truth) for truth in long]
-        each = likeness(record.question, plainly(record.answer), short, self.embedder) if short else []
+        each = likeness(standalone(record), plainly(record.answer), short, self.embedder) if short else []
         for truth, like in zip(short, each, strict=True):
             chance = equivalence().probability(astuple(like))
             found.append(scored(self, record, chance, _why(truth, like), Quote(truth, "truth", True)))

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal
-from surefoot.judges._scores import lacks, scored, unscored
+from surefoot.judges._scores import lacks, scored, standalone, unscored
 from surefoot.judges._support import claims
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
@@ -98,7 +98,7 @@ class GradingNote:
 
     def with_note(self, record: Record) -> Record:
         """The record with the note that the rules write, where it has none."""
-        return record if record.note.strip() else replace(record, note=note_of(record.question))
+        return record if record.note.strip() else replace(record, note=note_of(standalone(record)))
 
     def judge(self, record: Record) -> Score:
         """The record's score; it applies where there are a note and an answer that was kept."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.judges._diamond import HIGHEST, lacking, metric as declared, metrics
-from surefoot.judges._scores import metered, unscored
+from surefoot.judges._scores import metered, standalone, unscored
 from surefoot.run import meter
 from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
@@ -22,6 +22,8 @@ them at each token: with 400 a reply took twice as long as with none to count.""
 LONGEST_QUOTE = 100
 NOTE_TOKENS = 150
 """The room of a reply that holds a grading note."""
+TURNS = 5
+"""Turns of the conversation before a question that a judge of the question is shown."""
 _EXPECTED = 120
 """Tokens of a reply that is as brief as it was asked to be."""
 _BEGINNING = "The response should"
@@ -105,7 +107,7 @@ class LLMJudge:
         if "note" not in self.about.sees or record.note or lacking(self.about, record):
             return record
         for again in (False, True):
-            reply = self.llm.complete(note_prompt(record.question, again), _NOTE_FORM, max_tokens=NOTE_TOKENS)
+            reply = self.llm.complete(note_prompt(standalone(record), again), _NOTE_FORM, max_tokens=NOTE_TOKENS)
             if note := note_in(reply.text):
                 return replace(record, note=note)
         return record
@@ -119,7 +121,7 @@ class LLMJudge:
         judged = Spent(self.repeats, self.repeats * prompted, self.repeats * min(_EXPECTED, self.max_tokens))
         if "note" not in self.about.sees or record.note:
             return judged
-        return judged.plus(Spent(1, tokens(note_prompt(record.question)), 60))
+        return judged.plus(Spent(1, tokens(note_prompt(standalone(record))), 60))
 
     def _judged(self, record: Record) -> Score:
         if "note" in self.about.sees and not record.note:
@@ -166,6 +168,9 @@ def prompt(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
     )
     parts = [_part(name, record) for name in metric.sees]
+    if record.history and "question" in metric.sees:
+        earlier = [text for turn in record.history[-TURNS:] for text in turn if text]
+        parts.insert(0, f"The conversation before it, which the question may go on from:\n{_quoted(earlier)}")
     if number > 1:
         parts.append(f"This is judgement {number} of the same; judge as if it were the first.")
     if again:

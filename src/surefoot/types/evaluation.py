@@ -31,6 +31,8 @@ class Record:
     """Labels by which results are grouped, such as `domain` or `system`."""
     trace: Trace | None = None
     """Of a run of Surefoot; None: the record comes from elsewhere."""
+    history: tuple[tuple[str, str], ...] = ()
+    """Questions and answers before it in the same conversation, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

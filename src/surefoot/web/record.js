@@ -20,6 +20,7 @@ function recordPage(id, found) {
     way(id),
     h("h1", { tabindex: "-1", class: "question" }, long(record.question || "(no question)")),
     facts([["id", isolated(record.id)], ["group", record.group && isolated(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), isolated(String(value))])]),
+    record.history?.length ? more(`Earlier in the conversation (${counted(record.history.length)})`, h("ol", {}, record.history.map(([question, answer]) => h("li", {}, long(question), h("div", { class: "dim" }, long(answer || "(no answer)")))))) : null,
     sure("answer", () => answerPart(record, trace)),
     sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "This record has not been judged."))),
     trace ? sure("decision", () => decisionPart(trace)) : null,

@@ -222,7 +222,7 @@ def test_records_come_back_as_they_were_written(tmp_path: Path) -> None:
     whole = Record(
         "q1", "Who? \udc80 ü", (Passage("p", "x", score=0.5),), "A", ("T",), "N", "g", {"domain": "d"}, trace()
     )
-    bare = Record("q2", "What?")
+    bare = Record("q2", "What?", history=(("Who?", "Anna"),))
     lines(tmp_path / "records.jsonl", to_json(whole), to_json(bare))
     assert read(tmp_path).records == read(tmp_path / "records.jsonl").records == (whole, bare)
     keyed = lines(tmp_path / "keyed.jsonl", *({"key": r.id, "value": to_json(r)} for r in (whole, bare)))
@@ -248,7 +248,7 @@ def test_what_is_missing_is_counted_and_nothing_is_dropped(tmp_path: Path) -> No
     assert count(failed, "questions that failed") == 1
     assert [record.id for record in loaded.records] == ["a", "a#2", "3"]
     assert set(loaded.problems) == {
-        DataProblem("rows whose column 'human' is not read", 1, ("x.jsonl",)),
+        DataProblem("columns that are not read", 1, ("human",)),
         DataProblem("blank reference answers; left out", 1, ("x.jsonl, line 1",)),
         DataProblem("contexts without any text; left out", 1, ("x.jsonl, line 2",)),
         DataProblem("records whose id was there before; numbered", 1, ("a",)),
@@ -269,7 +269,7 @@ def test_columns_have_their_meaning(tmp_path: Path) -> None:
     (record,) = loaded.records
     assert (record.tags, record.group) == ({"x": "1", "domain": "law"}, "s")
     assert (record.answer, record.truths) == ("A", ("T",))
-    assert count(loaded, "rows whose column") == 0
+    assert count(loaded, "columns that are not read") == 0
     assert count(loaded, "records whose column 'answer' is taken for the reference") == 1
 
 
@@ -279,9 +279,9 @@ def test_columns_have_their_meaning(tmp_path: Path) -> None:
         (" \n", "is empty"),
         ("[]", "holds no records"),
         ('{"train": [{"question": "Q"}], "test": [{"question": "R"}]}', "several lists: train, test"),
-        ('{"frage": "Q", "antwort": "A"}', r"it has: frage, antwort; rename its columns \(fields: id, question"),
+        ('{"frage": "Q", "antwort": "A"}', r"it has: frage, antwort; .*--map question=PATH \(fields: id, question"),
         ('{"question": {"0": "Q", "1": "R"}, "answer": "A"}', "holds columns, .* as JSON lines"),
-        ('{"question": ["Q", "R"], "answer": ["A", "B"]}', "holds columns, .* as JSON lines"),
+        ('{"question": ["Q", "R"], "answer": ["A"]}', "holds columns, .* as JSON lines"),
         ('{"question": "Q"}\n\n{"question": \n', "x.txt, line 3 is not JSON .*mend the line, or take it out"),
         ('[{"question": "Q"},\n {"question" "R"}]', "x.txt, line 2 is not JSON"),
         ('{"question": "Q"}\n["Q"]\n', "x.txt, line 2 is no record.*take it out"),

@@ -4,10 +4,9 @@ The format is told by what is in the file; each has a module beside this one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from surefoot.config import trust
 from surefoot.evaluate.ask import questions
@@ -30,8 +29,7 @@ _REMARKS: dict[str, Callable[[Record], bool]] = {
     "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
 }
 
-_Found = tuple[str, list[Record]]
-"""The kind of file in words, and its records in order; ids are empty where the file has none."""
+NO_MAPPING: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,12 @@ class LoadedRecords:
     """Missing, repaired or left out parts, each counted."""
 
 
-def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
+def read(
+    path: str | Path, golds: str | Path | None = None, mapping: Mapping[str, Sequence[str]] = NO_MAPPING
+) -> LoadedRecords:
     """The records of a file or of a run's folder, whatever its format.
+
+    `mapping` has paths of fields that stand under names of their own: {"question": ["input.query"]}.
 
     `golds` is a file of questions with answers (`datasets.questions.load`) that completes records without a reference:
     by id, else by the words of the question. A run's folder names its own, taken if unchanged and below the working
@@ -57,7 +59,7 @@ def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
     group.
     """
     problems, place = Problems(), Path(path)
-    name, records = _found(place, problems)
+    name, records = _found(place, problems, mapping)
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
     for record in records:
@@ -67,46 +69,34 @@ def read(path: str | Path, golds: str | Path | None = None) -> LoadedRecords:
     return LoadedRecords(name, tuple(records), problems.all())
 
 
-def _found(path: Path, problems: Problems) -> _Found:
-    """The records of a file or of a run's folder. Raises UsageError."""
-    if path.is_dir():
-        return _folder(path, problems)
-    text = rows.text(path, problems)
-    if not text.strip():
-        raise UsageError(f"{path} is empty")
-    if text.lstrip()[0] not in "{[":
-        name, table_rows = rows.table(text, path.name, problems)
-        return name, rows.records(table_rows, path.name, problems)
-    return _json(rows.values(text, path.name), path.name, problems)
+def _found(path: Path, problems: Problems, mapping: Mapping[str, Sequence[str]]) -> tuple[str, list[Record]]:
+    """The kind of a file or of a run's folder in words, and its records in order; ids are empty where it has none.
+    Raises UsageError."""
+    file = path / "records.jsonl"
+    if path.is_dir() and not file.exists():
+        return "a run of Surefoot", traces.run(_run(path), problems)
+    if path.is_dir() and (path / "scores.jsonl").exists():
+        return "records of Surefoot", list(records_of(file))
+    form, values = rows.parsed(file if path.is_dir() else path, problems)
+    first = values[0][1] if values else None
+    if traces.is_record(first):
+        return "records of Surefoot", [traces.decoded(Record, "value", value, place) for place, value in values]
+    if traces.is_trace(first):
+        found = ((traces.decoded(Trace, "trace", value, place), value) for place, value in values)
+        return "traces of Surefoot", [traces.record(trace, str(value.get("key", ""))) for trace, value in found]
+    if spans.recognised(first):
+        return "spans", spans.records(values, problems, mapping)
+    tool, records = rows.records(values, path.name, problems, mapping)
+    return tool or form, records
 
 
-def _folder(folder: Path, problems: Problems) -> _Found:
-    if (folder / "scores.jsonl").exists() and (folder / "records.jsonl").exists():
-        return "records of Surefoot", list(records_of(folder / "records.jsonl"))
-    if (folder / "records.jsonl").exists():
-        return _found(folder / "records.jsonl", problems)
+def _run(folder: Path) -> Path:
     inner = runs(folder)
-    if len(inner) == 1 and (inner[0] / "traces.jsonl").exists():
-        return "a run of Surefoot", traces.run(inner[0], problems)
     if len(inner) > 1:
         raise UsageError(f"{folder} holds several runs; give one of them: {', '.join(map(str, inner))}")
-    raise UsageError(f"{folder} holds no records: neither records.jsonl nor run.json with traces.jsonl")
-
-
-def _json(values: list[tuple[int, Any]], name: str, problems: Problems) -> _Found:
-    _, first = values[0]
-    each = [(f"{name}, line {number}", value) for number, value in values]
-    if traces.is_record(first):
-        return "records of Surefoot", [traces.decoded(Record, "value", value, place) for place, value in each]
-    if traces.is_trace(first):
-        found = ((traces.decoded(Trace, "trace", value, place), value) for place, value in each)
-        return "traces of Surefoot", [traces.record(trace, str(value.get("key", ""))) for trace, value in found]
-    items = rows.listed(first) if len(values) == 1 else None
-    if items is not None:
-        each = [(f"{name}, item {number}", value) for number, value in enumerate(items, start=1)]
-    if each and spans.recognised(each[0][1]):
-        return "OpenTelemetry spans", spans.records(each, problems)
-    return "JSON lines" if items is None else "a JSON list", rows.records(each, name, problems)
+    if not inner or not (inner[0] / "traces.jsonl").exists():
+        raise UsageError(f"{folder} holds no records: neither records.jsonl nor run.json with traces.jsonl")
+    return inner[0]
 
 
 def _golds(place: Path, problems: Problems) -> str | None:

@@ -1,22 +1,61 @@
-"""Plain text of a speaker, and passages of contexts, from the messages and wrappers of frameworks."""
+"""Plain text of a speaker, turns of a conversation, and passages of contexts, from the wrappers of frameworks."""
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from math import isfinite
 from typing import Any, Literal
 
-from surefoot.text.json_values import logged
+from surefoot.evaluate.records.paths import COLUMNS, FORMATS, first, nest, nested
 from surefoot.types import Passage
 from surefoot.types.errors import UsageError
 
-Who = Literal["user", "assistant"]
+Who = Literal["user", "assistant", "tool"]
 
-FOREIGN: dict[str, Any] = tomllib.loads((files("surefoot.evaluate.records") / "names.toml").read_text(encoding="utf-8"))
-"""The names that frameworks give what a record holds, the best first."""
+
+def asked(value: Any) -> dict[str, Any]:
+    """The fields of a record that a question holds: of a conversation, bare or in an object, its last question and what
+    was said to it, the turns before it, and what tools returned; of all else the words, and the history beside them."""
+    inside = first(value, ["messages"]) if isinstance(value, Mapping) else None
+    if talk := conversation(value) or conversation(inside):
+        return talk
+    history = first(value, COLUMNS["history"]) if isinstance(value, Mapping) else None
+    return {"question": "" if value is None else plain_text(value, "user"), "history": turns(history)}
+
+
+def conversation(value: Any) -> dict[str, Any]:
+    """The same of a list of messages, also as a text; empty: it is no such list."""
+    messages = nested(value) if isinstance(value, str) else value
+    if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], list):
+        messages = messages[0]  # LangChain's batch of one
+    if not isinstance(messages, list) or not all(role(message) for message in messages):
+        return {}
+    found: list[tuple[str, str]] = []
+    sources: list[Any] = []
+    for message in messages:
+        speaker = role(message)
+        if speaker in FORMATS["user"]["roles"]:
+            found.append((words(message, "user") or "", ""))
+        elif speaker in FORMATS["tool"]["roles"]:
+            sources.append(words(message, "tool"))
+        elif found and speaker in FORMATS["assistant"]["roles"]:
+            found[-1] = (found[-1][0], words(message, "assistant") or found[-1][1])
+        sources += first(message, ["retrieval_context"]) or []
+    if not found:
+        return {}
+    question, answer = found.pop()
+    return {"question": question, "answer": answer or None, "history": tuple(found), "contexts": sources or None}
+
+
+def turns(value: Any) -> tuple[tuple[str, str], ...]:
+    """The questions and answers in a list of messages, of pairs, of questions, or of objects with both."""
+    items = nested(value) if isinstance(value, str) else value
+    if talk := conversation(items):
+        return (*talk["history"], (talk["question"], talk["answer"] or ""))
+    pairs = [item if isinstance(item, list) and len(item) == 2 else (item, item) for item in items or ()]
+    found = [(words(asked, "user") or "", words(answered, "assistant") or "") for asked, answered in pairs]
+    return tuple((question, "" if answer == question else answer) for question, answer in found)
 
 
 def plain_text(value: Any, who: Who) -> str:
@@ -26,8 +65,8 @@ def plain_text(value: Any, who: Who) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A text as it is; of anything else, its JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """A text as it is, and none for None; of anything else, its JSON."""
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def words(value: Any, who: Who) -> str | None:
@@ -43,18 +82,17 @@ def _words(value: Any, who: Who) -> str | None:
     if isinstance(value, str):
         return _words(inner, who) if (inner := nested(value)) else value
     if isinstance(value, Mapping):
-        if isinstance(inner := value.get("kwargs"), Mapping):  # a message as LangChain serialises it
-            value = inner
-        for name in FOREIGN[who]["under"]:
+        value = _unwrapped(value, ("kwargs", "message_content"))
+        for name in FORMATS[who]["under"]:
             if value.get(name) not in (None, "", []) and (found := _words(value[name], who)) is not None:
                 return found
         only = next(iter(value.values()), None) if len(value) == 1 else None
         return _words(only, who) if isinstance(only, Mapping | list | str) else None
     if not isinstance(value, Sequence) or not value:
         return None
-    if all(_is_part(item) for item in value):
-        return "".join(filter(None, (_words(item, who) for item in value if item["type"] in FOREIGN["parts"]["text"])))
-    roles = FOREIGN[who]["roles"]
+    if all(_part(item) for item in value):
+        return "".join(filter(None, (_words(item, who) for item in value if _part(item) in FORMATS["parts"]["text"])))
+    roles = FORMATS[who]["roles"]
     theirs = [item for item in value if role(item) in roles] or [item for item in value if not role(item)]
     return next((found for item in reversed(theirs) if (found := _words(item, who)) is not None), None)
 
@@ -63,27 +101,23 @@ def role(message: Any) -> str:
     """The speaker in lower case; empty: the message names none."""
     if not isinstance(message, Mapping):
         return ""
-    if isinstance(kwargs := message.get("kwargs"), Mapping):
-        return str(kwargs.get("type", "")).lower()
-    if isinstance(inner := message.get("message"), Mapping):
-        return role(inner)
-    return str(message.get("role") or ("" if _is_part(message) else message.get("type") or "")).lower()
+    inner = _unwrapped(message, ("kwargs", "message"))
+    return str(inner.get("role") or ("" if _part(inner) else inner.get("type") or "")).lower()
 
 
-def _is_part(item: Any) -> bool:
-    """True for a part of a message's content: text, a picture, a tool call, or a model's thoughts."""
-    kinds = FOREIGN["parts"]
-    return isinstance(item, Mapping) and "role" not in item and item.get("type") in (*kinds["text"], *kinds["beside"])
+def _part(item: Any) -> str:
+    """The type of a part of a message's content: text, a picture, a tool call, or a model's thoughts; empty: it is
+    none."""
+    kinds = FORMATS["parts"]
+    if not isinstance(item, Mapping) or "role" in item:
+        return ""
+    kind = _unwrapped(item, ("message_content",)).get("type")
+    return str(kind) if kind in (*kinds["text"], *kinds["beside"]) else ""
 
 
-def nested(text: Any) -> Any:
-    """The object or list that a text of JSON spells; None: it is no such text."""
-    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return logged(text)
-    except ValueError:
-        return None
+def _unwrapped(value: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """What stands under one of the names, where frameworks wrap a message, its part or a document; else the value."""
+    return next((inner for name in names if isinstance(inner := value.get(name), Mapping)), value)
 
 
 MOST = 10_000
@@ -113,11 +147,14 @@ def distinct(found: Sequence[Passage]) -> tuple[Passage, ...]:
 def _passage(item: Any, name: str) -> Passage:
     if not isinstance(item, Mapping):
         return Passage(name, _joined(item))
-    metadata = item.get("metadata")
-    inner = nested(metadata) if isinstance(metadata, str) else metadata
+    item = nest(item)
+    inner = _unwrapped(item, ("document", "node", "kwargs"))
+    item = {**{key: cell for key, cell in item.items() if cell is not inner}, **inner}
+    metadata = item.get("metadata") or item.get("meta")
+    around = nested(metadata) or metadata
     own = {key: cell for key, cell in item.items() if cell is not None}
-    looked = {**inner, **own} if isinstance(inner, Mapping) else own
-    found = {field: _first(looked, names) for field, names in FOREIGN["passage"].items()}
+    looked = {**around, **own} if isinstance(around, Mapping) else own
+    found = {field: _first(looked, names) for field, names in FORMATS["passage"].items()}
     score = found["score"]
     return Passage(
         str(found["id"] or name),
@@ -133,7 +170,7 @@ def _first(item: Mapping[str, Any], names: Sequence[str]) -> Any:
 
 
 def _joined(value: Any) -> str:
-    """A text; of a list its parts, with spaces between; of anything else, its JSON."""
+    """A text; of a list its parts, with spaces between; of anything else its words, or its JSON."""
     if isinstance(value, list | tuple):
         return " ".join(map(_joined, value))
-    return "" if value is None else as_text(value)
+    return plain_text(value, "tool") if isinstance(value, Mapping) else as_text(value)

@@ -1,13 +1,10 @@
-"""Rows with named columns, of JSON or of a table, as records, by the names that others give the columns."""
+"""Rows of JSON or of a table as records, by the paths at which a tool's files have each field."""
 
-import ast
 import csv
 import json
-import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +12,33 @@ from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import FOREIGN, Who, as_text, passages, plain_text
+from surefoot.evaluate.records.messages import as_text, asked, passages, plain_text, turns
+from surefoot.evaluate.records.paths import COLUMNS, FORMATS, chosen, first, known, leaves, look, nest, nested, plain
 from surefoot.text.json_values import logged
-from surefoot.types import Record
+from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
 
 _BINARY = (b"PAR1", b"ARROW1", b"\xff\xff\xff\xff", b"\x1f\x8b", b"PK\x03\x04", b"SQLite format 3")
 """The first bytes of Parquet, Arrow, packed files, spreadsheets and databases."""
 CONVERT = "write it as JSON lines or as CSV first: pandas.DataFrame.to_json(orient='records', lines=True)"
 DELIMITERS = {",": "CSV", ";": "CSV with semicolons", "\t": "TSV"}
-_UNDER = ("data", "rows", "records", "samples", "examples", "results", "spans", "test_cases", "train", "test", "dev")
-"""Names under which whole files keep the list of what they hold."""
 
 
-def text(path: Path, problems: Problems) -> str:
+def parsed(path: Path, problems: Problems) -> tuple[str, list[tuple[str, Any]]]:
+    """The form of a file, and each value in it with its place. Raises UsageError."""
+    text, name = _text_of(path, problems), path.name
+    if not text.strip():
+        raise UsageError(f"{path} is empty")
+    if text.lstrip()[0] not in "{[":
+        return _table(text, name, problems)
+    values = _values(text, name)
+    listed = _listed(values[0][1]) if len(values) == 1 else None
+    if listed is None:
+        return "JSON lines", [(f"{name}, line {number}", value) for number, value in values]
+    return "a JSON list", [(f"{name}, item {number}", value) for number, value in enumerate(listed, start=1)]
+
+
+def _text_of(path: Path, problems: Problems) -> str:
     """The text of a file in whatever encoding it is; one that is not UTF-8 is counted. Raises UsageError."""
     try:
         data = path.read_bytes()
@@ -44,7 +54,7 @@ def text(path: Path, problems: Problems) -> str:
     return data.decode(encoding, "replace")
 
 
-def values(text: str, name: str) -> list[tuple[int, Any]]:
+def _values(text: str, name: str) -> list[tuple[int, Any]]:
     """Each value of JSON lines with its line, or the one value of a whole file. Raises UsageError, with the line."""
     # Not splitlines: the line separators of Unicode may stand in a string of JSON.
     lines = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
@@ -62,172 +72,188 @@ def values(text: str, name: str) -> list[tuple[int, Any]]:
     return found
 
 
-def listed(value: Any) -> list[Any] | None:
-    """The records of a JSON list, bare or under a name; None: it is one record. Raises UsageError for several lists."""
-    if isinstance(value, list):
-        return value
-    under = value if isinstance(value, dict) else {}
-    lists = {name: cells for name in _UNDER if isinstance(cells := under.get(name), list) and cells}
+def _listed(value: Any) -> list[Any] | None:
+    """The records of a JSON list, bare, under a name, or in columns; None: it is one record. Raises UsageError for
+    several lists."""
+    if not isinstance(value, dict):
+        return value if isinstance(value, list) else None
+    lists = {path: cells for path in FORMATS["lists"] if isinstance(cells := look(value, path), list) and cells}
     if len(lists) > 1:
         raise UsageError(f"the file holds several lists: {', '.join(lists)}; write one of them to a file of its own")
-    return next(iter(lists.values()), None)
+    found = next(iter(lists.values()), None)
+    if found and all(isinstance(cells, list) for cells in found) and isinstance(names := value.get("columns"), list):
+        return [dict(zip(map(str, names), cells, strict=False)) for cells in found]  # pandas' orient="split"
+    return found or _transposed(value)
 
 
-def table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str, dict[str, str | None]]]]:
+def _transposed(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of an object of columns: of lists, as Haystack writes them, or by index, as pandas does; None: it is no
+    such object. Raises UsageError for columns of different lengths."""
+    cells = [list(each.values()) if _by_index(each) else each for each in columns.values()]
+    spoken = [cell for name, cell in columns.items() if plain(name) in (*COLUMNS["question"], *COLUMNS["answer"])]
+    texts = [each for each in spoken if isinstance(each, list) and each and all(isinstance(one, str) for one in each)]
+    lengths = {len(each) if isinstance(each, list) else -1 for each in cells}
+    if not any(map(_by_index, columns.values())) and (not texts or -1 in lengths):
+        return None
+    if lengths != {len(cells[0])}:
+        raise UsageError(f"the file holds columns, and not all of them have as many cells; {CONVERT}")
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _by_index(column: Any) -> bool:
+    return isinstance(column, dict) and bool(column) and all(str(key).isdecimal() for key in column)
+
+
+def _table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str, Any]]]:
     """The kind of table, by what parts its columns, and each row by column, with its place. Raises UsageError, naming
     the line, for a row with more cells than the header; cells that a row lacks are None, and counted."""
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than ten long contexts
     delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    found: list[tuple[str, Any]] = []
     try:
         header = [cell.strip() for cell in next(reader)]
-        if twice := [column for column, count in Counter(header).items() if count > 1]:
-            raise UsageError(f"{name} has two columns called '{twice[0]}'; rename one of them")
-        found = [(f"{name}, line {reader.line_num}", cells) for cells in reader if any(cells)]
+        for cells in filter(any, reader):
+            place, count = f"{name}, line {reader.line_num}", f"{len(cells)} cells and the header {len(header)}"
+            if len(cells) > len(header):
+                wrong = f"{place}: the row that ends there has {count}"
+                raise UsageError(f"{wrong}; put cells that hold separators in quotes")
+            if len(cells) < len(header):
+                problems.add("rows with fewer cells than the header; what is not there counts as not kept", place)
+            found.append((place, dict(zip_longest(header, cells))))
     except csv.Error as error:
         raise UsageError(f"{name}, line {reader.line_num} is not CSV ({error}); mend the row and read again") from error
-    for place, cells in found:
-        if len(cells) > len(header):
-            count = f"{len(cells)} cells and the header {len(header)}"
-            raise UsageError(f"{place}: the row that ends there has {count}; put cells that hold separators in quotes")
-        if len(cells) < len(header):
-            problems.add("rows with fewer cells than the header; what is not there counts as not kept", place)
-    return DELIMITERS[delimiter], [(place, dict(zip_longest(header, cells))) for place, cells in found]
+    for column in {column for column in header if header.count(column) > 1}:
+        problems.add("columns of one name; the last of them is read", column)
+    return DELIMITERS[delimiter], found
 
 
-NAMES: dict[str, list[str]] = {field: names for field, names in FOREIGN["columns"].items() if field != "tags"}
-"""Names of columns by field, the best first; case and the signs between words do not matter."""
-TAGS: list[str] = FOREIGN["columns"]["tags"]
-"""Columns that results are told apart by."""
 TAKEN_FOR_THE_REFERENCE = (
     "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
     "rename it where that is wrong"
 )
 
 
-def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems) -> list[Record]:
-    """A record for each row, given with its place. Raises UsageError for no row, and where no column is known."""
-    flat = [(place, _flat(value, place)) for place, value in rows]
+def records(
+    rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapping: Mapping[str, Sequence[str]]
+) -> tuple[str, list[Record]]:
+    """The name of the tool's format, empty where it is unknown, and a record for each row, given with its place. Paths
+    of `mapping` come before all others. Raises UsageError for no row, and where no field is found."""
+    flat = [(place, _row(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
-    there = Counter(column for _, row in flat for column in row)
-    named = assigned(list(there))
-    if not {"question", "answer", "contexts"} & set(named):
-        raise UsageError(
-            f"{name} has no column for a question, contexts or an answer; it has: {_shown(there)}; rename its columns "
-            f"(fields: {', '.join(NAMES)})"
-        )
-    if any(_is_column(row.get(named.get(field, ""))) for _, row in flat[:1] for field in ("question", "answer")):
-        raise UsageError(f"{name} holds columns, and not a record a row; {CONVERT}")
-    if plain(named.get("truths", "")) == "answer":
+    own: dict[str, Any] = next(
+        (each for each in FORMATS["formats"] if any(known(row, each["known"]) for _, row in flat[:5])), {}
+    )
+    if "turns" in own:
+        flat = [turn for place, row in flat for turn in _turns(place, look(row, own["turns"]))]
+    every = [row for _, row in flat]
+    paths = chosen({**own, **mapping}, every)
+    if not {"question", "answer", "contexts"} & {*paths} or not {*mapping} <= {*paths}:
+        raise UsageError(_refusal(name, paths, every, mapping))
+    if [plain(path) for path in paths.get("truths", ())] == ["answer"]:
         problems.add(TAKEN_FOR_THE_REFERENCE, name, len(flat))
-    for column, count in there.items():
-        if column not in named.values() and plain(column) not in (*TAGS, "tags"):
-            problems.add(f"rows whose column '{column}' is not read", name, count)
-    return [
-        _record({field: row.get(column) for field, column in named.items()}, row, place, problems)
-        for place, row in flat
-    ]
+    heads = {plain(head) for path in chain(*paths.values()) for head in (path, path.partition(".")[0])}
+    for column in dict.fromkeys(column for row in every for column in row):
+        if column and plain(column) not in (*heads, "tags"):
+            problems.add("columns that are not read", column)
+    found = [({field: first(row, there) for field, there in paths.items()}, row, place) for place, row in flat]
+    return own.get("name", ""), [record(*each, problems, own.get("separator", "")) for each in found]
 
 
-def assigned(columns: Collection[str]) -> dict[str, str]:
-    """The column of each field of a record that has one, the same for the whole file.
-
-    Where nothing else can be the reference and there are two answers, "answer" is the reference, as in files of
-    predictions beside gold answers.
-    """
-    known = {plain(column): column for column in reversed(list(columns))}
-    chosen = {field: next((known[name] for name in names if name in known), "") for field, names in NAMES.items()}
-    second = known.get("answer", "")
-    if not chosen["truths"] and second and chosen["answer"] != second:
-        chosen["truths"] = second
-    return {field: column for field, column in chosen.items() if column}
+def _turns(place: str, turns: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each turn of a conversation as a row of its own, with the turns before it."""
+    for number, turn in enumerate(turns if isinstance(turns, list) else [turns], start=1):
+        group = {"group": place, "history": turns[: number - 1]} if number > 1 or len(turns) > 1 else {}
+        where = f"{place}, turn {number}" if group else place
+        yield where, {**_row(turn, where), **group}
 
 
-def _is_column(value: Any) -> bool:
-    """True for the cells of several rows: texts in a list, or by index, as pandas writes them."""
-    if isinstance(value, dict):
-        return bool(value) and all(str(key).isdigit() for key in value)
-    return isinstance(value, list) and bool(value) and all(isinstance(cell, str) for cell in value)
-
-
-def plain(column: str) -> str:
-    """ "Ground Truth", "groundTruth" and "ground-truth" are "ground_truth"."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", column.strip())
-    return re.sub(r"[^a-z0-9]+", "_", apart.lower()).strip("_")
-
-
-def _shown(columns: Iterable[str]) -> str:
-    """The names of columns, so that they fit a line: a text that is no table has a very long one."""
-    plainly = (" ".join(column.split()) for column in islice(columns, 12))
-    first = [column if len(column) <= 30 else f"{column[:30]}…" for column in plainly]
-    return ", ".join(first)
-
-
-def _flat(value: Any, place: str) -> dict[str, Any]:
-    """The row; what FlashRAG keeps under "output" stands beside the rest."""
-    if not isinstance(value, dict):
-        raise UsageError(f'{place} is no record; a record is an object of JSON, such as {{"question": …}}; take it out')
-    if not isinstance(inner := value.get("output"), dict):
-        return value
-    return {**{column: cell for column, cell in value.items() if column != "output"}, **inner}
-
-
-def _record(fields: dict[str, Any], row: Mapping[str, Any], place: str, problems: Problems) -> Record:
-    found = fields.get("contexts")
-    if isinstance(found, str):  # a cell of a table, which may hold a list
-        found = _list(found) if found.strip() else None
-    contexts = None if found is None else passages(found)
-    if contexts and (blank := sum(not passage.text.strip() for passage in contexts)):
-        problems.add("contexts without any text; left out", place, blank)
-        contexts = tuple(passage for passage in contexts if passage.text.strip())
-    truths = [text for each in _several(fields.get("truths")) if (text := _text(each)) is not None]
-    if blank := sum(not truth.strip() for truth in truths):
-        problems.add("blank reference answers; left out", place, blank)
-    own = row.get("tags")
-    tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
-    return Record(
-        id=_text(fields.get("id")) or "",
-        question=_spoken(fields.get("question"), "user") or "",
-        contexts=contexts,
-        answer=_spoken(fields.get("answer"), "assistant"),
-        truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
-        note=_text(fields.get("note")) or "",
-        group=_text(fields.get("group")) or "",
-        tags=tags | {plain(column): str(value) for column, value in row.items() if _is_tag(column, value)},
+def _refusal(
+    name: str, paths: Mapping[str, Sequence[str]], rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]
+) -> str:
+    """What a file has, which fields were found in it, and how to say where the others stand."""
+    lacks = [f"nothing at {', '.join(tried)} ({field})" for field, tried in mapping.items() if field not in paths]
+    there = islice(dict.fromkeys(path for row in rows[:5] for path in leaves(row)), 20)
+    # A text that is no table has very long names.
+    shown = ", ".join(path if len(path) <= 40 else f"{path[:40]}…" for path in map(" ".join, map(str.split, there)))
+    found = ", ".join(f"{field} at {where[0]}" for field, where in paths.items()) or "none"
+    return (
+        f"{name} has {(*lacks, 'no question, contexts or answer under a known name')[0]}; it has: {shown}; fields "
+        f"found: {found}; say where the others stand: --map question=PATH (fields: {', '.join(COLUMNS)})"
     )
 
 
-def _spoken(value: Any, who: Who) -> str | None:
-    """A text stands as it is, also where it is one of JSON; of messages, what this one said last."""
-    return plain_text(value, who) if isinstance(value, list | dict) else _text(value)
+def _row(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f'{place} is no record; a record is an object of JSON, such as {{"question": …}}; take it out')
+    return nest(value)
 
 
-def _text(value: Any) -> str | None:
-    return None if value is None else as_text(value)
+def record(
+    found: Mapping[str, Any], row: Mapping[str, Any], place: str, problems: Problems, separator: str = ""
+) -> Record:
+    """The record of the fields that were found in a file; of its `row` the tags, and `place` is where it stands."""
+    talk = asked(found.get("question"))
+    fields = talk | {field: cell for field, cell in found.items() if cell is not None and field != "question"}
+    answer = fields.get("answer")
+    if isinstance(answer, list) and len(answer) > 1 and all(isinstance(each, str) for each in answer):
+        problems.add("records with several answers; the first is judged", place)
+        answer = answer[0]
+    if answer is None and fields.get("error"):
+        problems.add("requests that failed; their answer counts as empty", place)
+        answer = ""
+    truths = [_spoken(each) for each in _several(fields.get("truths"))]
+    if blank := sum(not truth.strip() for truth in truths):
+        problems.add("blank reference answers; left out", place, blank)
+    history = (*turns(found.get("history")), *talk["history"])
+    own = row.get("tags")
+    tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
+    named = {name: fields[name] for name in FORMATS["tags"] if isinstance(fields.get(name), str | int)}
+    return Record(
+        id=as_text(fields.get("id")),
+        question=talk["question"],
+        contexts=_contexts(fields.get("contexts"), separator, place, problems),
+        answer=None if answer is None else _spoken(answer),
+        truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
+        note=as_text(fields.get("note")),
+        group=as_text(fields.get("group")),
+        tags=tags | {name: str(value) for name, value in named.items() if value != ""},
+        history=history[:-1] if history and history[-1][0] == talk["question"] else history,
+    )
+
+
+def _contexts(value: Any, separator: str, place: str, problems: Problems) -> tuple[Passage, ...] | None:
+    """The passages of a cell, which may hold a list; None: it is empty, or has none with a text, as where these were
+    not kept. Those without any text are left out."""
+    if isinstance(value, str):
+        if separator and separator in value and not nested(value):
+            problems.add(f"contexts in one text, parted at '{separator}'", place)
+            value = value.split(separator)
+        else:
+            value = _list(value) if value.strip() else None
+    found = None if value is None else passages(value)
+    if not found or not (blank := sum(not passage.text.strip() for passage in found)):
+        return found
+    problems.add("contexts without any text; left out", place, blank)
+    return tuple(passage for passage in found if passage.text.strip()) or None
+
+
+def _spoken(value: Any) -> str:
+    """A text stands as it is, also where it is one of JSON; of messages and objects, the words of the answer."""
+    return plain_text(value, "assistant") if isinstance(value, list | dict) else as_text(value)
 
 
 def _several(value: Any) -> list[Any]:
     """Reference answers: one, a list, or what SQuAD ({"text": […]}) and TriviaQA ({"value", "aliases"}) have."""
-    if isinstance(value, dict):
-        return [*_several(value.get("value")), *_several(value.get("text")), *_several(value.get("aliases"))]
+    if isinstance(value, dict) and (names := {"value", "text", "aliases"} & {*value}):
+        return [each for name in ("value", "text", "aliases") if name in names for each in _several(value[name])]
     if isinstance(value, str):
         return _list(value)
-    return value if isinstance(value, list) else [] if value is None else [value]
+    return [each for each in value if each is not None] if isinstance(value, list) else [] if value is None else [value]
 
 
 def _list(text: str) -> list[Any]:
-    """The list that a text writes out, in JSON or in Python; else the text alone."""
-    if text.lstrip().startswith("[") and text.rstrip().endswith("]"):
-        for parse in (logged, ast.literal_eval):
-            try:
-                value = parse(text.strip())
-            except (ValueError, SyntaxError, RecursionError, MemoryError):
-                continue
-            if isinstance(value, list) and all(isinstance(item, str | dict) for item in value):
-                return value
-    return [text]
-
-
-def _is_tag(column: str, value: Any) -> bool:
-    return plain(column) in TAGS and isinstance(value, str | int) and value != ""
+    """The list of texts or objects that a text writes out, in JSON or in Python; else the text alone."""
+    value = nested(text)
+    return value if isinstance(value, list) and all(isinstance(item, str | dict) for item in value) else [text]

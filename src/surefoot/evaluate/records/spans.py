@@ -1,25 +1,28 @@
-"""Spans of OpenTelemetry, in the words of OpenInference or of its own gen_ai conventions, as a record for each trace.
+"""Spans of OpenTelemetry and runs of other tracing tools as a record for each trace.
 
-It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs write them, and those
-of Phoenix, nested or with dotted names. Contexts are the documents of the outermost retrievers, in order of time; those
-of a reranker replace what was retrieved before it. Question and answer are input and output of the outermost chain or
-agent, else the retriever's query and the last words of a language model.
+It reads OTLP's JSON (`resourceSpans`, as the collector's file exporter writes it), spans as SDKs write them, in the
+words of OpenInference or of the gen_ai conventions, and those of Phoenix, LangSmith, Langfuse, MLflow and TruLens.
+Contexts are the documents of the outermost retrievers, in order of time, and those of a reranker replace what was
+retrieved before it; without a retriever, what tools returned, or the documents in the output. Question and answer are
+input and output of the outermost chain or agent, else the retriever's query and the last words of a language model.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import FOREIGN, Who, nested, passages, plain_text, words
-from surefoot.types import Passage, Record
+from surefoot.evaluate.records import rows
+from surefoot.evaluate.records.messages import Who, asked, passages, plain_text, words
+from surefoot.evaluate.records.paths import ABSENT, COLUMNS, FORMATS, first, known, look, nest, nested
+from surefoot.types import Record
 from surefoot.types.errors import UsageError
 
-_SEEKERS = tuple(FOREIGN["documents"])
+_PATHS: dict[str, list[str]] = FORMATS["spans"]
+_SEEKERS = ("RETRIEVER", "RERANKER")
 _WRAPPED = ("CHAIN", "AGENT", "")
 """Kinds of spans that may stand around a whole request."""
 _FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
@@ -27,130 +30,131 @@ _FAILED = ("2", "ERROR", "STATUS_CODE_ERROR")
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    trace: str
-    id: str
-    parent: str
-    start: float
-    kind: str
-    attributes: dict[str, Any]
-    """Attributes by dotted name, such as "retrieval.documents.0.document.content"."""
-    failed: bool
+    row: Mapping[str, Any]
+    """What a tool wrote of it, with names of attributes taken apart."""
+    trace: str = ""
+    id: str = ""
+    parent: str = ""
+    start: float = 0.0
+    kind: str = ""
+    """In the words of OpenInference; empty: none that matters here."""
+    system: str = ""
+
+    def values(self, name: str) -> list[Any]:
+        """What stands at the paths of `name`, the best first, decoded where it is a text of JSON."""
+        found = [look(self.row, path) for path in _PATHS[name]]
+        return [cell if (inner := nested(cell)) is None else inner for cell in found if cell not in (ABSENT, None)]
 
 
 def recognised(value: Any) -> bool:
     """True for an export of spans, or a single span."""
-    if not isinstance(value, Mapping):
-        return False
-    described = any(str(name) == "attributes" or str(name).startswith("attributes.") for name in value)
-    return isinstance(value.get("resourceSpans"), list) or (described and bool(_trace_of(_flat(value))))
+    return isinstance(value, Mapping) and known(nest(value), (*_PATHS["known"], *_PATHS["beside"]))
 
 
-def records(values: Sequence[tuple[str, Any]], problems: Problems) -> list[Record]:
-    """A record a trace, in the order in which they begin to be told. Raises UsageError for what is no span."""
+def records(
+    values: Sequence[tuple[str, Any]], problems: Problems, mapping: Mapping[str, Sequence[str]]
+) -> list[Record]:
+    """A record a trace, in the order in which they begin to be told; paths of `mapping` are looked up in its outermost
+    spans first. Raises UsageError for what is no span."""
     traces: defaultdict[str, list[_Span]] = defaultdict(list)
     for place, value in values:
-        for raw, service in _raw(value, place):
-            span = _span(raw, service)
+        if known(value, _PATHS["beside"]):
+            problems.add("lines beside the spans; not read", place)
+            continue
+        if not recognised(value):
+            raise UsageError(
+                f"{place} is no span; a file is either of spans or of records: take it out, and read again"
+            )
+        for span in _spans(value, _Span({})):
             traces[span.trace].append(span)
-    read = {trace: _record(trace, sorted(spans, key=lambda s: s.start), problems) for trace, spans in traces.items()}
+    ordered = {trace: sorted(spans, key=lambda span: span.start) for trace, spans in traces.items()}
+    read = {trace: _record(trace, spans, problems, mapping) for trace, spans in ordered.items()}
     for trace in (trace for trace, record in read.items() if record is None):
         problems.add("traces in which nothing was asked, retrieved or answered; no records", trace)
-    if not (found := [record for record in read.values() if record]):
+    found = {trace: record for trace, record in read.items() if record}
+    if not found:
         raise UsageError(
             "no trace holds a question, documents or an answer; have the exporter keep what goes in and comes out"
         )
-    return found
+    sessions: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    for trace in sorted(found, key=lambda trace: ordered[trace][0].start):
+        record, earlier = found[trace], sessions[found[trace].group]
+        if record.group and not record.history:
+            found[trace] = replace(record, history=tuple(earlier))
+        earlier.append((record.question, record.answer or ""))
+    return list(found.values())
 
 
-def _record(trace: str, spans: list[_Span], problems: Problems) -> Record | None:
+def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Mapping[str, Sequence[str]]) -> Record | None:
     tree = {span.id: span for span in spans}
-    depth = {span.id: len(list(_above(span, tree))) for span in spans}
+    depth = {span.id: len(list(_above(span, tree))) for span in tree.values()}
     # Models that judge or guard a request do not answer it.
-    spans = [s for s in spans if not any(up.kind in ("EVALUATOR", "GUARDRAIL") for up in (s, *_above(s, tree)))]
+    spans = [s for s in tree.values() if not any(up.kind in ("EVALUATOR", "GUARDRAIL") for up in (s, *_above(s, tree)))]
     outer = sorted((span for span in spans if span.kind in _WRAPPED), key=lambda span: depth[span.id])
     last = sorted(outer, key=lambda span: (depth[span.id], -span.start))
-    seekers = [s for s in spans if s.kind in _SEEKERS and not any(up.kind in _SEEKERS for up in _above(s, tree))]
+    seekers = _outermost(_SEEKERS, spans, tree)
     models = [span for span in spans if span.kind == "LLM"]
-    question = _first((*outer, *seekers, *models), "user")
-    answer: str | None = _first((*last, *reversed(models)), "assistant") or None
-    contexts = _contexts(seekers, trace, problems)
-    if not question and answer is None and not contexts:
+    question = _first((*outer, *seekers, *models), "input", "user")
+    answer = _first((*last, *reversed(models)), "output", "assistant")
+    contexts = _contexts(seekers or _outermost(("TOOL",), spans, tree))
+    if contexts is None and not seekers:
+        contexts = next(filter(None, map(_handed_out, outer)), None)
+    mapped = {
+        name: next(filter(None, (first(s.row, paths) for s in (*outer, *spans))), None)
+        for name, paths in mapping.items()
+    }
+    if question is None and answer is None and not contexts and not any(mapped.values()):
         return None
-    if answer is None and any(span.failed for span in spans):
-        problems.add("requests that failed; their answer counts as empty", trace)
+    if answer is None and any("" in span.values("output") for span in outer):
         answer = ""
-    elif answer is None and any(span.attributes.get("output.value") == "" for span in outer):
-        answer = ""
-    every = {name: value for span in reversed(spans) for name, value in span.attributes.items()}
-    group = str(every.get("session.id") or every.get("gen_ai.conversation.id") or "")
-    tags = {"system": str(every["service.name"])} if every.get("service.name") else {}
-    return Record(trace, question, contexts, answer, group=group, tags=tags)
+    fields = {
+        "id": trace,
+        "question": question,
+        "contexts": contexts,
+        "answer": answer and plain_text(answer, "assistant"),
+    }
+    fields["error"] = any(str(cell).upper() in _FAILED for span in spans for cell in span.values("status"))
+    for name in ("truths", "group"):
+        fields[name] = next((cell for span in spans for cell in span.values(name) if cell), None)
+    fields["system"] = next((span.system for span in spans if span.system), None)
+    return rows.record({**fields, **{name: cell for name, cell in mapped.items() if cell}}, {}, trace, problems)
 
 
-def _contexts(seekers: Sequence[_Span], trace: str, problems: Problems) -> tuple[Passage, ...] | None:
-    if not seekers:
-        return None
+def _outermost(kinds: Sequence[str], spans: Sequence[_Span], tree: Mapping[str, _Span]) -> list[_Span]:
+    return [s for s in spans if s.kind in kinds and not any(up.kind in kinds for up in _above(s, tree))]
+
+
+def _contexts(seekers: Sequence[_Span]) -> list[Any] | None:
+    """What retrievers, or tools, returned, each text once; None: there are none."""
     documents: dict[str, Any] = {}
-    bare = 0
     for span in seekers:
-        own = [(passages([each])[0].text, each) for each in _documents(span)]
-        bare += sum(not text.strip() for text, _ in own)
-        documents = documents if span.kind == "RETRIEVER" else {}
-        for text, each in own:
-            if text.strip():
-                documents.setdefault(text, each)
-    if bare:
-        problems.add("retrieved documents that were kept without their text; left out", trace, bare)
-    return passages(list(documents.values())) if documents or not bare else None
+        documents = {} if span.kind == "RERANKER" else documents
+        for each in _documents(span):
+            documents.setdefault(passages([each])[0].text, each)
+    return list(documents.values()) if seekers else None
 
 
 def _documents(span: _Span) -> list[Any]:
     """The documents of a retriever: from its attributes, else from its output, where some frameworks keep them."""
-    for name in FOREIGN["documents"][span.kind]:
-        if listed := _numbered(span.attributes, name, "document."):
-            return listed
-        if isinstance(whole := _value(span.attributes.get(name)), list):
-            return whole
-    output = _value(span.attributes.get("output.value"))
-    if isinstance(output, Mapping):
-        output = next((output[name] for name in ("documents", "results") if name in output), None)
-    return output if isinstance(output, list) else [output] if isinstance(output, str) and output.strip() else []
+    found = next(iter((*span.values("documents"), *span.values("output"))), None)
+    if isinstance(found, Mapping):
+        found = first(found, ["results", *COLUMNS["contexts"]]) or words(found, "tool")
+    return found if isinstance(found, list) else [found] if isinstance(found, str) and found.strip() else []
 
 
-def _first(spans: Sequence[_Span], who: Who) -> str:
-    """The first words in any of the spans; else the first value as it is; empty: there is none."""
-    values = [value for span in spans for value in _values_of(span, who) if value not in (None, "", [])]
-    found = next(filter(None, (words(value, who) for value in values)), None)
-    return found if found is not None else plain_text(values[0], who) if values else ""
+def _handed_out(span: _Span) -> Any:
+    """The documents beside an answer, or what tools said in messages."""
+    for output in span.values("output"):
+        listed = first(output, COLUMNS["contexts"]) if isinstance(output, Mapping) else None
+        if found := listed if isinstance(listed, list) else asked(output).get("contexts"):
+            return found
+    return None
 
 
-def _values_of(span: _Span, who: Who) -> list[Any]:
-    """A span's values for what was asked or answered, the best first: of a model, messages before a raw output."""
-    values = [span.attributes.get(name) for name in FOREIGN[who]["values"]]
-    if span.kind != "LLM":
-        return values
-    listed = [_numbered(span.attributes, name, "message.") for name in FOREIGN[who]["messages"]]
-    return [*([_message(each) for each in messages] for messages in listed if messages), *reversed(values)]
-
-
-def _message(parts: Mapping[str, Any]) -> dict[str, Any]:
-    """A message from its dotted names: "role", "contents.0.message_content.text"."""
-    texts = [str(cell) for name, cell in sorted(parts.items()) if name.endswith(".message_content.text")]
-    return {"role": parts.get("role", ""), "content": parts.get("content") or "".join(texts)}
-
-
-def _numbered(attributes: Mapping[str, Any], name: str, prefix: str) -> list[dict[str, Any]]:
-    """The items of a list whose attributes are called `name.0.…`, `name.1.…`, without `prefix`."""
-    items: defaultdict[int, dict[str, Any]] = defaultdict(dict)
-    for key, cell in attributes.items():
-        if match := re.match(rf"{re.escape(name)}\.(\d+)\.(.+)", key):
-            items[int(match[1])][match[2].removeprefix(prefix)] = cell
-    return [items[number] for number in sorted(items)]
-
-
-def _value(cell: Any) -> Any:
-    """An attribute, decoded where it is a text of JSON."""
-    return cell if (inner := nested(cell)) is None else inner
+def _first(spans: Sequence[_Span], name: str, who: Who) -> Any:
+    """The first value in any of the spans that has words; else the first value; None: there is none."""
+    values = [value for span in spans for value in span.values(name) if value not in ("", [])]
+    return next((value for value in values if words(value, who)), values[0] if values else None)
 
 
 def _above(span: _Span, tree: Mapping[str, _Span]) -> Iterator[_Span]:
@@ -162,52 +166,44 @@ def _above(span: _Span, tree: Mapping[str, _Span]) -> Iterator[_Span]:
         span = up
 
 
-def _raw(value: Any, place: str) -> Iterator[tuple[Mapping[str, Any], str]]:
-    """Each span as it stands, with the name of its service."""
-    if not recognised(value):
-        raise UsageError(f"{place} is no span; a file is either of spans or of records: take it out, and read again")
-    alone = [{"resource": value.get("resource"), "scopeSpans": [{"spans": [value]}]}]
-    batches = value["resourceSpans"] if isinstance(value.get("resourceSpans"), list) else alone
-    for batch in _objects(batches):
-        resource = batch.get("resource")
-        service = _pairs(resource.get("attributes")).get("service.name", "") if isinstance(resource, Mapping) else ""
-        for scope in _objects(batch.get("scopeSpans")):
-            yield from ((span, str(service)) for span in _objects(scope.get("spans")))
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
-
-
-def _span(raw: Mapping[str, Any], service: str) -> _Span:
-    flat = _flat({**raw, "attributes": _pairs(raw.get("attributes"))})
-    named = {name.removeprefix("attributes."): cell for name, cell in flat.items() if name.startswith("attributes.")}
-    attributes = {"service.name": service} | named
-    return _Span(
-        trace=_trace_of(flat),
-        id=str(_look(flat, "spanId", "context.span_id") or id(raw)),
-        parent=str(_look(flat, "parentSpanId", "parent_id") or ""),
-        start=_when(_look(flat, "startTimeUnixNano", "start_time")),
-        kind=_kind(attributes, raw),
-        attributes=attributes,
-        failed=str(_look(flat, "status.code", "status.status_code", "status", "status_code")).upper() in _FAILED,
+def _spans(value: Mapping[str, Any], around: _Span) -> Iterator[_Span]:
+    """The span that a value is, and those inside it; what one does not say of itself, the one around it says."""
+    row = nest(value)
+    row |= {name: _attributes(row[name]) for name in ("attributes", "record_attributes") if name in row}
+    if isinstance(resource := row.get("resource"), Mapping):
+        row["resource"] = {"attributes": _attributes(resource.get("attributes"))}
+    own = {name: first(row, _PATHS[name]) for name in ("trace", "id", "parent", "start", "system")}
+    span = _Span(
+        row,
+        around.trace or str(own["trace"] or ("observations" in row and row.get("id")) or "").removeprefix("0x"),
+        str(own["id"] or id(row)),
+        str(own["parent"] or around.id),
+        _when(own["start"]),
+        next(filter(None, map(_kind, (first(row, [path]) for path in _PATHS["kind"]))), ""),
+        str(own["system"] or around.system),
     )
+    if span.trace:
+        yield span
+    for path in _PATHS["inside"]:
+        for each in _objects(look(row, path)):
+            yield from _spans(each, span)
 
 
-def _kind(attributes: Mapping[str, Any], raw: Mapping[str, Any]) -> str:
-    """The kind in the words of OpenInference; empty: none that matters here."""
-    named = str(attributes.get("openinference.span.kind") or raw.get("span_kind") or "").upper()
-    if named and named != "UNKNOWN" and not named.startswith("SPAN_KIND"):
-        return named
-    return str(FOREIGN["operations"].get(str(attributes.get("gen_ai.operation.name")), ""))
+def _kind(name: Any) -> str:
+    kind = str(name or "").strip('"')
+    kind = FORMATS["kinds"].get(kind.lower(), kind.upper())
+    return "" if kind.startswith("SPAN_KIND") else kind
 
 
-def _pairs(attributes: Any) -> dict[str, Any]:
-    """Attributes by dotted name, as OTLP lists them, or of an object."""
-    if isinstance(attributes, list):
-        pairs = (pair for pair in attributes if isinstance(pair, Mapping) and "key" in pair)
-        return _flat({str(pair["key"]): _any(pair.get("value")) for pair in pairs})
-    return _flat(attributes) if isinstance(attributes, Mapping) else {}
+def _attributes(attributes: Any) -> dict[str, Any]:
+    """Attributes with their names taken apart, of an object, of its text, or as OTLP lists them."""
+    found = nested(attributes) or attributes
+    if isinstance(found, list):
+        found = {str(pair["key"]): _any(pair.get("value")) for pair in _objects(found) if "key" in pair}
+    tree = nest(found) if isinstance(found, Mapping) else {}
+    if isinstance(own := tree.get("mlflow"), Mapping):  # of which each is a text of JSON, also where it is a text
+        tree["mlflow"] = {name: (nested(f"[{cell}]") or [cell])[0] for name, cell in own.items()}
+    return tree
 
 
 def _any(value: Any) -> Any:
@@ -221,28 +217,8 @@ def _any(value: Any) -> Any:
     return {str(pair.get("key")): _any(pair.get("value")) for pair in several} if name == "kvlistValue" else inner
 
 
-def _flat(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Every leaf under its dotted name; lists count from 0, but lists of plain values are leaves."""
-    found: dict[str, Any] = {}
-    waiting: list[tuple[str, Any]] = [(str(name), cell) for name, cell in reversed(list(value.items()))]
-    while waiting:
-        name, cell = waiting.pop()
-        if isinstance(cell, Mapping) and cell:
-            waiting += [(f"{name}.{key}", inner) for key, inner in reversed(list(cell.items()))]
-        elif isinstance(cell, list) and any(isinstance(inner, Mapping) for inner in cell):
-            waiting += [(f"{name}.{number}", inner) for number, inner in reversed(list(enumerate(cell)))]
-        else:
-            found[name] = cell
-    return found
-
-
-def _trace_of(flat: Mapping[str, Any]) -> str:
-    return str(_look(flat, "traceId", "context.trace_id") or "").removeprefix("0x")
-
-
-def _look(flat: Mapping[str, Any], *names: str) -> Any:
-    """The first that is there of these."""
-    return next((flat[name] for name in names if flat.get(name) is not None), None)
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
 
 
 def _when(value: Any) -> float:

@@ -221,6 +221,8 @@ def _example(run: ScoredRun, score: Score) -> dict[str, Any]:
         "question": line(record.question)[:LONGEST],
         "candidate_answer": line(record.answer or "")[:LONGEST],
     }
+    if record.history:
+        shown["asked_before"] = line(" / ".join(question for question, _ in record.history))[-LONGEST:]
     if record.truths:
         shown["gt_answer"] = line(" / ".join(record.truths))[:LONGEST]
     mine = (one for one in run.scores if one.record_id == record.id and one.metric in LEXICAL)
