@@ -7,7 +7,7 @@ from judge_heads import AGAINST
 from surefoot.embedders.hashing import Hashing
 from surefoot.judges._equivalence import NAMES, Likeness, likeness, normal, telling
 from surefoot.judges._scores import chance, equivalence
-from surefoot.judges._support import claims, plainly
+from surefoot.judges._support import claimed, claims, plainly
 from surefoot.types import Grade, Thresholds
 
 
@@ -17,6 +17,18 @@ def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
     assert plainly("1. **Iron** [1, 2], see https://example.org/iron") == "Iron , see"
     text = "There are two:\n\n- Iron is one [1].\n- Stone. Wood.\nThe context does not mention more."
     assert claims(text) == ["- Iron is one [1].", "- Stone.", "Wood."]
+
+
+def test_talk_around_a_claim_is_not_claimed() -> None:
+    """Of the sources, of the answer and to its reader; a negation and a bound stay, and so does a bare no."""
+    said = "According to the provided context, the answer is"
+    assert claimed(f"{said} Tomas Aldwin.") == claimed("The answer is **Tomas Aldwin**.") == "Tomas Aldwin."
+    assert claimed(f"{said} not Aldwin.") == "not Aldwin."
+    assert claimed("The answer is more than 5.") == "more than 5."
+    assert claimed("Based on the information given, before 1990.") == "before 1990."
+    assert claims("Tomas Aldwin. Let me know if you need further help!") == ["Tomas Aldwin."]
+    assert claims("No.") == ["No."]
+    assert claimed("It was built by Aldwin.") == "It was built by Aldwin."
 
 
 # What an answer and a reference have in common.

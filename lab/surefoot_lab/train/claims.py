@@ -6,6 +6,7 @@ calibration, `test` only measures. No example shares a long sentence of its evid
 
 import json
 import random
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -26,8 +27,13 @@ SHIPPED = Path(__file__).with_name("verifier.toml")
 FORMS = ("support", "begin", "expertqa", "qags", "questions")
 """Formats of files: labelled claims; the judge files of these names; and questions with passages, of which claims are
 made."""
+SPOKEN = 0.35
+BARE = 8
+"""Words of a claim without a full stop up to which it is no sentence."""
 UNREAD = ("indonli", "ocnli", "farstail")
 """Sets in languages that the vocabulary does not hold; no choice is made by them."""
+
+_TALK: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("talk.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,20 @@ class ClaimSets:
             some = self.claims["train"][source.name]
             picked = chance.sample(some, min(source.most or len(some), len(some)))
             late = 0.0 if source.form == "questions" else 0.4
-            keyed += [(chance.random() + late, claim) for claim in picked for _ in range(source.copies)]
+            copied = [claim for claim in picked for _ in range(source.copies)]
+            keyed += [(chance.random() + late, spoken(claim, chance)) for claim in copied]
         return [claim for _, claim in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def spoken(claim: TrainingExample, chance: random.Random) -> TrainingExample:
+    """The claim as it is or, for a share `SPOKEN`, in the words that an answer would put around it (talk.toml)."""
+    if chance.random() >= SPOKEN:
+        return claim
+    whole = claim.text.rstrip(" .")
+    bare = whole == claim.text.strip() and len(whole.split()) <= BARE
+    before, after = chance.choice(_TALK["around"] + _TALK["answers"] * bare).split("{}")
+    spans = claim.spans and tuple((len(before) + a, len(before) + min(b, len(whole))) for a, b in claim.spans)
+    return replace(claim, text=f"{before}{whole}{after}", spans=spans)
 
 
 def _divided(path: Path, source: ClaimSource) -> dict[Part, list[TrainingExample]]:

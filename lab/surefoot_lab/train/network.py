@@ -6,6 +6,7 @@ input, as MarkedBERT (Boualili et al. 2020) does with tokens around it. So a sma
 encoder, whose layers never saw two texts at once, need not first learn to compare pieces.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, TypeVar
@@ -23,12 +24,14 @@ from surefoot_lab.train.loop import saved
 
 WIDTH, HEADS, LAYERS, VOCABULARY = 384, 12, 6, 30522
 """Of all-MiniLM-L6-v2."""
-DROPPED = 0.1
-"""Dropout of the output of each part of a layer while training."""
 
 
 class Layer(nn.Module):
-    """A layer of BERT: attention and a feed-forward part, each added to its input and normalised."""
+    """A layer of BERT: attention and a feed-forward part, each added to its input and normalised.
+
+    Without dropout, since one pass learns nothing by heart, and with attention written out, a step of training in
+    bfloat16 takes half the time on a CPU.
+    """
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -40,20 +43,17 @@ class Layer(nn.Module):
         self.narrow = nn.Linear(4 * width, width)
         self.norm_out = nn.LayerNorm(width, eps=1e-12)
 
-    def forward(self, x: Tensor, seen: Tensor | None) -> Tensor:
-        """Shape (texts, pieces, width) in and out; `seen`, (texts, 1, 1, pieces), is False for padding; None: none."""
+    def forward(self, x: Tensor, added: Tensor | None) -> Tensor:
+        """Shape (texts, pieces, width) in and out; `added` to the weights of attention, which broadcast to it; None:
+        nothing."""
         texts, pieces, width = x.shape
         parts = self.attend(x).view(texts, pieces, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        mixed = self._attended(parts, seen)
-        x = self.norm(x + self._thinned(self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width))))
-        out: Tensor = self.norm_out(x + self._thinned(self.narrow(functional.gelu(self.widen(x)))))
+        queries, keys, values = parts[0], parts[1], parts[2]
+        weights = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2)
+        mixed = (weights if added is None else weights + added.to(weights)).softmax(-1).to(values) @ values
+        x = self.norm(x + self.merge(mixed.transpose(1, 2).reshape(texts, pieces, width)))
+        out: Tensor = self.norm_out(x + self.narrow(functional.gelu(self.widen(x))))
         return out
-
-    def _attended(self, parts: Tensor, seen: Tensor | None) -> Tensor:
-        return functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=seen)
-
-    def _thinned(self, x: Tensor) -> Tensor:
-        return functional.dropout(x, DROPPED, self.training)
 
 
 class GraderNetwork(nn.Module):
@@ -62,7 +62,6 @@ class GraderNetwork(nn.Module):
     comparable: Tensor
     role: ClassVar[str] = "evaluator"
     head_width: ClassVar[int] = WIDTH // HEADS
-    layer: ClassVar[type[Layer]] = Layer
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS) -> None:
         super().__init__()
@@ -71,7 +70,7 @@ class GraderNetwork(nn.Module):
         self.side = nn.Embedding(2, width)
         self.shared = nn.Embedding(2, width)
         self.norm = nn.LayerNorm(width, eps=1e-12)
-        self.layers = nn.ModuleList(self.layer(width, heads) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.relevance = nn.Linear(2 * width, 1)
         self.evidence = nn.Linear(width, 2)
         self.register_buffer("comparable", torch.tensor(_comparable()))
@@ -100,11 +99,21 @@ class GraderNetwork(nn.Module):
         for layer in self.layers:
             x = layer(x, mask)
         mean = x.mean(1) if seen is None else (x * (seen / seen.sum(1, keepdim=True))[:, :, None]).sum(1)
-        return self.relevance(torch.cat([x[:, 0], mean], 1)).squeeze(1), self.evidence(x)
+        whole = torch.cat([x[:, 0], mean, *self._counts(ids, one.squeeze(2))], 1)
+        return self.relevance(whole).squeeze(1), self.evidence(x)
+
+    def _counts(self, ids: Tensor, shared: Tensor) -> tuple[Tensor, ...]:
+        """What the first head gets beside the layers' output, each (texts, 1); `shared`, (texts, pieces), is 1.0 for
+        each piece of side 0 that stands on side 1 too."""
+        return ()
 
     def _mask(self, seen: Tensor | None, pieces: int) -> Tensor | None:
-        """What the layers get as `seen`."""
-        return None if seen is None else seen[:, None, None, :]
+        """What the layers add to the weights of attention: minus infinity for padding."""
+        return (
+            None
+            if seen is None
+            else torch.zeros(seen.shape).to(seen.device).masked_fill(~seen, -math.inf)[:, None, None]
+        )
 
     def _shared(self, ids: Tensor, sides: Tensor, side: int) -> Tensor:
         """1.0 for a piece of this side that carries meaning and stands on the other side too; (texts, pieces, 1)."""

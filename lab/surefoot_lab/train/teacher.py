@@ -30,7 +30,7 @@ from surefoot.types.errors import ConfigError, on_one_line
 from surefoot_lab.train.examples import Row
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, scored
 from surefoot_lab.train.mixture import Mixture
-from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, Layer, begun, ours, restored
+from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, begun, ours, restored
 
 MIXTURE = Path(__file__).with_name("teacher.toml")
 RECIPE = GraderRecipe(
@@ -56,26 +56,10 @@ _SPECIAL = {0: 1, 100: 3, 101: 0, 102: 2}
 """BERT's numbers of padding, unknown, first and last piece, and MPNet's; all other pieces are 4 later there."""
 
 
-class MPNetLayer(Layer):
-    """A layer whose attention gets a number for each two pieces; without dropout, as one pass learns nothing by heart.
-
-    Written out it trains a fifth faster in bfloat16 on a CPU than as one operator.
-    """
-
-    def _attended(self, parts: Tensor, seen: Tensor | None) -> Tensor:
-        queries, keys, values = parts
-        weights = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2)
-        return (weights if seen is None else weights + seen.to(weights)).softmax(-1).to(values) @ values
-
-    def _thinned(self, x: Tensor) -> Tensor:
-        return x
-
-
 class TeacherNetwork(GraderNetwork):
     """MPNet with the grader's heads: BERT whose attention also hears how far two pieces are apart."""
 
     role = "teacher"
-    layer = MPNetLayer
     head_width = 64
     distance: Tensor
 

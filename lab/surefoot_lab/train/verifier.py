@@ -16,6 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from surefoot.evaluate.ask.runs import OnDone
+from surefoot.models.cross_encoder import SEP
+from surefoot.models.wordpiece import wordpiece
 from surefoot.run.store import write_text
 from surefoot.stats.calibration import Calibration
 from surefoot.types import Support
@@ -28,7 +30,7 @@ from surefoot_lab.train.examples import TrainingExample
 from surefoot_lab.train.export import UNFITTED, export, write_card
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, in_parts, label_loss, read, train_grader
 from surefoot_lab.train.loop import TrainingProgress, releasing
-from surefoot_lab.train.network import HEADS, LAYERS, WIDTH, GraderNetwork, restored
+from surefoot_lab.train.network import HEADS, LAYERS, VOCABULARY, WIDTH, GraderNetwork, restored
 
 RECIPE = GraderRecipe(
     check=200, checkpoint=50, pieces=224, marks=0.5, patience=None, dev=60, heads=("relevance", "evidence")
@@ -48,15 +50,35 @@ Readings = list[tuple[TrainingExample, ClaimPieces, ClaimReading]]
 
 class VerifierNetwork(GraderNetwork):
     """The evaluator's network with the verifier's heads: `relevance` of a claim is its support, and `evidence` gives
-    one logit a piece, that nothing carries it."""
+    one logit a piece, that nothing carries it. The first head also gets what counting words would go by."""
 
     role = "verifier"
+    digits: Tensor
 
     def __init__(self, width: int = WIDTH, heads: int = HEADS, layers: int = LAYERS) -> None:
         super().__init__(width, heads, layers)
-        self.evidence = nn.Linear(width, 1)
-        nn.init.normal_(self.evidence.weight, std=0.02)
-        nn.init.zeros_(self.evidence.bias)
+        self.relevance, self.evidence = nn.Linear(2 * width + 3, 1), nn.Linear(width, 1)
+        self.register_buffer("digits", torch.tensor(_digits()), persistent=False)
+        for head in (self.relevance, self.evidence):
+            nn.init.normal_(head.weight, std=0.02)
+            nn.init.zeros_(head.bias)
+
+    def _counts(self, ids: Tensor, shared: Tensor) -> tuple[Tensor, ...]:
+        """The share of the claim's pieces that the evidence holds, whether it holds all, and whether all numbers."""
+        claim = ((ids == SEP).long().cumsum(1) == 0) & self.comparable[ids]
+        held = shared * claim
+        missing = claim.float() - held
+        share = held.sum(1) / claim.sum(1).clamp(min=1)
+        lost = (missing * self.digits[ids]).sum(1)
+        return share[:, None], (share == 1).float()[:, None], (lost == 0).float()[:, None]
+
+
+def _digits() -> list[bool]:
+    """By piece: whether it is a number, or a part of one."""
+    found = [False] * VOCABULARY
+    for piece, number in wordpiece().get_vocab().items():
+        found[number] = piece.removeprefix("##")[:1].isdigit()
+    return found
 
 
 def train(

@@ -1,6 +1,7 @@
 """The verifier's examples."""
 
 import json
+import random
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -65,9 +66,23 @@ def test_examples_are_cut_copied_and_weighted(tmp_path: Path) -> None:
     sets = ClaimSets(tmp_path, [source])
     found = sets.examples(1)
     assert len(found) == 30
-    assert len({one.text for one in found}) == 10
+    assert len({re.findall(r"Hut \d+", one.text)[0] for one in found}) == 10
     assert {(one.label, one.weight) for one in found} <= {(1, 1.5), (0, 1.0)}
     assert sets.examples(1) == found
+
+
+def test_claims_are_also_learned_in_an_answers_words() -> None:
+    """A share of them, with the same label and the same words unsupported. A whole sentence is not called an answer."""
+    claim = TrainingExample("The hut stands at 2,300 metres.", "", "It stands at 2,214 metres.", 0, ((18, 23),))
+    chance = random.Random(0)
+    spoken = [claims.spoken(claim, chance) for _ in range(400)]
+    changed = [one for one in spoken if one.text != claim.text]
+    assert 100 < len(changed) < 180
+    assert all("The hut stands at 2,300 metres" in one.text and one.label == 0 for one in changed)
+    assert {one.text[a:b] for one in changed for a, b in one.spans or ()} == {"2,300"}
+    assert not any(one.text.startswith(("It is", "The answer is", "Final")) for one in changed)
+    bare = TrainingExample("Josef Ruhn", "Who?", HUT, 1, ())
+    assert "The answer is Josef Ruhn." in {claims.spoken(bare, chance).text for _ in range(600)}
 
 
 def test_unknown_words_are_told_from_none(tmp_path: Path) -> None:

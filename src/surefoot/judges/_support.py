@@ -2,16 +2,26 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from surefoot.judges._scores import failed, scored, standalone, unscored
 from surefoot.text.refusals import refuses
-from surefoot.text.words import sentences, words
+from surefoot.text.words import STOP_WORDS, sentences, words
 from surefoot.types import Assertion, Passage, Quote, Record, Score, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge, Verifier
 
 SUPPORTED = 0.5
 """Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
+TALK = frozenset(
+    "according additional answer answers anything ask asking assist assistance based certainly clarification context "
+    "contexts details document documents feel free further given glad great happy help helpful helps hesitate hope "
+    "information know let need needs note passage passages please provided question questions source sources sure text "
+    "thank thanks welcome".split()
+)
+"""Words with which an answer speaks of itself, its sources or its reader."""
+_PLAIN = STOP_WORDS - frozenset("no nor not before after over under until more most only".split())
+_LINKS = frozenset("is are was were be that it they this he she the".split())
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 
 
@@ -21,7 +31,8 @@ def carried(
     """The mean chance that the evidence carries a claim, of which there is one at least; all stand in this corner of
     the record. Unscored where the verifier leaves one open, or fails."""
     try:
-        found = verifier.support([Assertion(plainly(one), tuple(evidence), standalone(record)) for one in stated])
+        context = standalone(record)
+        found = verifier.support([Assertion(claimed(one) or plainly(one), tuple(evidence), context) for one in stated])
     except ComponentError as error:
         return failed(judge, record, error)
     known = [chance for one in found if (chance := _chance(one)) is not None]
@@ -47,8 +58,22 @@ def _chance(verdict: Support) -> float | None:
 
 
 def claims(text: str) -> list[str]:
-    """The sentences and lines of lists of an answer, but for those that lead up to a list, or refuse."""
-    return [one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":")]
+    """The sentences and lines of lists of an answer, but for those that lead up to a list, refuse, or only talk."""
+    each = (one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith(":"))
+    return [one for one in each if claimed(one)]
+
+
+def claimed(text: str) -> str:
+    """What a sentence claims: without markers, and without talk before it, as "According to the context, the answer
+    is"; empty where all of it is talk."""
+    plain = plainly(text)
+    each = [(match.end(), match[0].lower()) for match in re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", plain)]
+    lead = [word for _, word in takewhile(lambda one: one[1] in _PLAIN | TALK, each)]
+    if len(lead) == len(each) and TALK & {*lead}:
+        return ""
+    talked = max((place for place, word in enumerate(lead, start=1) if word in TALK), default=0)
+    linked = len([*takewhile(_LINKS.__contains__, lead[talked:])])
+    return plain[each[talked + linked - 1][0] :].lstrip(" ,:;") if talked else plain
 
 
 def plainly(text: str) -> str:

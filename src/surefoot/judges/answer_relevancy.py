@@ -5,7 +5,7 @@ from typing import ClassVar
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal, telling
 from surefoot.judges._scores import chance, lacks, scored, standalone, unscored
-from surefoot.judges._support import claims, plainly
+from surefoot.judges._support import claimed, claims, plainly
 from surefoot.text.refusals import refuses
 from surefoot.text.words import stem
 from surefoot.types import Metric, Passage, Quote, Record, Score
@@ -36,7 +36,8 @@ class AnswerRelevancy:
             return lacks(self, record, "answer")
         if refuses(record.answer) and not claims(record.answer):
             return scored(self, record, REFUSED, "the answer gives none")
-        answer, question = plainly(record.answer), standalone(record)
+        answer = " ".join(map(claimed, claims(record.answer))) or plainly(record.answer)
+        question = standalone(record)
         new = telling(answer, question)
         question_stems = {stem(word) for word in normal(question)}
         if all(stem(word) in question_stems for word in new) and len(new) >= SENTENCE:

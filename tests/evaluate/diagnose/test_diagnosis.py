@@ -10,7 +10,7 @@ import pytest
 from evaluations import as_report
 from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose, insight, predicted, tallies
-from surefoot.evaluate.diagnose.failures import failures
+from surefoot.evaluate.diagnose.failures import contexts, failures
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
@@ -23,6 +23,7 @@ from surefoot.types import (
     Diagnosis,
     Grade,
     Level,
+    Metric,
     Passage,
     Record,
     Score,
@@ -139,7 +140,7 @@ def test_a_mean_says_of_how_many_it_is_and_no_gain_is_promised_without_one(made:
 def test_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """With metrics and without, for a configuration of ours and of nobody's."""
     stage, kind = key
-    found = tuple(replace(f, stage=stage, kind=kind) for f in failures(RECORDS, SCORES, CONFIG))
+    found = tuple(replace(f, stage=stage, kind=kind) for f in failures(contexts(RECORDS, SCORES, CONFIG)))
     monkeypatch.setattr("surefoot.evaluate.diagnose.diagnosis.failures", lambda *_: found)
     for config in (CONFIG, {}, {"top_k": 5, "prompt": "Answer."}):
         for known in (SUMMARIES, ()):
@@ -172,7 +173,7 @@ def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
 
 def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() -> None:
     """A single case is no pattern. Records of one group, which are not independent, widen the interval of a share."""
-    found = failures(RECORDS, (), {})
+    found = failures(contexts(RECORDS, (), {}))
     apart = tallies(found, RECORDS)[0]
     together = tallies(found, [replace(r, group=str(n // 5)) for n, r in enumerate(RECORDS)])[0]
     assert together.low < apart.low < apart.high < together.high
@@ -182,12 +183,24 @@ def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() ->
 
 
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
-    """However many the form loses, its answers are right: it is last, of medium priority, and not what is summed up."""
+    """However many a metric of form loses, its answers are right: it is last, of medium priority, and not what is
+    summed up."""
+    tone = Metric("tone", ("question", "answer"), ("answer",), "Is it polite?")
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
-    scores = [*judged(records[:2], context_adherence=0.1), *judged(records[2:], factuality=1.0, grading_note=0.2)]
-    made = diagnose(records, scores, ())
+    scores = [*judged(records[:2], context_adherence=0.1), *judged(records[2:], factuality=1.0, tone=0.2)]
+    made = diagnose(records, scores, (), metrics={**metrics(), "tone": tone})
     assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
     assert "for 2 of them the generator left its sources" in made.executive_summary_gist
+
+
+def test_what_cannot_be_decided_is_counted_and_not_called_good() -> None:
+    """In the summary and its gist, with lost answers and without."""
+    unknown = [replace(good(n), truths=()) for n in range(4)]
+    for records in (unknown, [*unknown, invented(9)]):
+        made = diagnose(records, (), ())
+        assert "4 are undecided" in made.executive_summary
+        assert re.search(r"\b4 (?:of them are )?undecided", made.executive_summary_gist)
+        assert 40 <= len(made.executive_summary_gist.split()) <= 50
 
 
 def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:

@@ -15,7 +15,7 @@ from surefoot.evaluate.diagnose.evidence import (
     holds,
     torn,
 )
-from surefoot.evaluate.diagnose.failures import failures
+from surefoot.evaluate.diagnose.failures import contexts, failures
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
@@ -54,7 +54,7 @@ def bare(answer: str, *contexts: Passage) -> Record:
 
 
 def stage(record: Record, config: dict[str, Any] | None = None, *scores: Score) -> tuple[str, str] | None:
-    found = failures([record], scores, config or {})
+    found = failures(contexts([record], scores, config or {}))
     return (found[0].stage, found[0].kind) if found else None
 
 
@@ -140,10 +140,10 @@ def test_the_first_stage_that_lost_the_evidence_is_named(
 def test_evidence_that_nobody_retrieved_is_a_retrieval_miss_where_others_saw_it() -> None:
     """Another question of the run retrieved the passage, so the corpus holds it, or whoever knows the corpus says so.
     One that lacks it makes it a missing search, however few were retrieved."""
-    assert failures([traced(*POOR)], (), {}, lambda record: True)[0].stage == "retrieval"
-    assert failures([traced(*POOR[:1])], (), {}, lambda record: False)[0].stage == "search"
+    assert failures(contexts([traced(*POOR)], (), {}, lambda record: True))[0].stage == "retrieval"
+    assert failures(contexts([traced(*POOR[:1])], (), {}, lambda record: False))[0].stage == "search"
     other = replace(useful(strips=(strip(GOOD),), said=Answer("Tomas Aldwin")), id="other")
-    found = failures([traced(*POOR), other], (), FOLDER)
+    found = failures(contexts([traced(*POOR), other], (), FOLDER))
     assert [(f.record_id, f.stage) for f in found] == [("r", "retrieval")]
     assert "though the corpus holds it" in found[0].evidence
 
@@ -164,15 +164,22 @@ def test_a_withheld_answer_that_no_source_says_is_not_grounded() -> None:
     said = Answer("", refused=True, withheld="Zebulon of Atlantis built it in gold.")
     record = useful(strips=(strip(GOOD),), said=said)
     assert stage(record, {}, *scored(context_adherence=0.1)) == ("grounding", "invented")
-    assert "was withheld" in failures([record], (), {})[0].evidence
+    assert "was withheld" in failures(contexts([record], (), {}))[0].evidence
 
 
-def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> None:
+def test_a_refusal_whose_answer_cannot_be_looked_up_is_told_by_its_trace() -> None:
     """Nothing retrieved, nothing searched, nothing found outside, or a strip kept and not used."""
-    unknown = [replace(r, truths=()) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
+    unknown = [replace(r, truths=("Yes.",)) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
     assert [stage(record) for record in unknown] == [("retrieval", "miss"), ("search", "off"), ("refusal", "silent")]
     assert stage(unknown[1], FOLDER) == ("search", "nothing")
     assert stage(unknown[1], {}, *scored(context_relevancy=0.0)) == ("search", "off"), "nothing was read to be relevant"
+
+
+def test_a_refusal_without_a_reference_is_no_loss_unless_its_contexts_answer() -> None:
+    """Nobody knows if there was something to say."""
+    refusals = [replace(r, truths=()) for r in (traced(), traced(*POOR), useful(strips=(strip(GOOD),)))]
+    assert [contexts([record], (), {})[0].verdict for record in refusals] == ["undecided"] * 3
+    assert stage(refusals[2], {}, *scored(context_relevancy=0.8)) == ("refusal", "silent")
 
 
 # Without one
@@ -183,18 +190,19 @@ def test_a_refusal_of_which_nobody_knows_the_answer_is_told_by_its_trace() -> No
     [
         ({"context_relevancy": 0.8, "context_adherence": 0.2}, "grounding"),
         ({"context_recall": 0.2, "context_adherence": 0.2}, "retrieval"),
-        ({"context_relevancy": 0.2, "context_adherence": 0.8}, "retrieval"),
+        ({"context_relevancy": 0.2, "answer_relevancy": 0.2}, "retrieval"),
         ({"context_recall": 0.8, "factuality": 0.4, "context_adherence": 1.0}, "reading"),
-        ({"factuality": 1.0, "grading_note": 0.2}, "format"),
+        ({"factuality": 1.0, "context_adherence": 0.2, "answer_relevancy": 0.2}, ""),
         ({"answer_relevancy": 0.4, "context_relevancy": 0.8}, "reading"),
         ({"context_recall": 0.8, "factuality": 0.8}, ""),
         ({}, ""),
     ],
 )
 def test_signatures_of_scores_alone(values: dict[str, float], named: str) -> None:
-    """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order. Where all
-    are high, or nothing is known, nothing failed."""
-    found = failures([Record("r", QUESTION)], scored(**values), {})
+    """High relevancy beside low adherence is grounding, low recall is retrieval, and the rest in their order. Where the
+    answer is right, or nothing is known, nothing failed."""
+    scores = [replace(score, rating=round(5 * (score.value or 0))) for score in scored(**values)]
+    found = failures(contexts([Record("r", QUESTION, answer="Aldwin built it.")], scores, {}))
     assert [failure.stage for failure in found] == ([named] if named else [])
 
 
@@ -246,10 +254,29 @@ def test_a_right_answer_in_the_words_of_a_refusal_is_right() -> None:
     assert stage(useful(strips=(strip(GOOD),), said=Answer("", refused=True, withheld="Tomas Aldwin.")))
 
 
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ({"context_adherence": 0.4}, "lost"),
+        ({"context_adherence": 0.5, "answer_relevancy": 0.9}, "undecided"),
+        ({"context_adherence": 0.7, "answer_relevancy": 0.1, "context_relevancy": 0.1}, "right"),
+        ({"answer_relevancy": 0.1}, "undecided"),
+        ({"answer_relevancy": 0.9}, "undecided"),
+        ({}, "undecided"),
+    ],
+)
+def test_without_a_reference_only_judges_that_can_tell_decide(values: dict[str, float], verdict: str) -> None:
+    """Those of this machine that go by wording are silent, high or low; a language model's ratings are not."""
+    record = Record("r", QUESTION, (GOOD,), "Aldwin built it.")
+    assert contexts([record], scored(**values), {})[0].verdict == verdict
+    low = [Score("r", "answer_relevancy", 0.2, rating=1)]
+    assert contexts([record], low, {})[0].verdict == "lost"
+
+
 def test_torn_passages_are_told_from_whole_ones() -> None:
     """A short passage that ends with its sentence is whole. A judge that says so makes it chunking, too."""
-    score = Score("r", "context_relevancy", 0.2, reason="The passage is cut off before the name.")
-    assert failures([Record("r", QUESTION)], [score], {})[0].stage == "chunking"
+    score = Score("r", "context_relevancy", 0.2, rating=1, reason="The passage is cut off before the name.")
+    assert failures(contexts([Record("r", QUESTION)], [score], {}))[0].stage == "chunking"
     assert not torn([GOOD], [TRUTH])
     assert torn([Passage("a", "It was built by Tomas")], [TRUTH])
     assert ended("# A heading")

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import Corpus
-from surefoot.evaluate.diagnose.failures import STAGES, Failure, failures
+from surefoot.evaluate.diagnose.failures import STAGES, Failure, contexts, failures
 from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
@@ -127,7 +127,8 @@ def diagnose(
     None: the built-in ones.
     """
     settings, known = configured(records, config), diamond() if metrics is None else metrics
-    found = failures(records, scores, settings, corpus, known)
+    cases = contexts(records, scores, settings, corpus, known)
+    found = failures(cases)
     run = ScoredRun(records, scores, summaries, settings, known)
     if not (judged := run.known({failure.record_id for failure in found})):
         return Diagnosis(
@@ -140,7 +141,8 @@ def diagnose(
     insights = tuple(insight(run, summary) for summary in run.judged)
     worst = by_stage[0] if by_stage else None
     answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
-    gist, summary = _gist(answers, len(found), worst), _summary(run, answers, len(found), worst)
+    undecided = sum(case.verdict == "undecided" and case.record in judged for case in cases)
+    gist, summary = _gist(answers, len(found), undecided, worst), _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
 
@@ -253,8 +255,10 @@ def _ranked(run: ScoredRun) -> list[tuple[str, str]]:
     return [(title(one.metric, run.metrics), run.average(one.metric)) for one in ranked]
 
 
-def _summary(run: ScoredRun, answers: str, lost: int, worst: Tally | None) -> str:
+def _summary(run: ScoredRun, answers: str, lost: int, undecided: int, worst: Tally | None) -> str:
     parts = [f"{lost} of {answers} need work: they are wrong, refused, or scored low."]
+    if undecided:
+        parts.append(f"{undecided} are undecided: without a reference answer no score tells if they are good.")
     ranked = [f"{name} with a mean of {mean}" for name, mean in _ranked(run)]
     if len(ranked) > 1:
         parts += [f"The top strength is {ranked[0]}.", f"The top weakness is {ranked[-1]}."]
@@ -266,13 +270,20 @@ def _summary(run: ScoredRun, answers: str, lost: int, worst: Tally | None) -> st
     return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
 
-def _gist(answers: str, lost: int, worst: Tally | None) -> str:
+def _gist(answers: str, lost: int, undecided: int, worst: Tally | None) -> str:
     """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
     if worst:
+        aside = f" ({undecided} undecided)" if undecided else ""
         return (
-            f"{lost} of {answers} need work; for {len(worst.lost)} of them "
+            f"{lost} of {answers} need work{aside}; for {len(worst.lost)} of them "
             f"{REMEDIES[worst.stage, worst.kind].fault}, as the scores, the traces and the words of the reference "
             "answers show. Make the first item's change alone, and keep it only if questions not yet seen gain."
+        )
+    if undecided:
+        return (
+            f"None of the {answers} is shown to need work, and {undecided} of them are undecided, for lack of a "
+            "reference answer or of a score that tells. Keep the configuration, and judge more or harder questions "
+            "before you trust that there is nothing left to mend."
         )
     return (
         f"None of the {answers} needs work by any rule that applies here, neither by scores and traces nor by the "

@@ -47,31 +47,32 @@ class Failure:
     evidence: str
 
 
-def failures(
+def contexts(
     records: Sequence[Record],
     scores: Sequence[Score],
     config: Mapping[str, Mapping[str, Any]],
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
-) -> tuple[Failure, ...]:
-    """A failure for each lost record, in their order; no model is called.
+) -> tuple[RecordContext, ...]:
+    """Each record with all that tells whether it is lost, and by which stage.
 
-    A record is lost where its answer is wrong, refused, or scored low. The first stage from corpus to answer that did
-    not hand on the evidence is at fault. `corpus` says whether the corpus holds it; without it, only what other
-    questions retrieved can tell. `metrics` None: the built-in ones.
+    `corpus` says whether the corpus holds its evidence; without it, only what other questions retrieved can tell.
+    `metrics` None: the built-in ones.
     """
     valued: defaultdict[str, dict[str, Score]] = defaultdict(dict)
     for score in scores:
         if score.value is not None:
             valued[score.record_id][score.metric] = score
     pool, known = Pool(records), diamond() if metrics is None else metrics
-    found: list[Failure] = []
-    for record in records:
-        held = pool.holds(record) or (corpus(record) if corpus else None)
-        case = RecordContext(record, valued[record.id], config, held, known)
-        if case.lost and (failure := _failure(case)):
-            found.append(failure)
-    pairs = graded(records)
+    held = [pool.holds(record) or (corpus(record) if corpus else None) for record in records]
+    return tuple(RecordContext(r, valued[r.id], config, there, known) for r, there in zip(records, held, strict=True))
+
+
+def failures(cases: Sequence[RecordContext]) -> tuple[Failure, ...]:
+    """A failure for each lost record, in their order: the first stage from corpus to answer that did not hand on the
+    evidence. No model is called."""
+    found = [failure for case in cases if case.verdict == "lost" and (failure := _failure(case))]
+    pairs = graded([case.record for case in cases])
     area = roc_auc([score for score, _ in pairs], [good for _, good in pairs]).value if pairs else None
     # Passages without evidence among which none has any say nothing of the evaluator; thresholds are cheaper to mend.
     fault = "thresholds" if area is None or area >= SEPARATES else "grading"
@@ -176,9 +177,7 @@ def _generation(case: RecordContext) -> Failure:
         return _fault(case, "truncation", "answer", f"{there}, and the answer breaks off")
     if case.refused and (not text.strip() or texts.declines(text) or not case.withheld):
         return _fault(case, "refusal", "silent", there)
-    if case.right:  # and something else about it is not
-        if case.weak("context_adherence"):
-            return _fault(case, "grounding", "invented", f"{there}, and much of the answer was not")
+    if case.right:  # and a metric of one's own is low
         others = [name for name in case.metrics if name not in diamond()]
         bad_form = "the answer is right, but not as it should look"
         return _by_metric(case, others) or _fault(case, "format", "form", bad_form)
