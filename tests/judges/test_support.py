@@ -22,7 +22,7 @@ def test_a_claim_is_a_sentence_or_a_line_of_a_list() -> None:
 def test_talk_around_a_claim_is_not_claimed() -> None:
     """Of the sources, of the answer and to its reader; a negation and a bound stay, and so does a bare no."""
     said = "According to the provided context, the answer is"
-    assert claimed(f"{said} Tomas Aldwin.") == claimed("The answer is **Tomas Aldwin**.") == "Tomas Aldwin."
+    assert claimed(f"{said} Tomas Aldwin.") == claimed("The answer is Tomas Aldwin.") == "Tomas Aldwin."
     assert claimed(f"{said} not Aldwin.") == "not Aldwin."
     assert claimed("The answer is more than 5.") == "more than 5."
     assert claimed("Based on the information given, before 1990.") == "before 1990."
