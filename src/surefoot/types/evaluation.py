@@ -179,7 +179,7 @@ class ActionItem:
     metrics: tuple[str, ...] = ()
     """The metrics that show the fault."""
     cases: tuple[str, ...] = ()
-    """Ids of records that show the fault."""
+    """Ids of the records that show the fault: all of them by the rules, those that it quotes by a model."""
     patch: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The change as settings of `surefoot.toml`, by section and key; empty: no setting does it."""
     predicted: float | None = None

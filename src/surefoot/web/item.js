@@ -31,18 +31,26 @@ function drill(item, place, depth) {
   );
 }
 
+// How many records are listed before the rest has to be opened.
+const FEW = 8;
+
 function cases(item) {
   if (!item.cases?.length) return null;
-  const list = h("ul", { class: "cases" }, item.cases.map((id) => h("li", {}, h("a", { href: recordLink(id) }, isolated(id)))));
+  const list = (ids, row) => h("ul", { class: "cases" }, ids.map(row));
+  const shown = (row) => {
+    const rest = item.cases.slice(FEW);
+    return [list(item.cases.slice(0, FEW), row), rest.length ? h("details", {}, h("summary", {}, `${counted(rest.length)} more`), list(rest, row)) : null];
+  };
+  const all = h("div", {}, shown((id) => h("li", {}, h("a", { href: recordLink(id) }, isolated(id)))));
   index().then(({ byId }) => {
-    list.replaceChildren(...item.cases.map((id) => {
+    all.replaceChildren(...shown((id) => {
       const row = byId.get(id);
       if (!row) return h("li", {}, isolated(id), h("span", { class: "dim" }, " is not in this file"));
       const scores = (item.metrics ?? []).filter((metric) => row.values[metric] !== undefined).map((metric) => h("span", { class: "score" }, `${called(metric)} `, valueOf(row.values[metric])));
       return h("li", {}, h("a", { href: recordLink(id) }, isolated(cut(row.question, 200))), " ", scores);
-    }));
+    }).filter(Boolean));
   });
-  return [h("p", { class: "small dim" }, "Records with this problem:"), list];
+  return [h("p", { class: "small dim" }, "Records with this problem:"), all];
 }
 
 function patchOf(lines) {

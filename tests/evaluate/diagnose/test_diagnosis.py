@@ -155,7 +155,8 @@ def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagno
     item = made.items[0]
     assert "6 of 20 records (30 %, 95 % interval" in item.problem_detection
     assert "Factuality averages 0.64" in item.problem_detection
-    assert item.evidence_trace.count("\n- “Who built bridge number") == len(item.cases) == 4
+    assert item.evidence_trace.count("\n- “Who built bridge number") == 4
+    assert item.cases == tuple(record.id for record in RECORDS[:6])
     assert "`pipeline.k` (now 5)" in item.root_cause_analysis
     assert "`pipeline.k` from 5 to 10" in item.recommended_protocol
     for part in ("Beyond the obvious:", "The price:", "Expected: Factuality up by about"):
@@ -169,6 +170,15 @@ def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
     others = (3 * 0.2 + 11 * 1.0) / 14
     assert made.items[0].metrics[0] == "factuality"
     assert made.items[0].predicted == predicted(6, 20, others - 0.2)
+
+
+def test_no_gain_is_predicted_that_cannot_be_counted() -> None:
+    """Where the lost records, or the others, have no score of the metric."""
+    lost = [score for score in SCORES if score.record_id.startswith("m")]
+    for scores in ([score for score in SCORES if score not in lost], lost):
+        item = next(item for item in diagnose(RECORDS, scores, SUMMARIES, CONFIG).items if item.stage == "retrieval")
+        assert item.patch
+        assert item.predicted is None
 
 
 def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() -> None:

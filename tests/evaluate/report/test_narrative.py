@@ -64,7 +64,8 @@ GIVEN = {
 
 def said(**other: Any) -> dict[str, Any]:
     """A report that keeps to the rules, but for what is given."""
-    made = as_report(diagnose(RECORDS, SCORES, SUMMARIES, CONFIG))
+    wrong = [RECORDS[0], replace(RECORDS[1], truths=("Tomas Aldwin",))]
+    made = as_report(diagnose(wrong, SCORES, SUMMARIES, CONFIG))
     for item in made["insights"]:
         item["settings"] = ["pipeline.k=10"]
         item["problem_detection"] = "Context Recall is 0.3."

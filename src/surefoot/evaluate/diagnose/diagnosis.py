@@ -209,7 +209,7 @@ def _item(run: ScoredRun, tally: Tally) -> ActionItem:
         recommended_protocol_gist="\n".join(f"- {step}" for step in steps),
         stage=tally.stage,
         metrics=metrics,
-        cases=tuple(failure.record_id for failure in cases),
+        cases=tuple(failure.record_id for failure in tally.lost),
         patch=patch,
         predicted=gain,
     )

@@ -8,6 +8,7 @@ from typing import Any
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, Rebuilt, rebuilt
+from surefoot.evaluate.diagnose.diagnosis import CASES
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.conclusion import DIAGNOSIS
 from surefoot.explain.grade import as_graded, explain
@@ -20,14 +21,14 @@ ATTRIBUTIONS = "attributions.jsonl"
 
 
 def shown(folder: Path) -> tuple[str, ...]:
-    """The ids of the records that show the first item of the folder's diagnosis. Raises UsageError where there is none,
-    TraceFault where it is damaged."""
+    """The ids of the first few records that show the first item of the folder's diagnosis. Raises UsageError where
+    there is none, TraceFault where it is damaged."""
     if not (folder / DIAGNOSIS).exists():
         raise UsageError(f"{folder} has no diagnosis; name records: --record ID")
     found = read_value(folder / DIAGNOSIS, Diagnosis)
     if not (ids := next((item.cases for item in found.items if item.cases), ())):
         raise UsageError(f"the diagnosis in {folder} names no record; name some: --record ID")
-    return ids
+    return ids[:CASES]
 
 
 def worded(
