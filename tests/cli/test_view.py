@@ -19,16 +19,16 @@ Run = Callable[..., Any]
 
 def test_html_writes_one_file(surefoot: Run, here: Path) -> None:
     """Where it is told to, saying how large it is."""
-    sample_run.write(here / "run", 3)
+    sample_run.write(here / "run", 12)
     done = surefoot("view", "run", "--html", "out/page.html")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("out/page.html: 3 records, ")
+    assert done.out.startswith("out/page.html: 12 records, ")
     assert (here / "out/page.html").read_text("utf-8").startswith("<!doctype html>")
 
 
 def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> None:
     """No question, answer, passage, reason, id, setting or path stands in it; every score does."""
-    sample_run.write(here / "run", 3)
+    sample_run.write(here / "run", 12)
     about = here / "run" / "run.json"
     about.write_text(
         json.dumps({**json.loads(about.read_text("utf-8")), "source": "/home/somebody/runs/first"}), "utf-8"
@@ -59,7 +59,7 @@ def test_the_page_goes_into_the_folder_and_the_browser_opens_it(
     surefoot: Run, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless it is told to leave the browser alone."""
-    sample_run.write(here / "run", 3)
+    sample_run.write(here / "run", 12)
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     assert surefoot("view", "run", "--no-browser").code == 0
