@@ -207,7 +207,7 @@ def test_what_cannot_be_decided_is_counted_and_not_called_good() -> None:
     """In the summary and its gist, with lost answers and without."""
     unknown = [replace(good(n), truths=()) for n in range(4)]
     for records in (unknown, [*unknown, invented(9)]):
-        made = diagnose(records, (), ())
+        made = diagnose(records, judged(unknown, answer_relevancy=0.3), ())
         assert "4 are undecided" in made.executive_summary
         assert re.search(r"\b4 (?:of them are )?undecided", made.executive_summary_gist)
         assert 40 <= len(made.executive_summary_gist.split()) <= 50
