@@ -40,7 +40,7 @@ def test_what_is_not_kept_is_told_with_its_interval_and_the_number_of_records(qu
     first, low, recall = str(broken.value).splitlines()
     assert first == "2 of 3 conditions are not kept"
     assert low.startswith("f1.mean>=0.9: f1: mean 0.778 (95 % interval 0.")
-    assert low.endswith(" over 9 of 9 records")
+    assert low.endswith(" over 9 records")
     assert recall == "context_recall.mean>=0.5: it applies to no record"
 
 

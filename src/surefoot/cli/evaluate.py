@@ -81,7 +81,7 @@ def evaluate(
     own = {key: value for key, value in chosen["judge"].items() if key not in limits}  # what may change a score
     about = {"surefoot": __version__, "source": str(records), "evaluation": {**chosen, "judge": own}}
     about |= {"map": mapping} if mapping else {}
-    model = builder.judging if any(isinstance(one, PricedJudge) for one in judges) else None
+    model = builder.judging_for(judges)
     with pulling(), _shown() as show:
         found = scoring.run(
             judges,
@@ -93,7 +93,6 @@ def evaluate(
             limits=limits,
             on_progress=show,
         )
-    scoring.require_judged(judges, found.values())
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
             summaries, diagnosis = concluded(folder, builder.judging_llm if model else None, executor)
@@ -121,7 +120,7 @@ def _shown() -> Iterator[OnProgress]:
 
 def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
     known = builder.config["judge"]
-    asks = any(isinstance(judge, PricedJudge) for judge in judges)
+    model = builder.judging_for(judges)
     planned = scoring.plan(
         judges,
         read,
@@ -130,7 +129,7 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         seconds=float(known.get("seconds", scoring.ASSUMED)),
         requests=known.get("requests_per_minute"),
         tokens=known.get("tokens_per_minute"),
-        prices=builder.judging.prices if asks else None,
+        prices=model.prices if model else None,
     )
     spent, money = planned.spent, planned.money
     out.say(f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}")

@@ -25,7 +25,6 @@ from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
 from surefoot.text import toml_values
 from surefoot.types.errors import UsageError
-from surefoot.types.protocols import PricedJudge
 
 WORKERS = 4
 """Questions at a time."""
@@ -102,7 +101,7 @@ def _scoring(examples: Sequence[Example], config: Config, metric: str | None) ->
         return golds(examples, metric)
     builder = Builder(config)
     judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
-    return judged(judge, builder.in_flight, builder.judging if isinstance(judge, PricedJudge) else None)
+    return judged(judge, builder.in_flight, builder.judging_for([judge]))
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:

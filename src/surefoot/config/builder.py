@@ -1,6 +1,6 @@
 """From a configuration to a pipeline, and to the judges of an evaluation."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -294,6 +294,10 @@ class Builder:
             name, options = "llm", {"metric": metric, **rating, **options}
         judge: Judge = build("judge", name, options, {**self.shared, "llm": lambda: self.judging_llm})
         return judge
+
+    def judging_for(self, judges: Iterable[Judge]) -> RateLimitedLLM | None:
+        """The language model that these judges ask; None: none of them asks one."""
+        return self.judging if any(isinstance(judge, protocols.PricedJudge) for judge in judges) else None
 
     @cached_property
     def judging(self) -> RateLimitedLLM:

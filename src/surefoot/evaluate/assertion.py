@@ -17,7 +17,6 @@ from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run.store import to_json
 from surefoot.types import Trace
-from surefoot.types.protocols import PricedJudge
 
 Answer = str | Mapping[str, Any] | Trace
 """A text, fields in any names that a file of records may have, such as `answer` and `contexts`, or a trace."""
@@ -50,9 +49,8 @@ def assert_rag(
         file = Path(temporary) / "answers.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
         records, folder = read(file, questions).records, Path(run or temporary)
-        model = builder.judging if any(isinstance(one, PricedJudge) for one in chosen) else None
+        model = builder.judging_for(chosen)
         scores = scoring.run(chosen, records, folder, in_flight=builder.in_flight, model=model).values()
-    scoring.require_judged(chosen, scores)
     checks = gate(conditions, summaries(scores, {record.id: record.group for record in records if record.group}))
     if broken := [f"{check.condition}: {check.figures}" for check in checks if not check.kept]:
         raise AssertionError("\n".join([f"{len(broken)} of {len(checks)} conditions are not kept", *broken]))

@@ -14,6 +14,7 @@ from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
+from surefoot.evaluate.score.summaries import average
 from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
@@ -67,15 +68,9 @@ class ScoredRun:
         """The summaries of `metrics` that have a mean."""
         return [summary for summary in self.summaries if summary.metric in self.metrics and summary.mean is not None]
 
-    def mean(self, metric: str) -> float | None:
-        """The mean of a metric; None: it has none."""
-        return next((summary.mean for summary in self.summaries if summary.metric == metric), None)
-
     def average(self, metric: str) -> str:
-        """The mean in words, with the number of records that it is of; empty: there is none."""
-        one = next((one for one in self.summaries if one.metric == metric and one.mean is not None), None)
-        of = one and (f"{one.scored} of {one.scored + one.unscored}" if one.unscored else one.scored)
-        return f"{one.mean:.2f} over {of} records" if one else ""
+        """The mean in words, as `summaries.average` gives it."""
+        return next((average(summary) for summary in self.summaries if summary.metric == metric), "")
 
     def values_of(self, metric: str, ids: Collection[str]) -> list[float]:
         """The values of a metric, of those of these records that are scored."""
@@ -183,12 +178,12 @@ def predicted(lost: int, of: int, room: float) -> float:
 def _item(run: ScoredRun, tally: Tally) -> ActionItem:
     remedy, lost = REMEDIES[tally.stage, tally.kind], len(tally.lost)
     patch = patch_of(tally.stage, tally.kind, run.config, run.records)
-    metrics = tuple(metric for metric in remedy.metrics if run.mean(metric) is not None) or remedy.metrics
+    metrics = tuple(filter(run.average, remedy.metrics)) or remedy.metrics
     count = f"{lost} of {tally.of} records"
     room = _room(run, metrics[0], tally) if patch else None
     gain = None if room is None else predicted(lost, tally.of, room)
     interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
-    levels = [f"{title(m)} averages {average}" for m in remedy.metrics if (average := run.average(m))]
+    levels = [f"{title(metric)} averages {run.average(metric)}" for metric in filter(run.average, remedy.metrics)]
     settings = SystemSettings(run.config).current(remedy.settings, remedy.like)
     cases = [f for f in tally.lost if run.by_id[f.record_id].question.strip()][:CASES]
     steps = [_set(f"`{key}` to {written(value)}" for key, value in flat(patch).items()) or remedy.do, remedy.also]
@@ -223,9 +218,9 @@ def _set(changes: Iterable[str]) -> str:
 
 def _evidence(run: ScoredRun, tally: Tally, metrics: Sequence[str], cases: Sequence[Failure]) -> str:
     pattern = [
-        f"{title(metric)} averages {fmean(here):.2f} over {len(here)} of these records, and {average} in all."
-        for metric in metrics[:2]
-        if (here := run.values_of(metric, tally.ids)) and (average := run.average(metric))
+        f"{title(metric)} averages {fmean(here):.3f} over {len(here)} of these; in all {run.average(metric)}."
+        for metric in filter(run.average, metrics[:2])
+        if (here := run.values_of(metric, tally.ids))
     ]
     lines = [f"- {quoted(run.by_id[f.record_id].question, LONGEST_QUESTION)}: {f.evidence}" for f in cases]
     return "\n".join([" ".join(pattern) or "No score tells of it; the records themselves do.", "", *lines])
@@ -306,10 +301,9 @@ def _outlook(items: Sequence[ActionItem]) -> str:
 
 
 def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
-    about, fed = run.metrics[summary.metric], (run.mean("context_relevancy") or 0.0) >= STRONG
-    values = [s.value for s in run.scores if s.metric == summary.metric and s.value is not None]
-    interval = "" if summary.low is None else f" (95 % interval {summary.low:.2f} to {summary.high:.2f})"
-    yield f"{about.title} averages {summary.mean:.2f}{interval} over {summary.scored} records: {summary.level}."
+    about, values = run.metrics[summary.metric], run.values_of(summary.metric, run.by_id)
+    fed = any(one.metric == "context_relevancy" and (one.mean or 0.0) >= STRONG for one in run.summaries)
+    yield f"{about.title} averages {average(summary)}: {summary.level}."
     yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
     stage = "retrieval" if about.remedy[0] == "retrieval" else "generation"
     if summary.level == "high":

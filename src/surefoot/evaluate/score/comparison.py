@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot.evaluate.records.folder import Evaluated
-from surefoot.evaluate.score.summaries import SLACK, value
+from surefoot.evaluate.score.summaries import SLACK, average, value
 from surefoot.stats.figures import Floats, Ints, holm, mcnemar
 from surefoot.stats.groups import averaged, count, numbered, visible
-from surefoot.stats.text import interval, number
+from surefoot.stats.text import NONE
 from surefoot.types import Score, Summary
 from surefoot.types.errors import UsageError
 
@@ -211,8 +211,7 @@ class Condition:
         if self.value is None or not (one := self.summary):
             return self.because
         figure = "" if self.figure == "mean" else f"{self.figure} {self.value:.3g}, "
-        mean = f"mean {number(one.mean, '.3f')} (95 % interval {interval(one.low, one.high, '.3f')})"
-        return f"{self.metric}: {figure}{mean} over {one.scored:,} of {one.scored + one.unscored:,} records"
+        return f"{self.metric}: {figure}mean {average(one) or NONE}"
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {

@@ -9,7 +9,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -154,7 +154,7 @@ def run(
     that, and whatever was unscored for a reason that may have passed. `about` is put on record and must be the same
     then; `limits` may change. `model` is what the judges ask, if any; its spending is kept with the pass. Raises
     UsageError where records share an id, where the folder holds another run, or where another process runs it;
-    EndpointError where `model` is refused whatever it asks.
+    ComponentError where `model` is refused whatever it asks, or has judged nothing of what the folder holds.
     """
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
         raise UsageError(f"{len(twice):,} records have an id that another has, such as {twice[0]!r}; give each its own")
@@ -171,16 +171,12 @@ def run(
         work.run(in_flight)
         if work.progress.total:
             passes.add(work.started, work.summary(limits or {}))
-    return work.scores
-
-
-def require_judged(judges: Sequence[Judge], scores: Iterable[Score]) -> None:
-    """Raise ComponentError where language models were to judge and judged nothing: of such answers nothing is known."""
-    asking = {judge.metric for judge in judges if isinstance(judge, PricedJudge)}
-    apply = [score for score in scores if score.metric in asking and score.applies]
+    asking = {judge.metric for judge in judges if model and isinstance(judge, PricedJudge)}
+    apply = [score for score in work.scores.values() if score.metric in asking and score.applies]
     if apply and all(score.value is None for score in apply):
         reason = Counter(score.unscored_because for score in apply).most_common(1)[0][0]
         raise ComponentError(f"{apply[0].judge} made none of {len(apply):,} judgements; most often because: {reason}")
+    return work.scores
 
 
 def scores(folder: Path) -> dict[str, Score]:

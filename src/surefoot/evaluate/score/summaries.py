@@ -7,6 +7,7 @@ from math import isfinite
 from random import Random
 
 from surefoot.stats.groups import averaged, numbered
+from surefoot.stats.text import interval
 from surefoot.types import Level, Score, Summary
 
 LOWEST = 0.2
@@ -35,6 +36,15 @@ def rates(scores: Iterable[Score]) -> bool:
 def level(mean: float) -> Level:
     """Low below .5, moderate below .9, high from there on."""
     return "low" if mean < 0.5 - SLACK else "moderate" if mean < 0.9 - SLACK else "high"
+
+
+def average(one: Summary) -> str:
+    """The mean in words, with its interval and the number of records that it is of; empty: there is none."""
+    if one.mean is None:
+        return ""
+    ends = "" if one.low is None else f" (95 % interval {interval(one.low, one.high, '.3f')})"
+    of = f"{one.scored:,} of {one.scored + one.unscored:,}" if one.unscored else f"{one.scored:,}"
+    return f"{one.mean:.3f}{ends} over {of} records"
 
 
 def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) -> Summary:
