@@ -14,6 +14,7 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.judges.answer_relevancy import REFUSED
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_relevancy import SPLIT, ContextRelevancy, split
+from surefoot.text.follow_up import standing_alone
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Assertion, Grade, Passage, Record, Score, Support
 from surefoot.types.errors import ModelError
@@ -303,12 +304,26 @@ def test_claims_are_for_the_configured_verifier() -> None:
     assert [type(one.verifier) for one in found] == [LexicalVerifier] * 3
 
 
-@pytest.mark.parametrize("metric", ["context_relevancy", "context_recall", "answer_relevancy", "factuality"])
-def test_a_question_that_goes_on_is_judged_as_it_stands_alone(metric: str) -> None:
+@pytest.mark.parametrize(
+    ("metric", "earlier", "question", "answer"),
+    [
+        ("context_relevancy", WHO, "When was it built?", "In 1911."),
+        ("context_recall", WHO, "When was it built?", "In 1911."),
+        ("factuality", "Who built the hut?", "And the bridge?", "Built in 1911."),
+        (
+            "answer_relevancy",
+            "Who built the iron bridge of Ruvel?",
+            "And the hut?",
+            "The hut that the iron bridge of Ruvel built.",
+        ),
+    ],
+)
+def test_a_question_that_goes_on_is_judged_as_it_stands_alone(
+    metric: str, earlier: str, question: str, answer: str
+) -> None:
     """By the turns before it: the same value as of the whole question, and another than of its own words alone."""
-    record = replace(RECORD, answer="In 1911.", truths=("In 1911",))
-    whole = judge(metric).judge(replace(record, question="When was the Ruvel Bridge built?"))
-    follow_up = replace(
-        record, question="And the Ruvel Bridge?", history=(("When was the Hohrin Hut built?", "In 1890."),)
-    )
-    assert judge(metric).judge(follow_up).value == whole.value
+    contexts = (Passage("a", "Aldwin built it in 1911."), Passage("b", "The hut stands by the bridge."))
+    record = Record("r", question, contexts, answer, ("In 1911",), history=((earlier, "Aldwin."),))
+    alone = replace(record, question=standing_alone(question, [earlier]), history=())
+    value = judge(metric).judge(record).value
+    assert value == judge(metric).judge(alone).value != judge(metric).judge(replace(record, history=())).value

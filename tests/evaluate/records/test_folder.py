@@ -146,6 +146,7 @@ RECORD = Record(
     group="g",
     tags={"domain": "huts", "user": "Anna"},
     trace=trace(),
+    history=(("Who is Otto?", "Anna's."),),
 )
 SCORE = Score("q1", "factuality", 0.8, 4, "It says anna.tresk@example.org", (Quote("Ask Anna", "p1", verified=True),))
 

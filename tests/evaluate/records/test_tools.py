@@ -94,6 +94,25 @@ def test_each_turn_that_was_evaluated_is_a_record() -> None:
     assert (one.history, other.history) == ((), ((one.question, one.answer),))
 
 
+def test_a_long_conversation_keeps_its_last_turns(tmp_path: Path) -> None:
+    """Twenty, or the records of a session would become a hundred times as large; nothing asked is a record too."""
+    chat = [{"role": role, "content": f"{role} {n}"} for n in range(30) for role in ("user", "assistant")]
+    spans = [
+        {
+            "traceId": f"t{n}",
+            "spanId": "a",
+            "startTimeUnixNano": n,
+            "attributes": {"input.value": str(n), "session.id": "s"},
+        }
+        for n in range(30)
+    ]
+    turns = {"conversationTurns": [{"prompt": f"user {n}", "output": {"text": "a"}} for n in range(30)]}
+    for name, rows in (("chat", [{"messages": chat}]), ("spans", spans), ("turns", [turns])):
+        last = read(written(tmp_path / name, *rows)).records[-1]
+        assert (len(last.history), last.history[-1][0].removeprefix("user ")) == (20, "28")
+    assert len(read(written(tmp_path / "none", {"conversationTurns": []}, turns)).records) == 31
+
+
 def test_what_lies_beside_a_log_of_records_is_named() -> None:
     """With its line."""
     (problem,) = [one for one in read(FILES / "openai_log.jsonl").problems if "beside" in one.what]

@@ -4,7 +4,7 @@ The format is told by what is in the file; each has a module beside this one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from surefoot.evaluate.ask import questions
 from surefoot.evaluate.problems import DataProblem, Problems
 from surefoot.evaluate.records import rows, spans, traces
 from surefoot.evaluate.records.folder import records_of
+from surefoot.evaluate.records.paths import Paths
 from surefoot.run import manifest
 from surefoot.run.store import runs
 from surefoot.text.json_values import parsed
@@ -29,7 +30,7 @@ _REMARKS: dict[str, Callable[[Record], bool]] = {
     "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
 }
 
-NO_MAPPING: Mapping[str, Sequence[str]] = {}
+NO_MAPPING: Paths = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +44,7 @@ class LoadedRecords:
     """Missing, repaired or left out parts, each counted."""
 
 
-def read(
-    path: str | Path, golds: str | Path | None = None, mapping: Mapping[str, Sequence[str]] = NO_MAPPING
-) -> LoadedRecords:
+def read(path: str | Path, golds: str | Path | None = None, mapping: Paths = NO_MAPPING) -> LoadedRecords:
     """The records of a file or of a run's folder, whatever its format.
 
     `mapping` has paths of fields that stand under names of their own: {"question": ["input.query"]}.
@@ -69,7 +68,7 @@ def read(
     return LoadedRecords(name, tuple(records), problems.all())
 
 
-def _found(path: Path, problems: Problems, mapping: Mapping[str, Sequence[str]]) -> tuple[str, list[Record]]:
+def _found(path: Path, problems: Problems, mapping: Paths) -> tuple[str, list[Record]]:
     """The kind of a file or of a run's folder in words, and its records in order; ids are empty where it has none.
     Raises UsageError."""
     file = path / "records.jsonl"

@@ -12,50 +12,50 @@ from surefoot.types import Passage
 from surefoot.types.errors import UsageError
 
 Who = Literal["user", "assistant", "tool"]
+TURNS = 20
+"""Turns before a question that its record keeps at most: a session may be as long as a log."""
 
 
 def asked(value: Any) -> dict[str, Any]:
-    """The fields of a record that a question holds: of a conversation, bare or in an object, its last question and what
-    was said to it, the turns before it, and what tools returned; of all else the words, and the history beside them."""
-    inside = first(value, ["messages"]) if isinstance(value, Mapping) else None
-    if talk := conversation(value) or conversation(inside):
-        return talk
-    history = first(value, COLUMNS["history"]) if isinstance(value, Mapping) else None
-    return {"question": "" if value is None else plain_text(value, "user"), "history": turns(history)}
-
-
-def conversation(value: Any) -> dict[str, Any]:
-    """The same of a list of messages, also as a text; empty: it is no such list."""
+    """The fields of a record that a question holds: of messages, bare or in an object, the last question, what was said
+    to it, the turns before it, and what tools returned; of all else the words, and the history beside them."""
     messages = nested(value) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        messages = first(value, ["messages"])
     if isinstance(messages, list) and len(messages) == 1 and isinstance(messages[0], list):
         messages = messages[0]  # LangChain's batch of one
-    if not isinstance(messages, list) or not all(role(message) for message in messages):
-        return {}
-    found: list[tuple[str, str]] = []
+    found = turns(messages) if isinstance(messages, list) and all(map(role, messages)) else ()
+    if not found:
+        history = turns(first(value, COLUMNS["history"])) if isinstance(value, Mapping) else ()
+        return {"question": "" if value is None else plain_text(value, "user"), "history": history}
+    *before, (question, answer) = found
     sources: list[Any] = []
     for message in messages:
-        speaker = role(message)
-        if speaker in FORMATS["user"]["roles"]:
-            found.append((words(message, "user") or "", ""))
-        elif speaker in FORMATS["tool"]["roles"]:
+        if role(message) in FORMATS["tool"]["roles"]:
             sources.append(words(message, "tool"))
-        elif found and speaker in FORMATS["assistant"]["roles"]:
-            found[-1] = (found[-1][0], words(message, "assistant") or found[-1][1])
-        sources += first(message, ["retrieval_context"]) or []
-    if not found:
-        return {}
-    question, answer = found.pop()
-    return {"question": question, "answer": answer or None, "history": tuple(found), "contexts": sources or None}
+        sources += _list(first(message, ["retrieval_context"]))
+    return {"question": question, "answer": answer or None, "history": tuple(before), "contexts": sources or None}
 
 
 def turns(value: Any) -> tuple[tuple[str, str], ...]:
-    """The questions and answers in a list of messages, of pairs, of questions, or of objects with both."""
-    items = nested(value) if isinstance(value, str) else value
-    if talk := conversation(items):
-        return (*talk["history"], (talk["question"], talk["answer"] or ""))
-    pairs = [item if isinstance(item, list) and len(item) == 2 else (item, item) for item in items or ()]
-    found = [(words(asked, "user") or "", words(answered, "assistant") or "") for asked, answered in pairs]
-    return tuple((question, "" if answer == question else answer) for question, answer in found)
+    """The questions and answers in a list of messages, of pairs, of questions, or of objects with both. The last that
+    an assistant says to a question is its answer."""
+    found: list[tuple[str, str]] = []
+    for item in _list(nested(value) if isinstance(value, str) else value):
+        speaker = role(item)
+        pair = item if isinstance(item, list) and len(item) == 2 else (item, item)
+        question, answer = words(pair[0], "user") or "", words(pair[1], "assistant") or ""
+        if speaker in FORMATS["user"]["roles"] or (not speaker and answer == question):
+            found.append((question, ""))
+        elif speaker in FORMATS["assistant"]["roles"] and found:
+            found[-1] = (found[-1][0], answer or found[-1][1])
+        elif not speaker:
+            found.append((question, answer))
+    return tuple(found)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def plain_text(value: Any, who: Who) -> str:

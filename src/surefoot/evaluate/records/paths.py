@@ -4,7 +4,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from importlib.resources import files
 from itertools import chain, islice
 from typing import Any
@@ -12,16 +12,20 @@ from typing import Any
 from surefoot.text.json_values import DEEPEST, deep, logged
 from surefoot.types.errors import UsageError
 
+Paths = Mapping[str, Sequence[str]]
+"""The paths of fields, the best first."""
+
 FORMATS: dict[str, Any] = tomllib.loads(
     (files("surefoot.evaluate.records") / "formats.toml").read_text(encoding="utf-8")
 )
 COLUMNS: dict[str, list[str]] = FORMATS["columns"] | FORMATS["tags"]
 """The paths of each field, and of each tag, in a file of no known tool."""
+NUMBER = r"-?[0-9]{1,9}"
 ABSENT = object()
 """The value at a path that leads nowhere."""
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def plain(name: str) -> str:
     """ "Ground Truth", "groundTruth" and "ground-truth" are "ground_truth"."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
@@ -54,14 +58,11 @@ def look(value: Any, path: str) -> Any:
             return value[path]
         name = step if step in value else next((key for key in value if plain(str(key)) == step), ABSENT)
         return ABSENT if name is ABSENT else look(value[name], rest)
-    if not isinstance(value, list):
-        return ABSENT
-    if re.fullmatch(r"-?\d+", step):
-        place = int(step)
-        return look(value[place], rest) if -len(value) <= place < len(value) else ABSENT
     name, several, accepted = step.partition("=")
-    if step != "*" and not several:
+    if not isinstance(value, list) or not (several or step == "*" or re.fullmatch(NUMBER, step)):
         return ABSENT
+    if re.fullmatch(NUMBER, step):
+        return look(value[int(step)], rest) if -len(value) <= int(step) < len(value) else ABSENT
     items = [item for item in value if not several or look(item, name) in accepted.split("|")]
     there = [inner for item in items if (inner := look(item, rest)) not in (ABSENT, None)]
     return [each for inner in there for each in inner] if re.search(r"\*|=", rest) else there
@@ -83,18 +84,19 @@ def nest(row: Mapping[str, Any]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
     for name, cell in row.items():
-        head, _, rest = name.partition(".")
-        if head and rest and head not in row and " " not in name and name.count(".") < DEEPEST:
+        head, _, rest = str(name).partition(".")
+        if head and rest and head not in row and " " not in rest and rest.count(".") < DEEPEST:
             parts.setdefault(head, {})[rest] = cell
         else:
-            tree[name] = cell
+            tree[str(name)] = cell
     for head, part in parts.items():
         inner = nest(part)
-        tree[head] = [inner[n] for n in sorted(inner, key=int)] if all(map(str.isdecimal, inner)) else inner
+        numbered = all(re.fullmatch(NUMBER, name) for name in inner)
+        tree[head] = [inner[number] for number in sorted(inner, key=int)] if numbered else inner
     return tree
 
 
-def chosen(own: Mapping[str, Sequence[str]], rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+def chosen(own: Paths, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """The paths of each field that lead anywhere in any of the rows, and that no field before it has: all those of its
     `own`; of the usual ones only the first, or a row without an answer would have its reference for one."""
     heads = {plain(str(key)) for row in rows for key in row}

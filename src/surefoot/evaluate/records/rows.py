@@ -4,7 +4,7 @@ import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO, StringIO
-from itertools import chain, islice, zip_longest
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,20 @@ from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import as_text, asked, passages, plain_text, turns
-from surefoot.evaluate.records.paths import COLUMNS, FORMATS, chosen, first, known, leaves, look, nest, nested, plain
+from surefoot.evaluate.records.messages import TURNS, as_text, asked, passages, plain_text, turns
+from surefoot.evaluate.records.paths import (
+    COLUMNS,
+    FORMATS,
+    Paths,
+    chosen,
+    first,
+    known,
+    leaves,
+    look,
+    nest,
+    nested,
+    plain,
+)
 from surefoot.text.json_values import logged
 from surefoot.types import Passage, Record
 from surefoot.types.errors import UsageError
@@ -87,21 +99,20 @@ def _listed(value: Any) -> list[Any] | None:
 
 
 def _transposed(columns: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-    """The rows of an object of columns: of lists, as Haystack writes them, or by index, as pandas does; None: it is no
-    such object. Raises UsageError for columns of different lengths."""
-    cells = [list(each.values()) if _by_index(each) else each for each in columns.values()]
-    spoken = [cell for name, cell in columns.items() if plain(name) in (*COLUMNS["question"], *COLUMNS["answer"])]
-    texts = [each for each in spoken if isinstance(each, list) and each and all(isinstance(one, str) for one in each)]
-    lengths = {len(each) if isinstance(each, list) else -1 for each in cells}
-    if not any(map(_by_index, columns.values())) and (not texts or -1 in lengths):
+    """The rows of an object of columns: by index, as pandas writes it, or of lists, as Haystack does, with questions or
+    answers in one; None: it is no such object. Raises UsageError for columns of different lengths."""
+    by_index = [
+        name for name, each in columns.items() if isinstance(each, dict) and each and all(map(str.isdecimal, each))
+    ]
+    cells = {name: [*each.values()] if name in by_index else each for name, each in columns.items()}
+    spoken = [each for name, each in cells.items() if plain(name) in (*COLUMNS["question"], *COLUMNS["answer"])]
+    of_texts = any(isinstance(each, list) and each and all(isinstance(one, str) for one in each) for each in spoken)
+    lengths = {len(each) if isinstance(each, list) else -1 for each in cells.values()}
+    if not by_index and (not of_texts or -1 in lengths):
         return None
-    if lengths != {len(cells[0])}:
+    if len(lengths) > 1:
         raise UsageError(f"the file holds columns, and not all of them have as many cells; {CONVERT}")
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-def _by_index(column: Any) -> bool:
-    return isinstance(column, dict) and bool(column) and all(str(key).isdecimal() for key in column)
+    return [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
 
 
 def _table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[str, Any]]]:
@@ -109,42 +120,35 @@ def _table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[st
     the line, for a row with more cells than the header; cells that a row lacks are None, and counted."""
     csv.field_size_limit(MAX_LINE)  # the module's own limit is 128 KiB, less than ten long contexts
     delimiter = max(DELIMITERS, key=text.partition("\n")[0].count)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.DictReader(StringIO(text, newline=""), delimiter=delimiter)
     found: list[tuple[str, Any]] = []
     try:
-        header = [cell.strip() for cell in next(reader)]
-        for cells in filter(any, reader):
-            place, count = f"{name}, line {reader.line_num}", f"{len(cells)} cells and the header {len(header)}"
-            if len(cells) > len(header):
+        header = [column.strip() for column in reader.fieldnames or ()]
+        reader.fieldnames = header
+        for row in reader:
+            place = f"{name}, line {reader.line_num}"
+            if more := row.pop(None, None):
+                count = f"{len(header) + len(more)} cells and the header {len(header)}"
                 wrong = f"{place}: the row that ends there has {count}"
                 raise UsageError(f"{wrong}; put cells that hold separators in quotes")
-            if len(cells) < len(header):
+            if None in row.values():
                 problems.add("rows with fewer cells than the header; what is not there counts as not kept", place)
-            found.append((place, dict(zip_longest(header, cells))))
+            found += [(place, row)] if any(row.values()) else []
     except csv.Error as error:
         raise UsageError(f"{name}, line {reader.line_num} is not CSV ({error}); mend the row and read again") from error
-    for column in {column for column in header if header.count(column) > 1}:
+    for column in sorted({column for column in header if header.count(column) > 1}):
         problems.add("columns of one name; the last of them is read", column)
     return DELIMITERS[delimiter], found
 
 
-TAKEN_FOR_THE_REFERENCE = (
-    "records whose column 'answer' is taken for the reference, since another holds the system's answer; "
-    "rename it where that is wrong"
-)
-
-
-def records(
-    rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapping: Mapping[str, Sequence[str]]
-) -> tuple[str, list[Record]]:
+def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapping: Paths) -> tuple[str, list[Record]]:
     """The name of the tool's format, empty where it is unknown, and a record for each row, given with its place. Paths
     of `mapping` come before all others. Raises UsageError for no row, and where no field is found."""
     flat = [(place, _row(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
-    own: dict[str, Any] = next(
-        (each for each in FORMATS["formats"] if any(known(row, each["known"]) for _, row in flat[:5])), {}
-    )
+    tools: list[dict[str, Any]] = FORMATS["formats"]
+    own = next((tool for tool in tools if any(known(row, tool["known"]) for _, row in flat[:5])), {})
     if "turns" in own:
         flat = [turn for place, row in flat for turn in _turns(place, look(row, own["turns"]))]
     every = [row for _, row in flat]
@@ -152,7 +156,8 @@ def records(
     if not {"question", "answer", "contexts"} & {*paths} or not {*mapping} <= {*paths}:
         raise UsageError(_refusal(name, paths, every, mapping))
     if [plain(path) for path in paths.get("truths", ())] == ["answer"]:
-        problems.add(TAKEN_FOR_THE_REFERENCE, name, len(flat))
+        taken = "records whose column 'answer' is taken for the reference, since another holds the system's answer"
+        problems.add(f"{taken}; rename it where that is wrong", name, len(flat))
     heads = {plain(head) for path in chain(*paths.values()) for head in (path, path.partition(".")[0])}
     for column in dict.fromkeys(column for row in every for column in row):
         if column and plain(column) not in (*heads, "tags"):
@@ -163,15 +168,16 @@ def records(
 
 def _turns(place: str, turns: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each turn of a conversation as a row of its own, with the turns before it."""
-    for number, turn in enumerate(turns if isinstance(turns, list) else [turns], start=1):
-        group = {"group": place, "history": turns[: number - 1]} if number > 1 or len(turns) > 1 else {}
+    several = turns or [{}] if isinstance(turns, list) else [turns]
+    for number, turn in enumerate(several, start=1):
+        group = (
+            {"group": place, "history": several[max(0, number - 1 - TURNS) : number - 1]} if len(several) > 1 else {}
+        )
         where = f"{place}, turn {number}" if group else place
         yield where, {**_row(turn, where), **group}
 
 
-def _refusal(
-    name: str, paths: Mapping[str, Sequence[str]], rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]
-) -> str:
+def _refusal(name: str, paths: Paths, rows: Sequence[Mapping[str, Any]], mapping: Paths) -> str:
     """What a file has, which fields were found in it, and how to say where the others stand."""
     lacks = [f"nothing at {', '.join(tried)} ({field})" for field, tried in mapping.items() if field not in paths]
     there = islice(dict.fromkeys(path for row in rows[:5] for path in leaves(row)), 20)
@@ -207,6 +213,7 @@ def record(
     if blank := sum(not truth.strip() for truth in truths):
         problems.add("blank reference answers; left out", place, blank)
     history = (*turns(found.get("history")), *talk["history"])
+    before = history[:-1] if history and history[-1][0] == talk["question"] else history
     own = row.get("tags")
     tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
     named = {name: fields[name] for name in FORMATS["tags"] if isinstance(fields.get(name), str | int)}
@@ -219,19 +226,18 @@ def record(
         note=as_text(fields.get("note")),
         group=as_text(fields.get("group")),
         tags=tags | {name: str(value) for name, value in named.items() if value != ""},
-        history=history[:-1] if history and history[-1][0] == talk["question"] else history,
+        history=before[-TURNS:],
     )
 
 
 def _contexts(value: Any, separator: str, place: str, problems: Problems) -> tuple[Passage, ...] | None:
     """The passages of a cell, which may hold a list; None: it is empty, or has none with a text, as where these were
     not kept. Those without any text are left out."""
-    if isinstance(value, str):
-        if separator and separator in value and not nested(value):
-            problems.add(f"contexts in one text, parted at '{separator}'", place)
-            value = value.split(separator)
-        else:
-            value = _list(value) if value.strip() else None
+    if isinstance(value, str) and separator and separator in value and not nested(value):
+        problems.add(f"contexts in one text, parted at '{separator}'", place)
+        value = value.split(separator)
+    elif isinstance(value, str):
+        value = _list(value) if value.strip() else None
     found = None if value is None else passages(value)
     if not found or not (blank := sum(not passage.text.strip() for passage in found)):
         return found

@@ -16,8 +16,8 @@ from typing import Any
 
 from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records import rows
-from surefoot.evaluate.records.messages import Who, asked, passages, plain_text, words
-from surefoot.evaluate.records.paths import ABSENT, COLUMNS, FORMATS, first, known, look, nest, nested
+from surefoot.evaluate.records.messages import TURNS, Who, asked, passages, words
+from surefoot.evaluate.records.paths import ABSENT, COLUMNS, FORMATS, Paths, first, known, look, nest, nested
 from surefoot.types import Record
 from surefoot.types.errors import UsageError
 
@@ -38,7 +38,6 @@ class _Span:
     start: float = 0.0
     kind: str = ""
     """In the words of OpenInference; empty: none that matters here."""
-    system: str = ""
 
     def values(self, name: str) -> list[Any]:
         """What stands at the paths of `name`, the best first, decoded where it is a text of JSON."""
@@ -51,9 +50,7 @@ def recognised(value: Any) -> bool:
     return isinstance(value, Mapping) and known(nest(value), (*_PATHS["known"], *_PATHS["beside"]))
 
 
-def records(
-    values: Sequence[tuple[str, Any]], problems: Problems, mapping: Mapping[str, Sequence[str]]
-) -> list[Record]:
+def records(values: Sequence[tuple[str, Any]], problems: Problems, mapping: Paths) -> list[Record]:
     """A record a trace, in the order in which they begin to be told; paths of `mapping` are looked up in its outermost
     spans first. Raises UsageError for what is no span."""
     traces: defaultdict[str, list[_Span]] = defaultdict(list)
@@ -62,9 +59,7 @@ def records(
             problems.add("lines beside the spans; not read", place)
             continue
         if not recognised(value):
-            raise UsageError(
-                f"{place} is no span; a file is either of spans or of records: take it out, and read again"
-            )
+            raise UsageError(f"{place} is no span; a file is of spans or of records: take it out, and read again")
         for span in _spans(value, _Span({})):
             traces[span.trace].append(span)
     ordered = {trace: sorted(spans, key=lambda span: span.start) for trace, spans in traces.items()}
@@ -80,12 +75,12 @@ def records(
     for trace in sorted(found, key=lambda trace: ordered[trace][0].start):
         record, earlier = found[trace], sessions[found[trace].group]
         if record.group and not record.history:
-            found[trace] = replace(record, history=tuple(earlier))
+            found[trace] = replace(record, history=tuple(earlier[-TURNS:]))
         earlier.append((record.question, record.answer or ""))
     return list(found.values())
 
 
-def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Mapping[str, Sequence[str]]) -> Record | None:
+def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Paths) -> Record | None:
     tree = {span.id: span for span in spans}
     depth = {span.id: len(list(_above(span, tree))) for span in tree.values()}
     # Models that judge or guard a request do not answer it.
@@ -94,30 +89,26 @@ def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Mapping
     last = sorted(outer, key=lambda span: (depth[span.id], -span.start))
     seekers = _outermost(_SEEKERS, spans, tree)
     models = [span for span in spans if span.kind == "LLM"]
-    question = _first((*outer, *seekers, *models), "input", "user")
-    answer = _first((*last, *reversed(models)), "output", "assistant")
     contexts = _contexts(seekers or _outermost(("TOOL",), spans, tree))
-    if contexts is None and not seekers:
+    if contexts is None:
         contexts = next(filter(None, map(_handed_out, outer)), None)
-    mapped = {
-        name: next(filter(None, (first(s.row, paths) for s in (*outer, *spans))), None)
-        for name, paths in mapping.items()
-    }
-    if question is None and answer is None and not contexts and not any(mapped.values()):
-        return None
-    if answer is None and any("" in span.values("output") for span in outer):
-        answer = ""
-    fields = {
-        "id": trace,
-        "question": question,
+    fields: dict[str, Any] = {
+        "question": _first((*outer, *seekers, *models), "input", "user"),
         "contexts": contexts,
-        "answer": answer and plain_text(answer, "assistant"),
+        "answer": _first((*last, *reversed(models)), "output", "assistant"),
     }
-    fields["error"] = any(str(cell).upper() in _FAILED for span in spans for cell in span.values("status"))
-    for name in ("truths", "group"):
-        fields[name] = next((cell for span in spans for cell in span.values(name) if cell), None)
-    fields["system"] = next((span.system for span in spans if span.system), None)
-    return rows.record({**fields, **{name: cell for name, cell in mapped.items() if cell}}, {}, trace, problems)
+    fields |= {name: cell for name, paths in mapping.items() if (cell := _of_any((*outer, *spans), paths))}
+    if not any(fields.values()):
+        return None
+    if fields["answer"] is None and any("" in span.values("output") for span in outer):
+        fields["answer"] = ""
+    failed = any(str(cell).upper() in _FAILED for span in spans for cell in span.values("status"))
+    named = {name: _of_any(spans, _PATHS[name]) for name in ("truths", "group", "system")}
+    return rows.record({"id": trace, "error": failed, **named, **fields}, {}, trace, problems)
+
+
+def _of_any(spans: Sequence[_Span], paths: Sequence[str]) -> Any:
+    return next(filter(None, (first(span.row, paths) for span in spans)), None)
 
 
 def _outermost(kinds: Sequence[str], spans: Sequence[_Span], tree: Mapping[str, _Span]) -> list[_Span]:
@@ -168,19 +159,18 @@ def _above(span: _Span, tree: Mapping[str, _Span]) -> Iterator[_Span]:
 
 def _spans(value: Mapping[str, Any], around: _Span) -> Iterator[_Span]:
     """The span that a value is, and those inside it; what one does not say of itself, the one around it says."""
-    row = nest(value)
+    row = {"resource": around.row.get("resource"), **nest(value)}
     row |= {name: _attributes(row[name]) for name in ("attributes", "record_attributes") if name in row}
-    if isinstance(resource := row.get("resource"), Mapping):
+    if isinstance(resource := row["resource"], Mapping):
         row["resource"] = {"attributes": _attributes(resource.get("attributes"))}
-    own = {name: first(row, _PATHS[name]) for name in ("trace", "id", "parent", "start", "system")}
+    own = {name: first(row, _PATHS[name]) for name in ("trace", "id", "parent", "start")}
     span = _Span(
         row,
         around.trace or str(own["trace"] or ("observations" in row and row.get("id")) or "").removeprefix("0x"),
         str(own["id"] or id(row)),
         str(own["parent"] or around.id),
         _when(own["start"]),
-        next(filter(None, map(_kind, (first(row, [path]) for path in _PATHS["kind"]))), ""),
-        str(own["system"] or around.system),
+        next(filter(None, (_kind(first(row, [path])) for path in _PATHS["kind"])), ""),
     )
     if span.trace:
         yield span
