@@ -12,8 +12,6 @@ from surefoot.cli._console import out, plain, print_json
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
 from surefoot.evaluate.score.summaries import summaries
-from surefoot.stats.groups import FEW
-from surefoot.types import Summary
 
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
 
@@ -37,12 +35,11 @@ def gated(
     stand in the job's summary too.
     """
     found = opened(run)
-    sums = summaries(found.scores, found.groups)
-    checks = gate(conditions, sums)
+    checks = gate(conditions, summaries(found.scores, found.groups))
     if as_json:
         print_json(checks)
     else:
-        _show(checks, sums)
+        _show(checks)
     if file := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(file).open("a", encoding="utf-8") as summary:
             summary.writelines(f"{line}\n" for line in _markdown(checks))
@@ -52,13 +49,10 @@ def gated(
         raise typer.Exit(2)
 
 
-def _show(checks: Sequence[Condition], sums: Sequence[Summary]) -> None:
+def _show(checks: Sequence[Condition]) -> None:
     for check in checks:
         verdict, colour = _VERDICT[check.kept]
         out.print(plain(f"{verdict}: {check.condition}: {check.figures}"), style=colour)
-    small = {one.metric for one in sums if one.scored < FEW}
-    for metric in sorted({check.metric for check in checks if check.figure in ("low", "high")} & small):
-        out.print(plain(f"{metric} has fewer than {FEW} scores: its interval is too narrow"), style="yellow")
 
 
 def _markdown(checks: Sequence[Condition]) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.summaries import SLACK, average, value
 from surefoot.stats.figures import Floats, Ints, holm, mcnemar
-from surefoot.stats.groups import averaged, count, numbered, visible
+from surefoot.stats.groups import FEW, averaged, count, numbered, visible
 from surefoot.stats.text import NONE
 from surefoot.types import Score, Summary
 from surefoot.types.errors import UsageError
@@ -211,7 +211,9 @@ class Condition:
         if self.value is None or not (one := self.summary):
             return self.because
         figure = "" if self.figure == "mean" else f"{self.figure} {self.value:.3g}, "
-        return f"{self.metric}: {figure}mean {average(one) or NONE}"
+        narrow = f"; {self.metric} has fewer than {FEW} scores: its interval is too narrow"
+        few = self.figure in ("low", "high") and one.scored < FEW
+        return f"{self.metric}: {figure}mean {average(one) or NONE}{narrow if few else ''}"
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {
