@@ -168,6 +168,29 @@ def test_an_inner_retriever_is_part_of_the_outer_one(tmp_path: Path) -> None:
     assert texts(one(tmp_path, CHAIN, RETRIEVER, inner, beside)) == ["one", "two", "four"]
 
 
+def test_what_tools_returned_is_read_where_nothing_retrieved(tmp_path: Path) -> None:
+    """By an agent; a retriever inside a tool counts alone, and without either, documents beside the answer."""
+    agent = span("a", "", "AGENT", 0, input__value="Who?", output__value="Anna")
+    tool = span("t", "a", "TOOL", 1, output__value='{"content": "one", "type": "tool"}')
+    semantic = span(
+        "u", "a", "", 2, gen_ai__operation__name="execute_tool", gen_ai__tool__call__result='["two", "three"]'
+    )
+    assert texts(one(tmp_path, agent, tool, semantic)) == ["one", "two", "three"]
+    assert texts(one(tmp_path, agent, tool, span("r", "t", "RETRIEVER", 2, **documents("four")))) == ["four"]
+    beside = json.dumps({"answer": "Anna", "context": [{"page_content": "five"}]})
+    record = one(tmp_path, span("a", "", "CHAIN", 0, input__value="Who?", output__value=beside))
+    assert (record.answer, texts(record)) == ("Anna", ["five"])
+
+
+def test_a_blank_cell_of_a_table_of_spans_holds_nothing(tmp_path: Path) -> None:
+    """An output that was not kept is no empty answer, and a retriever's documents are looked for in its output."""
+    header = "context.trace_id,context.span_id,parent_id,span_kind,attributes.input.value,attributes.output.value"
+    rows = "t,a,,CHAIN,Who?,,\nt,b,a,RETRIEVER,,[{'content': 'one'}],\n"
+    (tmp_path / "x.csv").write_text(f"{header},attributes.retrieval.documents\n{rows}", encoding="utf-8")
+    (record,) = read(tmp_path / "x.csv").records
+    assert (record.question, record.answer, texts(record)) == ("Who?", None, ["one"])
+
+
 def test_a_model_that_judges_does_not_answer(tmp_path: Path) -> None:
     """What stands inside an evaluator or a guardrail is left aside."""
     root = span("a", "", "CHAIN", 0, input__value="Who?")

@@ -47,7 +47,7 @@ class _Span:
 
 def recognised(value: Any) -> bool:
     """True for an export of spans, or a single span."""
-    return isinstance(value, Mapping) and known(nest(value), (*_PATHS["known"], *_PATHS["beside"]))
+    return isinstance(value, Mapping) and known(nest(value), _PATHS["known"])
 
 
 def records(values: Sequence[tuple[str, Any]], problems: Problems, mapping: Paths) -> list[Record]:
@@ -60,6 +60,10 @@ def records(values: Sequence[tuple[str, Any]], problems: Problems, mapping: Path
             continue
         if not recognised(value):
             raise UsageError(f"{place} is no span; a file is of spans or of records: take it out, and read again")
+        if all(
+            isinstance(cell, str | None) for cell in value.values()
+        ):  # a row of a table, whose blank cells hold nothing
+            value = {name: cell for name, cell in value.items() if cell}
         for span in _spans(value, _Span({})):
             traces[span.trace].append(span)
     ordered = {trace: sorted(spans, key=lambda span: span.start) for trace, spans in traces.items()}
@@ -127,7 +131,7 @@ def _contexts(seekers: Sequence[_Span]) -> list[Any] | None:
 
 def _documents(span: _Span) -> list[Any]:
     """The documents of a retriever: from its attributes, else from its output, where some frameworks keep them."""
-    found = next(iter((*span.values("documents"), *span.values("output"))), None)
+    found = next((cell for name in ("documents", "output") for cell in span.values(name) if cell != ""), None)
     if isinstance(found, Mapping):
         found = first(found, ["results", *COLUMNS["contexts"]]) or words(found, "tool")
     return found if isinstance(found, list) else [found] if isinstance(found, str) and found.strip() else []
