@@ -76,11 +76,6 @@ class ScoredRun:
         """The values of a metric, of those of these records that are scored."""
         return [s.value for s in self.scores if s.metric == metric and s.record_id in ids and s.value is not None]
 
-    def known(self, failed: Collection[str]) -> list[Record]:
-        """The records of which a score, a reference answer or a failure says how good they are."""
-        scored = {one.record_id for one in self.scores if one.metric in self.metrics and one.value is not None}
-        return [r for r in self.records if r.id in scored or r.id in failed or (r.truths and r.answer is not None)]
-
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -125,10 +120,11 @@ def diagnose(
     cases = contexts(records, scores, settings, corpus, known)
     found = failures(cases)
     run = ScoredRun(records, scores, summaries, settings, known)
-    if not (judged := run.known({failure.record_id for failure in found})):
-        return Diagnosis(
-            UNJUDGED.format(of=len(records)), UNJUDGED_GIST.format(of=len(records)), (), (), UNKNOWN, RULES
-        )
+    verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}
+    if not verdicts:
+        summary, gist = (text.format(of=len(records)) for text in (UNJUDGED, UNJUDGED_GIST))
+        return Diagnosis(summary, gist, (), (), UNKNOWN, RULES)
+    judged = [record for record in records if record.id in verdicts]
     by_stage = tallies(found, judged)
     # A single case is no pattern, unless there are no others.
     listed = [tally for tally in by_stage if len(tally.lost) > 1][:MOST_ITEMS] or by_stage[:1]
@@ -136,7 +132,7 @@ def diagnose(
     insights = tuple(insight(run, summary) for summary in run.judged)
     worst = by_stage[0] if by_stage else None
     answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
-    undecided = sum(case.verdict == "undecided" and case.record in judged for case in cases)
+    undecided = [*verdicts.values()].count("undecided")
     gist, summary = _gist(answers, len(found), undecided, worst), _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
