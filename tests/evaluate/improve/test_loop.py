@@ -318,11 +318,13 @@ def test_gold_answers_decide_by_a_rule_that_is_for_all_of_the_questions(tmp_path
         golds(EXAMPLES, "letter")
     with pytest.raises(UsageError, match="no gold answer"):
         golds([replace(EXAMPLES[0], answers=())])
+    without = replace(EXAMPLES[1], answers=(), answerable=False)
     with pytest.raises(UsageError, match="'style'"):
         improve(plan(tmp_path / "run", scoring=replace(golds(EXAMPLES), metric="style")))
     refused = Builder(CONFIG).pipeline().run(EXAMPLES[1].question)
     made = replace(planned.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
     assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
+    assert [score.value for score in golds([EXAMPLES[0], without]).scores([made], tmp_path)] == [1.0]
 
 
 def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:

@@ -85,18 +85,21 @@ def side(example: Example, seed: int) -> Half:
 
 
 def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
-    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong, refused or failed. `metric`
-    None: "strict" where all questions are choices or claims, else "match_lower". Raises UsageError where a question has
-    no gold answer, or the rule is not for it."""
-    if bare := [example.id for example in examples if not any(answer.strip() for answer in example.answers)]:
-        raise UsageError(f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give them, or --metric")
-    rule = metric or ("strict" if all("strict" in rules(example) for example in examples) else "match_lower")
-    if unfit := [example.id for example in examples if rule not in rules(example)]:
+    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong, refused or failed; of a question
+    that is marked as one without an answer, 1 for a refusal. `metric` None: "strict" where all others are choices or
+    claims, else "match_lower". Raises UsageError where an answer is missing, or the rule is not for a question."""
+    golden = [example for example in examples if any(answer.strip() for answer in example.answers)]
+    if bare := [example.id for example in examples if example.answerable and example not in golden]:
+        text = f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give them, or --metric"
+        raise UsageError(f'{text}, or say "answerable": false where a refusal is right')
+    rule = metric or ("strict" if all("strict" in rules(example) for example in golden) else "match_lower")
+    if unfit := [example.id for example in golden if rule not in rules(example)]:
         raise UsageError(f"the rule '{rule}' is not for {len(unfit)} of the questions, the first is {unfit[0]}")
-    by_id = {example.id: example for example in examples}
+    by_id = {example.id: example for example in golden}
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        right = {r.id: RULES[rule](answer_text(r), by_id[r.id]) for r in records}
+        said = {r.id: answer_text(r) for r in records}
+        right = {id: RULES[rule](text, by_id[id]) if id in by_id else not text for id, text in said.items()}
         return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
 
     return Scoring(rule, (rule,), scores)
