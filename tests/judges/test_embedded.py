@@ -148,10 +148,11 @@ def test_every_claim_of_the_answer_is_checked() -> None:
 
 
 def test_a_refusal_claims_nothing() -> None:
-    """It is carried by any context, and by none. Nothing carries an answer without context: that is 0."""
+    """So there is nothing to carry, and no value; nor of talk. Nothing carries an answer without context: that is 0."""
     assert value("context_adherence", "Tomas Aldwin built it.", ()) == 0.0
-    assert value("context_adherence", "The context does not say who built it.", (BRIDGE,)) == 1.0
-    assert value("context_adherence", "I don't know.", ()) == 1.0
+    for text in ("The context does not say who built it.", "I don't know.", "I hope this helps!"):
+        score = judged("context_adherence", text, (BRIDGE,))
+        assert (score.value, score.applies) == (None, False)
 
 
 # Context recall

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
-from surefoot.judges._scores import lacks, scored
+from surefoot.judges._scores import lacks, unscored
 from surefoot.judges._support import carried, claims
 from surefoot.types import Metric, Record, Score
 from surefoot.types.protocols import Verifier
@@ -13,8 +13,8 @@ class ContextAdherence:
     """Faithfulness (groundedness): the mean of the verifier's chances that the contexts carry a claim of the answer.
 
     A claim is a sentence, or a line of a list. Of a verifier that gives no chance, supported counts 1 and not supported
-    0, and an answer with a claim that it leaves open has no value. A refusal claims nothing, and what claims nothing is
-    carried: 1. Cost: a sentence to verify a claim.
+    0, and an answer with a claim that it leaves open has no value. What claims nothing, as a refusal, has none either:
+    the metric does not apply. Cost: a sentence to verify a claim.
     """
 
     about: ClassVar[Metric] = metrics()["context_adherence"]
@@ -24,9 +24,9 @@ class ContextAdherence:
         self.verifier = verifier
 
     def judge(self, record: Record) -> Score:
-        """The record's score; it applies where there are an answer and contexts."""
+        """The record's score; it applies where there are contexts and an answer that claims something."""
         if record.contexts is None or not record.answer or not record.answer.strip():
             return lacks(self, record, "contexts" if record.contexts is None else "answer")
         if not (stated := claims(record.answer)):
-            return scored(self, record, 1.0, "the answer claims nothing that a context would have to carry")
+            return unscored(self, record, "the answer claims nothing that a context would have to carry", applies=False)
         return carried(self, record, self.verifier, stated, "answer", record.contexts)
