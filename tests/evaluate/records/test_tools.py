@@ -166,6 +166,11 @@ def test_a_refusal_says_what_is_there_what_was_found_and_how_to_map_the_rest(tmp
         read(path)
     with pytest.raises(UsageError, match=r"has nothing at frage\.wort \(question\); it has: frage\.text"):
         read(path, mapping=parsed(["question=frage.wort"]))
+    (tmp_path / "x.csv").write_text("question,[m] Answer {{question}}\nQ,A\n", encoding="utf-8")
+    hints = [one.what for one in read(tmp_path / "x.csv").problems if "--map" in one.what]
+    assert [hint.rpartition(" ")[2] for hint in hints] == ["contexts=PATH", "answer=PATH"]
+    (mapped,) = read(tmp_path / "x.csv", mapping=parsed(["answer=[m] Answer {{question}}"])).records
+    assert mapped.answer == "A"
     for wrong in ("question", "frage=text", "question="):
         with pytest.raises(UsageError, match=r"is not FIELD=PATH, such as question=input\.query; fields: id, question"):
             parsed([wrong])

@@ -163,7 +163,11 @@ def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapp
         if column and plain(column) not in (*heads, "tags"):
             problems.add("columns that are not read", column)
     found = [({field: first(row, there) for field, there in paths.items()}, row, place) for place, row in flat]
-    return own.get("name", ""), [record(*each, problems, own.get("separator", "")) for each in found]
+    made = [record(*each, problems, own.get("separator", "")) for each in found]
+    lacks = {"contexts": all(one.contexts is None for one in made), "answer": all(one.answer is None for one in made)}
+    for field in (field for field, lacking in lacks.items() if lacking and field not in paths):
+        problems.add(f"no {field} under a known name; if it stands elsewhere, say --map {field}=PATH", name)
+    return own.get("name", ""), made
 
 
 def _turns(place: str, turns: Any) -> Iterator[tuple[str, dict[str, Any]]]:
