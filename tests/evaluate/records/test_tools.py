@@ -79,7 +79,7 @@ def test_a_conversation_is_one_record_with_its_history(file: str) -> None:
         ("And when was its bell cast?", "In 1871."),
         ("And when was its bell cast?", "The bell was cast in 1871."),
     )
-    assert [asked for asked, _ in record.history] in (["Tell me of Orrin Pier."], ["How long is Orrin Pier?"])
+    assert [question for question, _ in record.history] in (["Tell me of Orrin Pier."], ["How long is Orrin Pier?"])
     assert all("320 metres" in answer for _, answer in record.history)
     assert {*(texts(record) or ())} & {BELL, LENGTH}
     assert record.group == ""

@@ -16,7 +16,7 @@ TURNS = 20
 """Turns before a question that its record keeps at most: a session may be as long as a log."""
 
 
-def asked(value: Any) -> dict[str, Any]:
+def question_fields(value: Any) -> dict[str, Any]:
     """The fields of a record that a question holds: of messages, bare or in an object, the last question, what was said
     to it, the turns before it, and what tools returned; of all else the words, and the history beside them."""
     messages = nested(value) if isinstance(value, str) else value

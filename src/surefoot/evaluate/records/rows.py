@@ -12,7 +12,7 @@ from surefoot.documents.loaders import Unreadable
 from surefoot.documents.loaders._rows import MAX_LINE
 from surefoot.documents.loaders.text import encoding_of
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import TURNS, as_text, asked, passages, plain_text, turns
+from surefoot.evaluate.records.messages import TURNS, as_text, passages, plain_text, question_fields, turns
 from surefoot.evaluate.records.paths import (
     COLUMNS,
     FORMATS,
@@ -204,8 +204,8 @@ def record(
     found: Mapping[str, Any], row: Mapping[str, Any], place: str, problems: Problems, separator: str = ""
 ) -> Record:
     """The record of the fields that were found in a file; of its `row` the tags, and `place` is where it stands."""
-    talk = asked(found.get("question"))
-    fields = talk | {field: cell for field, cell in found.items() if cell is not None and field != "question"}
+    conversation = question_fields(found.get("question"))
+    fields = conversation | {field: cell for field, cell in found.items() if cell is not None and field != "question"}
     answer = fields.get("answer")
     if isinstance(answer, list) and len(answer) > 1 and all(isinstance(each, str) for each in answer):
         problems.add("records with several answers; the first is judged", place)
@@ -216,14 +216,14 @@ def record(
     truths = [_spoken(each) for each in _several(fields.get("truths"))]
     if blank := sum(not truth.strip() for truth in truths):
         problems.add("blank reference answers; left out", place, blank)
-    history = (*turns(found.get("history")), *talk["history"])
-    before = history[:-1] if history and history[-1][0] == talk["question"] else history
+    history = (*turns(found.get("history")), *conversation["history"])
+    before = history[:-1] if history and history[-1][0] == conversation["question"] else history
     own = row.get("tags")
     tags = {str(name): str(value) for name, value in own.items()} if isinstance(own, dict) else {}
     named = {name: fields[name] for name in FORMATS["tags"] if isinstance(fields.get(name), str | int)}
     return Record(
         id=as_text(fields.get("id")),
-        question=talk["question"],
+        question=conversation["question"],
         contexts=_contexts(fields.get("contexts"), separator, place, problems),
         answer=None if answer is None else _spoken(answer),
         truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),

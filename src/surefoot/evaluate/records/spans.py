@@ -16,7 +16,7 @@ from typing import Any
 
 from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records import rows
-from surefoot.evaluate.records.messages import TURNS, Who, asked, passages, words
+from surefoot.evaluate.records.messages import TURNS, Who, passages, question_fields, words
 from surefoot.evaluate.records.paths import ABSENT, COLUMNS, FORMATS, Paths, first, known, look, nest, nested
 from surefoot.types import Record
 from surefoot.types.errors import UsageError
@@ -95,23 +95,23 @@ def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Paths) 
     models = [span for span in spans if span.kind == "LLM"]
     contexts = _contexts(seekers or _outermost(("TOOL",), spans, tree))
     if contexts is None:
-        contexts = next(filter(None, map(_handed_out, outer)), None)
+        contexts = next(filter(None, map(_beside_answer, outer)), None)
     fields: dict[str, Any] = {
         "question": _first((*outer, *seekers, *models), "input", "user"),
         "contexts": contexts,
         "answer": _first((*last, *reversed(models)), "output", "assistant"),
     }
-    fields |= {name: cell for name, paths in mapping.items() if (cell := _of_any((*outer, *spans), paths))}
+    fields |= {name: cell for name, paths in mapping.items() if (cell := _value_in((*outer, *spans), paths))}
     if not any(fields.values()):
         return None
     if fields["answer"] is None and any("" in span.values("output") for span in outer):
         fields["answer"] = ""
     failed = any(str(cell).upper() in _FAILED for span in spans for cell in span.values("status"))
-    named = {name: _of_any(spans, _PATHS[name]) for name in ("truths", "group", "system")}
+    named = {name: _value_in(spans, _PATHS[name]) for name in ("truths", "group", "system")}
     return rows.record({"id": trace, "error": failed, **named, **fields}, {}, trace, problems)
 
 
-def _of_any(spans: Sequence[_Span], paths: Sequence[str]) -> Any:
+def _value_in(spans: Sequence[_Span], paths: Sequence[str]) -> Any:
     return next(filter(None, (first(span.row, paths) for span in spans)), None)
 
 
@@ -137,11 +137,11 @@ def _documents(span: _Span) -> list[Any]:
     return found if isinstance(found, list) else [found] if isinstance(found, str) and found.strip() else []
 
 
-def _handed_out(span: _Span) -> Any:
+def _beside_answer(span: _Span) -> Any:
     """The documents beside an answer, or what tools said in messages."""
     for output in span.values("output"):
         listed = first(output, COLUMNS["contexts"]) if isinstance(output, Mapping) else None
-        if found := listed if isinstance(listed, list) else asked(output).get("contexts"):
+        if found := listed if isinstance(listed, list) else question_fields(output).get("contexts"):
             return found
     return None
 
