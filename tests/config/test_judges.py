@@ -96,7 +96,9 @@ def test_the_limits_are_those_of_the_section() -> None:
     )
     model = chosen.judging
     assert isinstance(model, RateLimitedLLM)
-    assert (chosen.in_flight, model.pace._places._value) == (9, 9)
+    assert (chosen.in_flight, model.pace._places._value) == (9, 1), "the first call goes alone"
+    model.pace.open()
+    assert model.pace._places._value == 9
     assert model.spending.budget == Budget(calls=3)
     assert model.prices == Prices(1, 2)
     assert model.inner._endpoint._retries == 0  # type: ignore[attr-defined]
