@@ -28,6 +28,7 @@ def test_talk_around_a_claim_is_not_claimed() -> None:
     assert claimed("Based on the information given, before 1990.") == "before 1990."
     assert claims("Tomas Aldwin. Let me know if you need further help!") == ["Tomas Aldwin."]
     assert claims("No.") == ["No."]
+    assert claims("Who built it? Aldwin. Would you like to hear more?") == ["Aldwin."]
     assert claimed("It was built by Aldwin.") == "It was built by Aldwin."
 
 

@@ -27,7 +27,7 @@ SHIPPED = Path(__file__).with_name("verifier.toml")
 FORMS = ("support", "begin", "expertqa", "qags", "questions")
 """Formats of files: labelled claims; the judge files of these names; and questions with passages, of which claims are
 made."""
-SPOKEN = 0.35
+SPOKEN = 0.4
 BARE = 8
 """Words of a claim without a full stop up to which it is no sentence."""
 UNREAD = ("indonli", "ocnli", "farstail")
@@ -110,14 +110,15 @@ class ClaimSets:
 
 
 def spoken(claim: TrainingExample, chance: random.Random) -> TrainingExample:
-    """The claim as it is or, for a share `SPOKEN`, in the words that an answer would put around it (talk.toml)."""
-    if chance.random() >= SPOKEN:
-        return claim
-    whole = claim.text.rstrip(" .")
-    bare = whole == claim.text.strip() and len(whole.split()) <= BARE
-    before, after = chance.choice(_TALK["around"] + _TALK["answers"] * bare).split("{}")
-    spans = claim.spans and tuple((len(before) + a, len(before) + min(b, len(whole))) for a, b in claim.spans)
-    return replace(claim, text=f"{before}{whole}{after}", spans=spans)
+    """The claim as it is or, for a share `SPOKEN`, in the words that an answer would put around it (talk.toml), some
+    around others."""
+    while chance.random() < SPOKEN:
+        whole = claim.text.rstrip(" .")
+        bare = whole == claim.text.strip() and len(whole.split()) <= BARE
+        before, after = chance.choice(_TALK["around"] + _TALK["answers"] * bare).split("{}")
+        spans = claim.spans and tuple((len(before) + a, len(before) + min(b, len(whole))) for a, b in claim.spans)
+        claim = replace(claim, text=f"{before}{whole}{after}", spans=spans)
+    return claim
 
 
 def _divided(path: Path, source: ClaimSource) -> dict[Part, list[TrainingExample]]:

@@ -40,6 +40,9 @@ PRECISION = 0.9
 """Share of the claims called supported that must be, on answers of language models: on each group of `ANSWERS`."""
 ANSWERS = (("ragtruth_qa",), ("begin", "dialogue_audit"))
 """Sets of sentences that models wrote from their sources; small ones together."""
+COUNTED = (4.0, 0.5, 0.5)
+"""The first head's weights of what it counts, where it begins: what the layers then learn is where words mislead. From
+weights near 0 they never rose, and added afterwards 2 to 4 times the share lifted the mean AUC of 34 sets by .004."""
 LOWER = 0.5
 """Probability below which a claim counts as not supported."""
 WORDS = tuple(np.arange(-3.0, 3.01, 0.25).tolist())
@@ -62,6 +65,8 @@ class VerifierNetwork(GraderNetwork):
         for head in (self.relevance, self.evidence):
             nn.init.normal_(head.weight, std=0.02)
             nn.init.zeros_(head.bias)
+        with torch.no_grad():
+            self.relevance.weight[0, 2 * width :] = torch.tensor(COUNTED)
 
     def _counts(self, ids: Tensor, shared: Tensor) -> tuple[Tensor, ...]:
         """The share of the claim's pieces that the evidence holds, whether it holds all, and whether all numbers."""
