@@ -58,7 +58,7 @@ def _chance(verdict: Support) -> float | None:
 
 
 def claims(text: str) -> list[str]:
-    """The sentences and lines of lists of an answer, but for those that lead up to a list, ask, refuse, or only talk."""
+    """The sentences and lines of lists of an answer, but for those that lead to a list, ask, refuse, or only talk."""
     each = (one for one in _cut(text) if not refuses(plainly(one)) and not one.rstrip("* ").endswith((":", "?")))
     return [one for one in each if claimed(one)]
 
