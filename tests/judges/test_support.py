@@ -30,6 +30,8 @@ def test_talk_around_a_claim_is_not_claimed() -> None:
     assert claims("No.") == ["No."]
     assert claims("Who built it? Aldwin. Would you like to hear more?") == ["Aldwin."]
     assert claimed("It was built by Aldwin.") == "It was built by Aldwin."
+    assert [claimed(f"{number}. Let me know if you need help.") for number in ("17", "7.50")] == ["17", "7.50"]
+    assert claimed("2. The bridge was built by Aldwin.") == "The bridge was built by Aldwin."
 
 
 # What an answer and a reference have in common.

@@ -13,7 +13,7 @@ from surefoot.types.protocols import Judge, Verifier
 
 SUPPORTED = 0.5
 """Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
-TALK = frozenset(
+_TALK = frozenset(
     "according additional answer answers anything ask asking assist assistance based certainly clarification context "
     "contexts details document documents feel free further given glad great happy help helpful helps hesitate hope "
     "information know let need needs note passage passages please provided question questions source sources sure text "
@@ -21,6 +21,8 @@ TALK = frozenset(
 )
 """Words with which an answer speaks of itself, its sources or its reader."""
 _PLAIN = STOP_WORDS - frozenset("no nor not before after over under until more most only".split())
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)*)\.\s")
 _LINKS = frozenset("is are was were be that it they this he she the".split())
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 
@@ -67,18 +69,28 @@ def claimed(text: str) -> str:
     """What a sentence claims: without markers, and without talk before it, as "According to the context, the answer
     is"; empty where all of it is talk."""
     plain = plainly(text)
-    each = [(match.end(), match[0].lower()) for match in re.finditer(r"[^\W_]+(?:['’][^\W_]+)*", plain)]
-    lead = [word for _, word in takewhile(lambda one: one[1] in _PLAIN | TALK, each)]
-    if len(lead) == len(each) and TALK & {*lead}:
+    if (number := _NUMBER.match(plain)) and _talk(plain[number.end() :]):
+        return number[1]
+    if _talk(plain):
         return ""
-    talked = max((place for place, word in enumerate(lead, start=1) if word in TALK), default=0)
+    each = [(match.end(), match[0].lower()) for match in _WORD.finditer(plain)]
+    lead = [word for _, word in takewhile(lambda one: one[1] in _PLAIN | _TALK, each)]
+    talked = max((place for place, word in enumerate(lead, start=1) if word in _TALK), default=0)
     linked = len([*takewhile(_LINKS.__contains__, lead[talked:])])
     return plain[each[talked + linked - 1][0] :].lstrip(" ,:;") if talked else plain
 
 
+def _talk(plain: str) -> bool:
+    """True if an answer only speaks of itself, its sources or its reader here."""
+    there = {match[0].lower() for match in _WORD.finditer(plain)}
+    return bool(there & _TALK) and there <= _PLAIN | _TALK
+
+
 def plainly(text: str) -> str:
-    """Without markers of citations, addresses and signs of Markdown."""
-    return " ".join(_MARKS.sub(" ", text).split())
+    """Without markers of citations, addresses and signs of Markdown. A number before mere talk is an answer, and stays;
+    else it is an item's."""
+    plain = " ".join(_MARKS.sub(" ", text).split())
+    return " ".join(text.split()) if _NUMBER.match(text) and _talk(plain) else plain
 
 
 def _cut(text: str) -> Iterator[str]:
