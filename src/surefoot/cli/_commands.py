@@ -7,6 +7,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -50,7 +51,7 @@ class LateCommand(TyperCommand):
     def read_help(self) -> None:
         """Set the help, for a list of commands: the first paragraph of the docstring, out of the source."""
         spec: Any = find_spec(self.module)
-        nodes = ast.parse(spec.loader.get_source(self.module)).body
+        nodes = ast.parse(Path(spec.origin).read_bytes()).body
         function = next(one for one in nodes if isinstance(one, ast.FunctionDef) and one.name == self.function)
         self.help = (ast.get_docstring(function) or "").partition("\n\n")[0]
 
