@@ -273,6 +273,16 @@ def test_without_a_reference_only_judges_that_can_tell_decide(values: dict[str, 
     assert contexts([record], low, {})[0].verdict == "lost"
 
 
+@pytest.mark.parametrize(("relevancy", "named"), [(0.3, "grounding"), (0.1, "retrieval")])
+def test_a_judge_that_goes_by_wording_blames_retrieval_only_where_it_is_sure(relevancy: float, named: str) -> None:
+    """A language model's rating of 2 does, and its own score only far below."""
+    record = Record("r", QUESTION, (GOOD,), "Zebulon built it.")
+    low = scored(context_relevancy=relevancy, context_adherence=0.2)
+    assert failures(contexts([record], low, {}))[0].stage == named
+    rated = [replace(low[0], value=0.4, rating=2), low[1]]
+    assert failures(contexts([record], rated, {}))[0].stage == "retrieval"
+
+
 def test_torn_passages_are_told_from_whole_ones() -> None:
     """A short passage that ends with its sentence is whole. A judge that says so makes it chunking, too."""
     score = Score("r", "context_relevancy", 0.2, rating=1, reason="The passage is cut off before the name.")
