@@ -27,6 +27,8 @@ def test_talk_around_a_claim_is_not_claimed() -> None:
     assert claimed("The answer is more than 5.") == "more than 5."
     assert claimed("Based on the information given, before 1990.") == "before 1990."
     assert claims("Tomas Aldwin. Let me know if you need further help!") == ["Tomas Aldwin."]
+    whole = "The information on Aldwin is in the archive."
+    assert claimed(whole) == whole, "it is no talk that ends in neither a mark nor a verb"
     assert claims("No.") == ["No."]
     assert claims("Who built it? Aldwin. Would you like to hear more?") == ["Aldwin."]
     assert claimed("It was built by Aldwin.") == "It was built by Aldwin."

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read as configuration
-from surefoot.evaluate.ask import questions as asked
+from surefoot.evaluate.ask.questions import Example, read as read_questions
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.comparison import gate, metrics_of
@@ -40,7 +40,7 @@ def assert_rag(
     cannot be checked; UsageError, ComponentError, and what the system raises.
     """
     __tracebackhide__ = True
-    builder, examples = Builder(configuration(config)), asked.read(questions)
+    builder, examples = Builder(configuration(config)), read_questions(questions)
     judges = {judge.metric: judge for judge in (*builder.judges(), *wordings())}
     chosen = [judges[metric] for metric in metrics_of(conditions, [*judges])]
     with ThreadPoolExecutor(workers) as pool, TemporaryDirectory() as temporary:
@@ -56,7 +56,7 @@ def assert_rag(
         raise AssertionError("\n".join([f"{len(broken)} of {len(checks)} conditions are not kept", *broken]))
 
 
-def _line(example: asked.Example, answer: Answer) -> str:
+def _line(example: Example, answer: Answer) -> str:
     """An answer as a line of a file of records."""
     if isinstance(answer, Trace):
         return json.dumps({"key": example.id, "trace": to_json(answer)})

@@ -98,8 +98,8 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
     by_id = {example.id: example for example in golden}
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        said = {r.id: answer_text(r) for r in records}
-        right = {id: RULES[rule](text, by_id[id]) if id in by_id else not text for id, text in said.items()}
+        texts = {r.id: answer_text(r) for r in records}
+        right = {id: RULES[rule](text, by_id[id]) if id in by_id else not text for id, text in texts.items()}
         return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
 
     return Scoring(rule, (rule,), scores)
