@@ -23,7 +23,8 @@ _TALK = frozenset(
 _PLAIN = STOP_WORDS - frozenset("no nor not before after over under until more most only".split())
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)*)\.\s")
-_LINKS = frozenset("is are was were be that it they this he she the".split())
+_VERBS = frozenset("is are was were be that".split())
+_LINKS = _VERBS | frozenset("it they this he she the".split())
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 
 
@@ -78,9 +79,10 @@ def claimed(text: str) -> str:
     each = [(match.end(), match[0].lower()) for match in _WORD.finditer(plain)]
     lead = [word for _, word in takewhile(lambda one: one[1] in _PLAIN | _TALK, each)]
     talked = max((place for place, word in enumerate(lead, start=1) if word in _TALK), default=0)
-    linked = len([*takewhile(_LINKS.__contains__, lead[talked:])]) if talked else 0
-    rest = plain[each[talked + linked - 1][0] :].lstrip() if talked else ""
-    return rest.lstrip(",:; ") if linked or rest.startswith((",", ":", ";")) else plain
+    links = [*takewhile(_LINKS.__contains__, lead[talked:])]
+    if not talked or not ({*links[:1]} & _VERBS or plain[each[talked - 1][0] :].lstrip()[:1] in (",", ":", ";")):
+        return plain
+    return plain[each[talked + len(links) - 1][0] :].lstrip(",:; ")
 
 
 def _talk(plain: str) -> bool:
