@@ -71,7 +71,7 @@ def test_a_dry_run_says_what_it_would_cost_and_asks_nothing(surefoot: Surefoot, 
     assert done.code == 0
     assert "6 records, 1 metrics by llm:m" in done.out
     assert "about 6 calls" in done.out
-    assert "the diagnosis takes 2 calls more" in done.out
+    assert "the diagnosis takes 2 calls of m more" in done.out
     assert "no prices are set" in done.out
     assert "money: 0" not in priced.out.replace("money: 0.00", "money: 0")
     assert not (here / "out").exists()
@@ -95,7 +95,7 @@ def test_who_leaves_while_it_is_diagnosed_is_not_held(
 ) -> None:
     """By an endpoint that asks to wait for a minute."""
 
-    def left(folder: Path, llm: LLM, executor: Executor) -> None:
+    def left(folder: Path, llm: LLM, executor: Executor, room: int | None) -> None:
         server.refused, server.retry_after = 1.0, "60"
         executor.submit(llm.complete, [Message("user", "What does it say?")])
         while not server.told["refused"]:
@@ -182,3 +182,51 @@ def test_a_field_under_another_name_is_mapped(surefoot: Surefoot, here: Path) ->
     assert json.loads((here / "out" / "run.json").read_text())["map"] == ["question=frage.text", "answer=antwort"]
     assert json.loads((here / "out" / "records.jsonl").read_text().splitlines()[0])["value"]["answer"] == "Aldwin"
     assert "is not FIELD=PATH" in surefoot(*words, "--map", "frage").err
+
+
+def test_a_stronger_model_words_the_report(surefoot: Surefoot, records: Path, here: Path) -> None:
+    """It alone, with the effort that is set; its calls draw from the judges' budget, and no score hangs on it."""
+    other = ("--set", "report.model=strong", "--set", "report.effort=high")
+    with endpoint() as server:
+        words = ("evaluate", records, "--run", "out", *METRIC, *asking(server.url))
+        assert surefoot(*words).code == 0
+        assert "2 calls of strong more" in surefoot(*words, *other, "--dry-run").out
+        server.bodies.clear()
+        assert surefoot(*words, *other).code == 0
+    assert {(body["model"], body["reasoning_effort"]) for body in server.bodies} == {("strong", "high")}
+
+
+def test_the_settings_of_the_system_are_kept_with_the_run_and_told_to_the_model(
+    surefoot: Surefoot, records: Path, here: Path
+) -> None:
+    """From TOML or JSON, without secrets, with the commit; in run.json, in the prompt and in the viewer."""
+    (here / "system.toml").write_text('top_k = 7\n[llm]\nmodel = "m-1"\napi_key = "opensesame"\n')
+    (here / "system.json").write_text('{"top_k": 7, "llm": {"model": "m-1", "api_key": "opensesame"}}')
+    with endpoint() as server:
+        for name in ("system.toml", "system.json"):
+            words = ("--run", name + ".run", *METRIC, "--system", name, "--commit", "f3ab", *asking(server.url))
+            assert surefoot("evaluate", records, *words).code == 0
+    for name in ("system.toml", "system.json"):
+        about = json.loads((here / f"{name}.run" / "run.json").read_text())
+        assert about["config"] == {"top_k": 7, "llm": {"model": "m-1", "api_key": "(hidden)"}}
+        assert about["commit"] == "f3ab"
+    prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    configs = [json.loads(one.partition("\n\nYour last reply")[0])["configs"] for one in prompts if '"configs"' in one]
+    assert configs[0]["llm"] == about["config"]["llm"]
+    assert configs[0]["commit"] == "f3ab"
+    assert not any("opensesame" in one for one in prompts)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("top_k", "neither a JSON object nor TOML"), ("[" + "a" * 70_000 + "]", "at most 64,000 are read")],
+)
+def test_settings_that_cannot_be_read_are_refused_before_anything_is_asked(
+    surefoot: Surefoot, records: Path, here: Path, text: str, said: str
+) -> None:
+    """With what is wrong with the file."""
+    (here / "system.toml").write_text(text)
+    done = surefoot("evaluate", records, "--run", "out", *METRIC, "--judge", "embedded", "--system", "system.toml")
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert not (here / "out").exists()

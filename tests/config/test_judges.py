@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from surefoot.config.builder import Builder
+from surefoot.config.judging import PATIENT
 from surefoot.config.sections import JudgeSection
 from surefoot.config.settings import read, setting
 from surefoot.judges._diamond import metrics
@@ -156,3 +157,25 @@ def test_a_limit_is_a_number_also_where_nothing_is_asked(key: str, value: Any) -
     with pytest.raises(ConfigError, match=rf"\[judge\] {key} must be (a|greater)"):
         builder(**{key: value}).judges(["factuality"])
     assert builder(input_price=0, output_price=0, retries=0).judges(["factuality"])
+
+
+def test_the_report_is_worded_by_the_judges_model_unless_another_is_named() -> None:
+    """Another model has prices and time of its own, and spends from the same budget; the rest is as the judges' model
+    has it."""
+    assert (same := builder(OPENAI)).reporting is same.judging
+    judging = {"llm": OPENAI, "judge": {"budget": "9 calls", "input_price": 1.0, "output_price": 2.0}}
+    chosen = Builder(read({**judging, "report": {"model": "strong", "effort": "high", "max_tokens": 9000}}))
+    assert chosen.judging.name == "m"
+    assert (chosen.reporting.name, chosen.reporting.prices, chosen.report_tokens) == ("strong", None, 9000)
+    assert chosen.reporting.spending is chosen.judging.spending
+    assert chosen.reporting._timeout == PATIENT
+    strong = chosen.reporting.inner
+    assert strong._extra == {"reasoning_effort": "high"}  # type: ignore[attr-defined]
+    assert "127.0.0.1:9" in repr(strong)
+
+
+@pytest.mark.parametrize("report", [{"effort": 3}, {"max_tokens": 0}, {"input_price": 1.0}])
+def test_what_does_not_fit_a_report_is_said(report: dict[str, Any]) -> None:
+    """Before anything is asked."""
+    with pytest.raises(ConfigError, match=r"\[report\]"):
+        assert Builder(read({"report": report})).reporting

@@ -58,6 +58,8 @@ class Endpoint:
     url: str = ""
     paid: Counter[str] = field(default_factory=Counter)
     """Answers that were given, by the request's hash."""
+    bodies: list[Any] = field(default_factory=list)
+    """The requests, in the order of their arrival."""
     asked: Counter[str] = field(default_factory=Counter)
     told: Counter[str] = field(default_factory=Counter)
     """How often it refused, garbled, hung and answered."""
@@ -69,7 +71,8 @@ class Endpoint:
 
     def serve(self, request: WebRequest) -> WebAnswer:
         """One request, in a thread of its own."""
-        prompt = "\n".join(message["content"] for message in json.loads(request.body).get("messages", ()))
+        self.bodies.append(body := json.loads(request.body))
+        prompt = "\n".join(message["content"] for message in body.get("messages", ()))
         name = f"{hashed(prompt):012x}"
         with self._lock:
             self.asked[name] += 1

@@ -17,15 +17,17 @@ from surefoot.cli._questions import Golds, remarks
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
 from surefoot.evaluate.patch import shown
+from surefoot.evaluate.records import redaction
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.paths import parsed
 from surefoot.evaluate.report.conclusion import REPORT, concluded
 from surefoot.evaluate.score import scoring
-from surefoot.evaluate.score.lexical import wordings
+from surefoot.evaluate.score.lexical import METRICS, wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.stats import text as figures
 from surefoot.types import Diagnosis, Record, Score, Summary
-from surefoot.types.protocols import Judge, PricedJudge
+from surefoot.types.errors import UsageError
+from surefoot.types.protocols import Judge
 
 
 def evaluate(
@@ -58,6 +60,16 @@ def evaluate(
         str | None,
         Option("--budget", metavar="MOST", help="End when so much is spent: '300 calls', '2M tokens', or money."),
     ] = None,
+    system: Annotated[
+        Path | None,
+        Option(
+            "--system",
+            metavar="FILE",
+            help="Settings of the system that answered, as TOML or JSON: kept with the run without secrets, shown, and "
+            "told to the model that writes the report.",
+        ),
+    ] = None,
+    commit: Annotated[str | None, Option("--commit", metavar="ID", help="The system's revision, to keep.")] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -74,14 +86,20 @@ def evaluate(
     )
     remarks(loaded.problems)
     every = loaded.records
+    if system and any(record.trace and record.trace.config for record in every):
+        raise UsageError("these are traces of Surefoot, which hold their settings; leave --system out")
     if dry_run:
         _planned(builder, judges, every, scoring.scores(folder))
         return
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
-    own = {key: value for key, value in chosen["judge"].items() if key not in limits}  # what may change a score
-    about = {"surefoot": __version__, "source": str(records), "evaluation": {**chosen, "judge": own}}
+    scoring_settings = {section: values for section, values in chosen.items() if section != "report"}
+    scoring_settings["judge"] = {key: value for key, value in chosen["judge"].items() if key not in limits}
+    about = {"surefoot": __version__, "source": str(records), "evaluation": scoring_settings}
     about |= {"map": mapping} if mapping else {}
+    about |= {"config": redaction.system(system)} if system else {}
+    about |= {"commit": commit} if commit else {}
     model = builder.judging_for(judges)
+    reporting = builder.reporting if model or chosen["report"] else None
     with pulling(), _shown() as show:
         found = scoring.run(
             judges,
@@ -90,15 +108,16 @@ def evaluate(
             about,
             in_flight=builder.in_flight,
             model=model,
-            limits=limits,
+            limits=limits | ({"report": chosen["report"]} if chosen["report"] else {}),
             on_progress=show,
         )
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
-            summaries, diagnosis = concluded(folder, builder.judging_llm if model else None, executor)
+            llm = builder.reporting_llm if reporting else None
+            summaries, diagnosis = concluded(folder, llm, executor, builder.report_tokens)
         finally:
-            if model:
-                model.stop()  # or the executor would wait for as long as the endpoint asks to
+            if reporting:
+                reporting.stop()  # or the executor would wait for as long as the endpoint asks to
     _show(summaries)
     _diagnosed(diagnosis)
     more = "; run it again to ask for what is unscored" if any(score.passing for score in found.values()) else ""
@@ -139,8 +158,9 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "
         "re-asks come on top"
     )
-    if priced := len({judge.metric for judge in judges if isinstance(judge, PricedJudge)}):
-        out.say(f"the diagnosis takes {priced + 1} calls more, or up to twice as many")
+    if model or builder.config["report"]:
+        insights = len({judge.metric for judge in judges} - {*METRICS})
+        out.say(f"the diagnosis takes {insights + 1} calls of {builder.reporting.name} more, or up to twice as many")
     price = "no prices are set: judge.input_price, judge.output_price" if money is None else f"{money:.2f}"
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 

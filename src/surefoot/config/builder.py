@@ -1,15 +1,19 @@
 """From a configuration to a pipeline, and to the judges of an evaluation."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 from surefoot import components
-from surefoot.config.faults import faults, judge_faults, section_faults
+from surefoot.config.faults import faults, section_faults
+from surefoot.config.judging import JudgeBuilder
 from surefoot.config.options import INNER, OBJECT, SHARED, assemble, build, options_of
-from surefoot.config.sections import LIMITS, RATING, ExternalThresholds, JudgeSection, PricesSection, ThresholdsSection
+from surefoot.config.sections import (
+    ExternalThresholds,
+    ThresholdsSection,
+)
 from surefoot.config.settings import DEFAULTS, Config, read, read_file
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
@@ -18,10 +22,7 @@ from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
 from surefoot.generators.extractive import Extractive
 from surefoot.index.search import Index
-from surefoot.judges._diamond import metric as declared, metrics as diamond
 from surefoot.llms._budgeted import Budgeted
-from surefoot.llms._cached import CachedLLM
-from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.network import Network
 from surefoot.pipeline import Pipeline
 from surefoot.run.conversation import Conversation
@@ -31,13 +32,7 @@ from surefoot.run.store import from_json
 from surefoot.types import Thresholds, protocols
 from surefoot.types.errors import ConfigError, IndexFault, TraceFault
 from surefoot.types.llms import Prices
-from surefoot.types.protocols import LLM, Evaluator, Judge, Retriever, VectorDatabase, returns_spans
-
-JUDGES = ("embedded", "llm")
-"""Ways to judge a metric: on this machine without a language model, or by one."""
-
-IN_FLIGHT = 64
-"""Judgements at a time where an endpoint is asked."""
+from surefoot.types.protocols import LLM, Evaluator, Retriever, VectorDatabase, returns_spans
 
 WITHOUT_INDEX = (
     "or bring your own: surefoot.load(parts={'retriever': …}), or surefoot.correct(question, passages), "
@@ -46,7 +41,6 @@ WITHOUT_INDEX = (
 """The ways out for a program that has no index."""
 
 _ROLES = ("retriever", "evaluator", "policy", "refiner", "rewriter", "searcher", "generator", "verifier")
-_PACE = LIMITS - {"in_flight", "seconds", "cache"}
 
 HYBRID = ("bm25", "dense")
 """The retrievers that `hybrid` fuses unless `retrievers` names others."""
@@ -91,13 +85,9 @@ def _part(role: str) -> cached_property[Any]:
 
 
 @dataclass(frozen=True)
-class Builder:
+class Builder(JudgeBuilder):
     """Builds one pipeline, its judges, or any of its parts: each when it is first wanted, and shared by all that want
     it."""
-
-    config: Config
-    objects: Mapping[str, Any] = field(default_factory=dict)
-    """Components that are not built, by role."""
 
     embedder: ClassVar[cached_property[protocols.Embedder]] = _part("embedder")
     retriever: ClassVar[cached_property[Retriever]] = _part("retriever")
@@ -265,79 +255,6 @@ class Builder:
         if not isinstance(self.retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
         return str(self.retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
-
-    def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
-        """A judge for each metric; None: those that `[judge]` names, or else the diamond's six.
-
-        `[judge] use` says whether language models judge or this machine does; where it does not, a language model
-        judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
-        `use` and options, and `use` may be any judge's name. Raises ConfigError.
-        """
-        named = self._judge.metrics if metrics is None else metrics
-        chosen = [*diamond()] if named is None else [*named]
-        if len(set(chosen)) < len(chosen):
-            raise ConfigError(f"[judge] metrics must be a list of metrics, each once, not {chosen!r}")
-        if found := [*judge_faults(self.config["judge"], chosen)]:
-            raise ConfigError(*found)
-        return tuple(self._judge_of(metric) for metric in chosen)
-
-    def _judge_of(self, metric: str) -> Judge:
-        section = self.config["judge"]
-        options = section.get(metric, {})
-        options = {"use": options} if isinstance(options, str) else dict(options)
-        use = options.pop("use", self._judge.use or JUDGES[self._asks_an_endpoint])
-        if use not in JUDGES and metric not in section:
-            raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
-        name = metric if use in JUDGES else use
-        if use == "llm" and declared(metric):
-            rating = {key: section[key] for key in RATING if key in section}
-            name, options = "llm", {"metric": metric, **rating, **options}
-        judge: Judge = build("judge", name, options, {**self.shared, "llm": lambda: self.judging_llm})
-        return judge
-
-    def judging_for(self, judges: Iterable[Judge]) -> RateLimitedLLM | None:
-        """The language model that these judges ask; None: none of them asks one."""
-        return self.judging if any(isinstance(judge, protocols.PricedJudge) for judge in judges) else None
-
-    @cached_property
-    def judging(self) -> RateLimitedLLM:
-        """The language model that judges ask: that of `[judge.llm]` or else of `[llm]`, within the limits of
-        `[judge]`."""
-        section, limits = self._judging_section, self._judge.set()
-        prices = {key: section[key] for key in PricesSection.model_fields if key in section}
-        pace = prices | {key: value for key, value in limits.items() if key in _PACE}
-        if section["use"] == "openai":
-            section = {**section, "retries": 0}  # RateLimitedLLM does it, which sees that too much is asked
-        parts: dict[str, Callable[[], Any]] = {"llm": lambda: self.built("llm", section)}
-        return assemble("[judge]", RateLimitedLLM, {"in_flight": self.in_flight, **pace}, parts)
-
-    @cached_property
-    def judging_llm(self) -> LLM:
-        """The same behind the cache of its earlier replies."""
-        keys = ("base_url", "api", "template", "extra_body")
-        where = "".join(str(self._judging_section.get(key, "")) for key in keys)
-        file = self._judge.cache
-        return CachedLLM(self.judging, Path(file), where) if file else self.judging
-
-    @property
-    def in_flight(self) -> int:
-        """Judgements at a time: 64 where an endpoint is asked, else one."""
-        return self._judge.in_flight or (IN_FLIGHT if self._asks_an_endpoint else 1)
-
-    @cached_property
-    def _judge(self) -> JudgeSection:
-        return JudgeSection.parsed("[judge]", self.config["judge"])
-
-    @property
-    def _judging_section(self) -> dict[str, Any]:
-        section = self.config["llm"] if self._judge.llm is None else self._judge.llm
-        if not isinstance(section.get("use"), str):
-            raise ConfigError(f"[judge.llm] is a table with `use`, like [llm], not {section!r}")
-        return dict(section)
-
-    @property
-    def _asks_an_endpoint(self) -> bool:
-        return bool(self._judging_section["use"] == "openai")
 
 
 def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:

@@ -6,7 +6,14 @@ from typing import Any
 
 from surefoot import components
 from surefoot.config.options import component_faults, option_faults
-from surefoot.config.sections import ExternalThresholds, JudgeSection, PricesSection, Section, ThresholdsSection
+from surefoot.config.sections import (
+    ExternalThresholds,
+    JudgeSection,
+    PricesSection,
+    ReportSection,
+    Section,
+    ThresholdsSection,
+)
 from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.sources import Sources
 from surefoot.judges._diamond import metrics as diamond
@@ -46,6 +53,7 @@ def section_faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("thresholds", ThresholdsSection, config["thresholds"]),
         ("thresholds.external", ExternalThresholds, config["thresholds"].get("external", {})),
         ("judge", JudgeSection, config["judge"]),
+        ("report", ReportSection, config["report"]),
         ("llm", PricesSection, prices),
     ]
     for name, model, values in models:

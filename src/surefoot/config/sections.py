@@ -99,6 +99,18 @@ class JudgeSection(PricesSection):
     max_tokens: Count | None = None
 
 
+class ReportSection(PricesSection):
+    """`[report]`: the language model that words insights and the report. More keys are those of `[llm]`; what is not
+    set is as the judges' model has it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    effort: str | None = None
+    """How hard a model that thinks shall think (`reasoning_effort`): "low", "medium", "high"."""
+    max_tokens: Count | None = None
+    """The room of an insight and of the report, thoughts aside; without it, that of `narrative`."""
+
+
 RATING = ("repeats", "allow_abstention", "max_tokens")
 """Keys of `[judge]` that say how a language model rates."""
 

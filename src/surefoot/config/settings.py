@@ -42,6 +42,8 @@ DEFAULTS: Config = {
     "sources": {},
     "answer": {},
     "judge": {},
+    "report": {},
+    "metric": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
     "server": {},
 }

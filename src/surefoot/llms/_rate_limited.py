@@ -95,7 +95,9 @@ class RateLimitedLLM(WrappedLLM):
         )
         self.spending = Spending(Budget.read(budget) if budget else Budget())
         if self.spending.budget.money is not None and self.prices is None:
-            raise ConfigError("a budget of money needs prices; set judge.input_price and judge.output_price")
+            raise ConfigError(
+                "a budget of money needs prices; set input_price and output_price under [judge] or [report]"
+            )
         super().__init__(llm)
         self.pace = CallRate(in_flight, requests_per_minute, tokens_per_minute)
         self.refused = 0

@@ -33,6 +33,8 @@ class Record:
     """Of a run of Surefoot; None: the record comes from elsewhere."""
     history: tuple[tuple[str, str], ...] = ()
     """Questions and answers before it in the same conversation, the oldest first."""
+    answerable: bool = True
+    """False: the data say that nothing answers the question, so a refusal is right and any answer is wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 function runView() {
   const { about, settings, ledger, name } = head;
-  const { environments, ...rest } = about;
+  const { environments, config, ...rest } = about;
   const plain = Object.entries(rest).filter(([, value]) => typeof value !== "object");
   const deep = Object.entries(rest).filter(([, value]) => typeof value === "object" && value !== null);
   return [

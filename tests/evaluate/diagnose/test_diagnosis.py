@@ -1,7 +1,7 @@
 """From failures to items: what comes first, with which evidence, patch and prediction, in which words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from evaluations import as_report
 from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import contexts, failures
+from surefoot.evaluate.diagnose.patterns import tail
 from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
@@ -219,21 +220,82 @@ def test_what_cannot_be_decided_is_counted_and_not_called_good() -> None:
         assert 40 <= len(made.executive_summary_gist.split()) <= 50
 
 
-def test_an_insight_has_three_to_five_sentences_and_tells_retrieval_from_generation() -> None:
-    """Whatever the level, and with a sentence on what could not be scored. Low adherence beside high relevancy is
-    generation."""
-    both = [summary("context_relevancy", 0.9), summary("context_adherence", 0.4)]
-    assert "generation, not retrieval" in insight(ScoredRun((), (), both, {}), both[1]).text
-    assert "generation, not retrieval" not in insight(ScoredRun((), (), both[1:], {}), both[1]).text
-    for metric in metrics():
-        for mean in (0.3, 0.7, 0.95):
-            for unscored in (0, 3):
-                known = summary(metric, mean, unscored=unscored, least=0.2, most=0.9)
-                told = insight(ScoredRun(RECORDS[:2], judged(RECORDS[:2], **{metric: mean}), [known], {}), known)
-                assert 3 <= count_sentences(told.text) <= 5, told.text
-                assert "retrieval" in told.text or "generation" in told.text
-                assert ("could not be scored" in told.text) == bool(unscored)
-                assert (told.level, told.by) == (known.level, "rules")
+def server(n: int, *, low: bool, **other: Any) -> Record:
+    """A question about a port or a colour, its reference answer and what was read for it."""
+    thing = "port" if low else f"colour{n}"
+    source = Passage(f"p{n}", "It is old.", title="ports.html" if low else f"page {n}")
+    return Record(f"q{n:02}", f"Which {thing} of server {n}?", (source,), f"It has {n}.", (f"Blue rpm {n}.",), **other)
+
+
+def told_of(records: Sequence[Record], **values: Callable[[int], float]) -> str:
+    """The insight into the first of the metrics."""
+    scores = [Score(r.id, metric, of(n)) for metric, of in values.items() for n, r in enumerate(records)]
+    known = [summary(metric, 0.5) for metric in values]
+    return insight(ScoredRun(records, scores, known, {}), known[0]).text
+
+
+def test_an_insight_tells_what_the_low_scored_records_share_and_others_have_less() -> None:
+    """A word of the questions, a source, a tag; the words that are missing; each with its counts."""
+    records = [server(n, low=n < 6, tags={"domain": "law" if n < 6 else "food"}) for n in range(20)]
+    told = told_of(records, factuality=lambda n: 0.1 if n < 6 else 0.9)
+    assert "6 of 20 score 0.5 or less; the lowest, 0.10, is “Which port of server 0?”." in told
+    assert "Words of the reference that the answer lacks most often in these 6: “blue” (6), “rpm” (6)." in told
+    assert "6 of these 6 have the domain “law”, and 0 of the 14 others." in told
+    assert "“ports.html” is among the contexts of 6 of these 6, and of 0 of the 14 others." in told
+
+
+def test_an_insight_tells_nothing_that_may_be_an_accident() -> None:
+    """Two low-scored records that share a word, or traits that all records have, are no pattern."""
+    for count in (2, 20):
+        records = [server(n, low=n < count, tags={"domain": "law"}) for n in range(20)]
+        told = told_of(records, answer_relevancy=lambda n: 0.1 if n < count else 0.9)  # noqa: B023
+        assert "of these" not in told
+        assert "others" not in told
+
+
+def test_an_insight_tells_retrieval_from_generation_by_counts() -> None:
+    """Of the low-scored answers: how many had good contexts, and how many bad ones."""
+    records = [server(n, low=True) for n in range(4)]
+    told = told_of(records, factuality=lambda n: 0.1, context_recall=lambda n: 0.2 if n else 0.8)
+    assert "Of these 4, 1 had contexts with a Context Recall of 0.7 or more, which points to generation, and 3 " in told
+    alone = told_of(records, context_recall=lambda n: 0.2 if n else 0.8)
+    assert "generation" not in alone
+
+
+def test_a_high_metric_has_its_figures_and_no_advice() -> None:
+    """And a sentence on what could not be scored."""
+    known = summary("factuality", 0.95, unscored=3, least=0.2, most=0.9)
+    told = insight(ScoredRun(RECORDS[:2], judged(RECORDS[:2], factuality=0.95), [known], {}), known)
+    assert (told.level, told.by) == (known.level, "rules")
+    assert count_sentences(told.text) == 2
+    assert "3 more could not be scored, so that the mean of all lies between 0.20 and 0.90." in told.text
+
+
+def test_the_chance_of_an_uneven_spread_is_fishers() -> None:
+    """Three of three marked, of ten with three marked: one in 120."""
+    assert tail(3, 3, 3, 10) == pytest.approx(1 / 120)
+    assert tail(0, 3, 3, 10) == pytest.approx(1)
+
+
+def test_the_gist_names_only_what_there_is_to_go_by() -> None:
+    """Reference answers and traces where there are some."""
+    bare = [Record(f"r{n}", f"Who built {n}?", (Passage("p", "Of iron."),), "Aldwin did.") for n in range(3)]
+    told = diagnose(bare, judged(bare, context_adherence=0.1), ()).executive_summary_gist
+    assert "as the scores alone show, for there are neither reference answers nor traces" in told
+    assert 40 <= len(told.split()) <= 50
+
+
+def test_a_refusal_is_right_where_nothing_answers_the_question() -> None:
+    """Any answer to it is lost: it was made up."""
+    nothing = [
+        Record("refused", "Who founded it?", (), "I do not know.", answerable=False),
+        Record("answered", "Who founded it?", (), "Aldwin did, in 1997.", answerable=False),
+    ]
+    cases = contexts(nothing, judged(nothing, context_relevancy=0.9), {})
+    assert [case.verdict for case in cases] == ["right", "lost"]
+    (failure,) = failures(cases)
+    assert (failure.record_id, failure.stage) == ("answered", "grounding")
+    assert "nothing answers the question, by its data" in failure.evidence
 
 
 def test_the_page_has_the_metrics_the_items_and_their_patches(made: Diagnosis) -> None:

@@ -4,12 +4,13 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.records.redaction import share_safe
+from surefoot.evaluate.records.redaction import HIDDEN, share_safe, without_secrets
 from surefoot.run.store import Run, to_json
 from surefoot.types import (
     Action,
@@ -176,3 +177,23 @@ def test_share_safe_keeps_what_belongs_together() -> None:
     assert score.quotes[0].where == (records[0].contexts or ())[0].id
     answer = replace(SCORE, quotes=(Quote("x", "answer", verified=True),))
     assert share_safe([], [answer])[1][0].quotes[0].where == "answer"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("api_key", "abc", HIDDEN),
+        ("clientSecret", ["abc"], [HIDDEN]),
+        ("headers", {"Authorization": "Basic abc"}, {"Authorization": HIDDEN}),
+        ("extra", "--header 'Bearer abc'", HIDDEN),
+        ("note", "use sk-123", HIDDEN),
+        ("url", "https://me:pw@host/v1?code=9", f"https://{HIDDEN}@host/v1?{HIDDEN}"),
+        ("key_env", "OPENAI_API_KEY", "OPENAI_API_KEY"),
+        ("max_tokens", 100, 100),
+        ("prompt", "Is it so? See https://host/a?b=c", f"Is it so? See https://host/a?{HIDDEN}"),
+        ("rate", float("inf"), "inf"),
+    ],
+)
+def test_no_secret_of_a_configuration_is_kept(name: str, value: Any, shown: Any) -> None:
+    """By its name, by the form of the key, or in an address; what is no secret stands as it is."""
+    assert without_secrets({name: value}) == {name: shown}

@@ -13,8 +13,9 @@ from evaluations import as_report
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
 from surefoot.evaluate.report.form import bullets, count_sentences, count_words, unsupported, violations
 from surefoot.evaluate.report.narrative import LONGEST, insight_messages, insights, report, report_messages, schema
+from surefoot.evaluate.score.lexical import METRICS
 from surefoot.llms.scripted import Scripted
-from surefoot.types import Message, Passage, Record, Score, Summary
+from surefoot.types import Completion, Message, Passage, Record, Score, Summary
 from surefoot.types.errors import EndpointError
 
 RECORDS = [
@@ -34,14 +35,17 @@ SUMMARIES = [
     Summary("factuality", None, None, None, None, None, 0, 2, 0, None, None, None),
     Summary("f1", 0.25, None, None, 0.25, 0.25, 1, 0, 1, 0.25, 0.25, "low"),
 ]
-SAMPLES = {"context_recall": SCORES[:2]}
+SAMPLES = {"context_recall": SCORES[:2], "f1": SCORES[2:3]}
 CONFIG: dict[str, Any] = {"retriever": {"use": "bm25"}, "pipeline": {"k": 3}, "generator": {"use": "extractive"}}
-RUN = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES)
+CIRCUMSTANCES = {"commit": "f3ab", "seeds": {"examples": 42}}
+RUN = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES, circumstances=CIRCUMSTANCES)
 INSIGHT = "Context Recall averages 0.30. Retrieval misses the facts. Retrieve more."
 GIVEN = {
     "metric_name": "Context Recall",
     "metric_description": "Does the retrieved context hold the facts of the reference answer?",
     "avg_score": 0.3,
+    "min_score": 0.2,
+    "max_score": 0.4,
     "stratified_examples": [
         {
             "score": 0.2,
@@ -135,19 +139,39 @@ def test_an_insight_that_breaks_a_rule_is_asked_for_once_more_and_then_made_by_r
 
 
 def test_the_report_is_asked_for_with_one_object_of_four_keys() -> None:
-    """Insights, word overlap, a low and a high example a metric, and the configuration."""
+    """Insights and word overlap, each with what is measured, its mean, smallest and largest score; a low and a high
+    example of each, also of word overlap; and the configuration with commit and seeds."""
     told = insights(Scripted(Model(), "model"), RUN)
     system, user = report_messages(RUN, told)
     given = json.loads(user.content)
     assert list(given) == ["insights", "rag_traditional_metrics", "examples", "configs"]
-    assert given["insights"] == [{"metric": "Context Recall", "avg_score": 0.3, "level": "low", "insight": INSIGHT}]
-    assert given["rag_traditional_metrics"] == {"f1": 0.25}
-    assert given["examples"] == {"Context Recall": GIVEN["stratified_examples"]}
-    assert given["configs"] == CONFIG
+    figures = {name: GIVEN[name] for name in ("metric_description", "avg_score", "min_score", "max_score")}
+    assert given["insights"] == [{"metric": "Context Recall", **figures, "level": "low", "insight": INSIGHT}]
+    overlap = {"metric_description": METRICS["f1"].about, "avg_score": 0.25, "min_score": 0.25, "max_score": 0.25}
+    assert given["rag_traditional_metrics"] == {"f1": overlap}
+    assert list(given["examples"]) == ["Context Recall", "f1"]
+    assert given["examples"]["Context Recall"] == GIVEN["stratified_examples"]
+    (example,) = given["examples"]["f1"]
+    assert (example["score"], example["question"]) == (0.25, RECORDS[0].question)
+    assert given["configs"] == CONFIG | CIRCUMSTANCES
     for part in ("at most 4", "exactly 2 sentences of 40 to 50 words", "1 sentence of 25 to 40 words", "expert"):
         assert part in system.content
     for part in ("quality of retrieval", "faithfulness and grounding", "relevance and intent", "structure of answers"):
         assert part in system.content.replace("\n", " ")
+
+
+def test_a_report_has_the_room_that_is_set() -> None:
+    """Insights and report alike; without it, each its own."""
+    rooms: list[int] = []
+
+    class Counting(Scripted):
+        def complete(self, messages: Sequence[Message], *rest: Any, max_tokens: int = 0, **options: Any) -> Completion:
+            rooms.append(max_tokens)
+            return super().complete(messages, *rest, max_tokens=max_tokens, **options)
+
+    for room in (None, 9000):
+        report(Counting(Model(said()), "model"), RUN, None, room)
+    assert rooms == [400, 4000, 9000, 9000]
 
 
 def shown(record: Record, reason: str = "so") -> Any:

@@ -25,6 +25,7 @@ from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.run.store import values
+from surefoot.stats import figures
 from surefoot.types import Message, Passage, Record, Score, Trace
 from surefoot.types.errors import EndpointError, TraceFault, UsageError
 from surefoot.types.llms import Prices
@@ -139,7 +140,7 @@ def test_the_run_says_what_it_was_made_of(tmp_path: Path) -> None:
     assert about["created"].startswith("20")
     assert about["evaluation"] == {"repeats": 1}
     assert about["systems"] == [{"retriever": {"use": "bm25"}}]
-    assert (about["temperature"], about["seeds"]) == (0, {})
+    assert (about["temperature"], about["seeds"]) == (0, {"examples": 42, "intervals": figures.SEED})
     assert (about["records"]["count"], len(about["records"]["sha256"])) == (1, 64)
     (environment,) = about["environments"]
     assert environment.keys() >= {"python", "libraries", "revision", "cpu", "memory"}

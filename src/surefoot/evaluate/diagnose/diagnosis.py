@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, islice
 from statistics import fmean
 from typing import Any
 
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, Failure, contexts, failures
+from surefoot.evaluate.diagnose.patterns import Trait, missing, shared, traits
 from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
@@ -32,6 +34,17 @@ DOUBT = 20
 """Records that a prediction is shrunk by, as if so many more had been judged and the stage had lost none of them."""
 LONGEST_QUESTION = 24
 """Words of a question that are quoted."""
+
+SENTENCES = 3
+"""What low-scored records share is told in so many sentences at most."""
+
+SHOWN_BY = {
+    (True, True): "as the scores, the traces and the words of the reference answers show",
+    (True, False): "as the scores and the words of the reference answers show",
+    (False, True): "as the scores and the traces show, for there are no reference answers",
+    (False, False): "as the scores alone show, for there are neither reference answers nor traces",
+}
+"""How a diagnosis knows, by whether there are reference answers, and traces."""
 
 FORM = "format"
 """The stage whose answers are right and badly put."""
@@ -57,6 +70,8 @@ class ScoredRun:
     """The metrics that texts tell of, by name."""
     samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
     """Examples of each metric, the lowest first."""
+    circumstances: Mapping[str, Any] = field(default_factory=dict)
+    """The commit of the system and the seeds, where they are known."""
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -67,6 +82,11 @@ class ScoredRun:
     def judged(self) -> list[Summary]:
         """The summaries of `metrics` that have a mean."""
         return [summary for summary in self.summaries if summary.metric in self.metrics and summary.mean is not None]
+
+    @cached_property
+    def traits(self) -> dict[str, frozenset[Trait]]:
+        """What each record could share with others, by its id."""
+        return {record.id: traits(record) for record in self.records}
 
     def average(self, metric: str) -> str:
         """The mean in words, as `summaries.average` gives it."""
@@ -133,7 +153,9 @@ def diagnose(
     worst = by_stage[0] if by_stage else None
     answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
     undecided = [*verdicts.values()].count("undecided")
-    gist, summary = _gist(answers, len(found), undecided, worst), _summary(run, answers, len(found), undecided, worst)
+    by = any(record.truths for record in judged), any(record.trace for record in judged)
+    gist = _gist(answers, len(found), undecided, worst, SHOWN_BY[by])
+    summary = _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
 
@@ -157,7 +179,8 @@ def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally,
 
 
 def insight(run: ScoredRun, summary: Summary) -> Insight:
-    """One metric in three to five sentences; it has to have a mean, and to be one of the run's."""
+    """One metric in one to six sentences, of which each has a count of this run; the metric has to have a mean, and to
+    be one of the run's."""
     return Insight(summary.metric, summary.level or "low", " ".join(_sentences(run, summary)), RULES)
 
 
@@ -261,14 +284,14 @@ def _summary(run: ScoredRun, answers: str, lost: int, undecided: int, worst: Tal
     return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
 
-def _gist(answers: str, lost: int, undecided: int, worst: Tally | None) -> str:
+def _gist(answers: str, lost: int, undecided: int, worst: Tally | None, by: str) -> str:
     """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
     if worst:
         aside = f" ({undecided} undecided)" if undecided else ""
         return (
             f"{lost} of {answers} need work{aside}; for {len(worst.lost)} of them "
-            f"{REMEDIES[worst.stage, worst.kind].fault}, as the scores, the traces and the words of the reference "
-            "answers show. Make the first item's change alone, and keep it only if questions not yet seen gain."
+            f"{REMEDIES[worst.stage, worst.kind].fault}, {by}. Make the first item's change alone, and keep it only if "
+            "questions not yet seen gain."
         )
     if undecided:
         return (
@@ -277,9 +300,8 @@ def _gist(answers: str, lost: int, undecided: int, worst: Tally | None) -> str:
             "before you trust that there is nothing left to mend."
         )
     return (
-        f"None of the {answers} needs work by any rule that applies here, neither by scores and traces nor by the "
-        "words of the reference answers. Keep the configuration, and judge more or harder questions before you trust "
-        "that there is nothing left to mend."
+        f"None of the {answers} needs work by any rule that applies here, {by}. Keep the configuration, and judge more "
+        "or harder questions before you trust that there is nothing left to mend."
     )
 
 
@@ -297,22 +319,31 @@ def _outlook(items: Sequence[ActionItem]) -> str:
 
 
 def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
-    about, values = run.metrics[summary.metric], run.values_of(summary.metric, run.by_id)
-    fed = any(one.metric == "context_relevancy" and (one.mean or 0.0) >= STRONG for one in run.summaries)
+    about, mine = run.metrics[summary.metric], (s for s in run.scores if s.metric == summary.metric)
+    values = {s.record_id: s.value for s in mine if s.value is not None and s.record_id in run.by_id}
+    low = sorted((id for id, value in values.items() if value <= WEAK), key=lambda id: (values[id], id))
     yield f"{about.title} averages {average(summary)}: {summary.level}."
-    yield f"{sum(value <= WEAK for value in values)} of {len(values)} score {WEAK} or less."
-    stage = "retrieval" if about.remedy[0] == "retrieval" else "generation"
-    if summary.level == "high":
-        yield f"This is {stage} doing its work; leave it as it is."
-    elif summary.metric == "context_adherence" and fed:
-        yield "This is generation, not retrieval: the contexts are relevant, and the answers are not faithful to them."
-        yield REMEDIES[about.remedy].advice
-    else:
-        yield f"This is about {stage}."
-        yield REMEDIES[about.remedy].advice
+    if low:
+        lowest = quoted(run.by_id[low[0]].question, LONGEST_QUESTION)
+        yield f"{len(low)} of {len(values)} score {WEAK} or less; the lowest, {values[low[0]]:.2f}, is {lowest}."
+        every = {id: run.traits[id] for id in values}
+        found = (_blamed(run, about, low), missing(about, [run.by_id[id] for id in low]), shared(low, every))
+        yield from islice(chain(*found), SENTENCES)
     if summary.unscored:
         bounds = f"between {summary.least:.2f} and {summary.most:.2f}"
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
+
+
+def _blamed(run: ScoredRun, about: Metric, low: Collection[str]) -> Iterator[str]:
+    """Retrieval told from generation, by the contexts of low-scored answers; nothing where no metric tells of them."""
+    judge = next(filter(run.average, ("context_recall", "context_relevancy")), "")
+    if "answer" not in about.edge or not (values := run.values_of(judge, low)):
+        return
+    fed, unfed = sum(value >= STRONG for value in values), sum(value <= WEAK for value in values)
+    yield (
+        f"Of these {len(low)}, {fed} had contexts with a {title(judge)} of {STRONG} or more, which points to "
+        f"generation, and {unfed} of {WEAK} or less, which points to retrieval."
+    )
 
 
 def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[str, Metric] | None) -> Iterator[str]:

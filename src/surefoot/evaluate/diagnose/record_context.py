@@ -91,7 +91,10 @@ class RecordContext:
 
     @property
     def right(self) -> bool | None:
-        """True if the answer is right: by its factuality, or by the words of a reference answer; None: unknown."""
+        """True if the answer is right: by its factuality, or by the words of a reference answer, and a refusal where
+        nothing answers the question; None: unknown."""
+        if not self.record.answerable:
+            return None if self.record.answer is None else self.refused
         value, truths, text = self.value("factuality"), self.record.truths, self.answer
         if value is not None:
             return value > GAPS

@@ -26,7 +26,7 @@ _REMARKS: dict[str, Callable[[Record], bool]] = {
     "records with empty contexts: that is judged": lambda one: one.contexts == (),
     "records without an answer": lambda one: one.answer is None,
     "records with an empty answer: it is judged as one": lambda one: one.answer is not None and not one.answer.strip(),
-    "records without a reference answer": lambda one: not one.truths,
+    "records without a reference answer": lambda one: one.answerable and not one.truths,
     "questions that failed; their answer counts as empty": lambda one: bool(one.trace and one.trace.error),
 }
 
@@ -120,15 +120,16 @@ def _answered(records: Sequence[Record], golds: str | Path | None, problems: Pro
     if not golds:
         return list(records)
     examples = questions.load(golds).examples
-    by_id = {example.id: example.answers for example in examples}
-    by_words = {questions.folded(example.question): example.answers for example in reversed(examples)}
+    by_id = {example.id: example for example in examples}
+    by_words = {questions.folded(example.question): example for example in reversed(examples)}
     joined = []
     for record in records:
-        known = by_id.get(record.id, by_words.get(questions.folded(record.question), ()))
-        truths = tuple(dict.fromkeys(answer for answer in known if answer.strip()))
-        if not record.truths and not truths:
+        known = by_id.get(record.id, by_words.get(questions.folded(record.question)))
+        truths = tuple(dict.fromkeys(answer for answer in known.answers if answer.strip())) if known else ()
+        answerable = record.answerable and (known is None or known.answerable)
+        if answerable and not record.truths and not truths:
             problems.add("records that the file of gold answers has no answer for", record.id or record.question)
-        joined.append(record if record.truths else replace(record, truths=truths))
+        joined.append(replace(record, truths=record.truths or truths, answerable=answerable))
     return joined
 
 

@@ -228,6 +228,7 @@ def record(
         answer=None if answer is None else _spoken(answer),
         truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
         note=as_text(fields.get("note")),
+        answerable=str(fields.get("answerable")).lower() not in ("false", "no", "0"),
         group=as_text(fields.get("group")),
         tags=tags | {name: str(value) for name, value in named.items() if value != ""},
         history=before[-TURNS:],

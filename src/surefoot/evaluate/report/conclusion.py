@@ -15,17 +15,21 @@ SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
 
 
 def concluded(
-    folder: Path, llm: LLM | None = None, executor: Executor | None = None
+    folder: Path, llm: LLM | None = None, executor: Executor | None = None, max_tokens: int | None = None
 ) -> tuple[tuple[Summary, ...], Diagnosis]:
     """Sum up and diagnose what is in the folder: by the model, two calls and one for each metric, or, where there is
-    none or it fails, by rules. Nothing is judged. Raises UsageError where the folder holds no evaluation."""
+    none or it fails, by rules. `max_tokens` is the room of each reply, None: the usual one. Nothing is judged. Raises
+    UsageError where the folder holds no evaluation."""
     run = opened(folder)
     found = summaries(run.scores, run.groups)
+    config = configured(run.records, run.about.get("config"))
     if llm:
-        scored = ScoredRun(run.records, run.scores, found, configured(run.records), run.metrics, sampled(run.scores))
-        made = report(llm, scored, executor)
+        circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
+        samples = sampled(run.scores)
+        scored = ScoredRun(run.records, run.scores, found, config, run.metrics, samples, circumstances)
+        made = report(llm, scored, executor, max_tokens)
     else:
-        made = diagnose(run.records, run.scores, found, metrics=run.metrics)
+        made = diagnose(run.records, run.scores, found, config, metrics=run.metrics)
     for name, value in ((SUMMARIES, found), (DIAGNOSIS, made)):
         write_value(folder / name, value)
     write_text(folder / REPORT, as_markdown(made, found, run.metrics))

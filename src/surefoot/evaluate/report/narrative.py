@@ -11,6 +11,7 @@ from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose, insight
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
 from surefoot.evaluate.report.form import FORM, PRIORITIES, TEXTS, TOPS, count_sentences, unsupported, violations
+from surefoot.evaluate.score.lexical import METRICS
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.text.words import encodable
@@ -42,8 +43,8 @@ stands there."""
 
 _REPORT = f"""\
 You are asked what to change first in a retrieval-augmented generation system. {_DATA} Under insights stands what each \
-metric says, under rag_traditional_metrics the means of word overlap, under examples one low and one high case a \
-metric, under configs the configuration of the system.
+metric says, with its mean, smallest and largest score, under rag_traditional_metrics the same of word overlap, under \
+examples one low and one high case a metric, under configs the configuration of the system.
 
 Look at four things: the quality of retrieval; faithfulness and grounding; relevance and intent; the structure of \
 answers. High relevancy of contexts beside low adherence means that the generator does not hold on to its sources; low \
@@ -54,17 +55,17 @@ Reply with one JSON object and nothing else:
 {chr(10).join(f"- {name}: {part['rule']}" for name, part in FORM.items())}"""
 
 
-def report(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> Diagnosis:
+def report(llm: LLM, run: ScoredRun, executor: Executor | None = None, max_tokens: int | None = None) -> Diagnosis:
     """The model's diagnosis.
 
     Two calls at least: one for each metric, which `executor` runs side by side, and one for the report. A reply that
     breaks the form, or holds a number or quotation that the model was not shown, is asked for once more, with the
     faults named. Where that or the model fails, the rules write the insight, or the whole report, and `fallback` says
-    why.
+    why. `max_tokens`: the room of each reply.
     """
-    readings = insights(llm, run, executor)
+    readings = insights(llm, run, executor, max_tokens)
     try:
-        reply, broken = _requested(llm, run, readings)
+        reply, broken = _requested(llm, run, readings, max_tokens or REPORT_TOKENS)
         why = f"{llm.name} gave no valid report, asked twice: {broken[0]}" if broken else ""
     except ComponentError as error:
         reply, why = {}, f"{llm.name} gave no report: {error}"
@@ -75,9 +76,12 @@ def report(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> Diagno
     return Diagnosis(**{name: reply[name] for name in TOPS}, insights=readings, items=items, by=llm.name)
 
 
-def insights(llm: LLM, run: ScoredRun, executor: Executor | None = None) -> tuple[Insight, ...]:
+def insights(
+    llm: LLM, run: ScoredRun, executor: Executor | None = None, max_tokens: int | None = None
+) -> tuple[Insight, ...]:
     """One for each metric that has a mean, each from a call of its own; where that fails, the rules'."""
-    return tuple((executor.map if executor else map)(lambda summary: _insight(llm, run, summary), run.judged))
+    most = max_tokens or INSIGHT_TOKENS
+    return tuple((executor.map if executor else map)(lambda summary: _insight(llm, run, summary, most), run.judged))
 
 
 def insight_messages(run: ScoredRun, summary: Summary, again: str = "") -> list[Message]:
@@ -100,26 +104,43 @@ def _insight_inputs(run: ScoredRun, summary: Summary) -> dict[str, Any]:
     return {
         "metric_name": about.title,
         "metric_description": about.about,
-        "avg_score": round(summary.mean or 0.0, 3),
+        **_figures(summary),
         "stratified_examples": [_example(run, score) for score in run.samples.get(summary.metric, ())],
     }
 
 
 def _report_inputs(run: ScoredRun, readings: Sequence[Insight]) -> dict[str, Any]:
-    means = {summary.metric: round(summary.mean, 3) for summary in run.summaries if summary.mean is not None}
+    figures = {summary.metric: _figures(summary) for summary in run.summaries if summary.mean is not None}
+    known = {**run.metrics, **METRICS}
     return {
         "insights": [
-            {"metric": run.metrics[i.metric].title, "avg_score": means[i.metric], "level": i.level, "insight": i.text}
+            {
+                "metric": run.metrics[i.metric].title,
+                "metric_description": run.metrics[i.metric].about,
+                **figures[i.metric],
+                "level": i.level,
+                "insight": i.text,
+            }
             for i in readings
         ],
-        "rag_traditional_metrics": {name: means[key] for key, name in LEXICAL.items() if key in means},
-        "examples": {
-            run.metrics[metric].title: [_example(run, score) for score in (of[0], *of[1:][-1:])]
-            for metric, of in run.samples.items()
-            if metric in run.metrics and of
+        "rag_traditional_metrics": {
+            name: {"metric_description": METRICS[key].about, **figures[key]}
+            for key, name in LEXICAL.items()
+            if key in figures
         },
-        "configs": run.config,
+        "examples": {
+            LEXICAL.get(metric, known[metric].title): [_example(run, score) for score in (of[0], *of[1:][-1:])]
+            for metric, of in run.samples.items()
+            if metric in known and of
+        },
+        "configs": {**run.config, **run.circumstances},
     }
+
+
+def _figures(summary: Summary) -> dict[str, float]:
+    """Mean, smallest and largest score as a prompt has them."""
+    named = {"avg_score": summary.mean, "min_score": summary.smallest, "max_score": summary.largest}
+    return {name: round(value, 3) for name, value in named.items() if value is not None}
 
 
 def schema() -> dict[str, Any]:
@@ -132,11 +153,11 @@ def schema() -> dict[str, Any]:
     return object_form({**dict.fromkeys(TOPS, text), "insights": items})
 
 
-def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
+def _insight(llm: LLM, run: ScoredRun, summary: Summary, most: int) -> Insight:
     again, shown = "", _insight_inputs(run, summary) | {"records": len(run.records), "scored": summary.scored}
     for _ in range(2):
         try:
-            text = llm.complete(insight_messages(run, summary, again), max_tokens=INSIGHT_TOKENS).text.strip()
+            text = llm.complete(insight_messages(run, summary, again), max_tokens=most).text.strip()
         except ComponentError:
             break
         count, wrong = count_sentences(text), unsupported(text, shown)
@@ -146,13 +167,15 @@ def _insight(llm: LLM, run: ScoredRun, summary: Summary) -> Insight:
     return insight(run, summary)
 
 
-def _requested(llm: LLM, run: ScoredRun, readings: Sequence[Insight]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _requested(
+    llm: LLM, run: ScoredRun, readings: Sequence[Insight], most: int
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The report, asked for twice at most, and what is still wrong with it."""
     report: dict[str, Any] = {}
     broken: tuple[str, ...] = ()
     for _ in range(2):
         messages = report_messages(run, readings, "; ".join(broken))
-        report = next(iter(objects(llm.complete(messages, schema(), max_tokens=REPORT_TOKENS).text)), {})
+        report = next(iter(objects(llm.complete(messages, schema(), max_tokens=most).text)), {})
         if not report:
             broken = ("it is no JSON object",)
             continue

@@ -17,11 +17,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from surefoot.evaluate.score.summaries import SEED
 from surefoot.judges._diamond import lacking, metrics
 from surefoot.judges._scores import failed
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.run import meter
 from surefoot.run.store import Run, described, to_json, values
+from surefoot.stats import figures
 from surefoot.types import Metric, Record, Score
 from surefoot.types.errors import ComponentError, UsageError
 from surefoot.types.llms import Prices, Spent
@@ -302,5 +304,5 @@ def _described(
         "records": counted,
         "systems": [*systems.values()],
         "temperature": 0,
-        "seeds": {},
+        "seeds": {"examples": SEED, "intervals": figures.SEED},
     }
