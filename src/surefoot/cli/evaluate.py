@@ -120,6 +120,9 @@ def evaluate(
                 reporting.stop()  # or the executor would wait for as long as the endpoint asks to
     _show(summaries)
     _diagnosed(diagnosis)
+    if any(item.patch for item in diagnosis.items):
+        out.print()
+        out.print("None of these changes was tried: surefoot improve QUESTIONS tries each on its own cases first.")
     more = "; run it again to ask for what is unscored" if any(score.passing for score in found.values()) else ""
     err.print(plain(f"all of it in {folder / REPORT}{more}; to look at it: surefoot view {folder}"), style="dim")
 

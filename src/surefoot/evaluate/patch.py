@@ -18,7 +18,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.consent import NAMES, texts
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, knows
-from surefoot.evaluate.diagnose.settings import SystemSettings, settable
+from surefoot.evaluate.diagnose.settings import SystemSettings, named, settable
 from surefoot.retrievers import _given
 from surefoot.run.store import write_bytes, write_value
 from surefoot.text import toml_values
@@ -94,8 +94,7 @@ def joined(one: Patch, other: Patch) -> Patch | None:
 
 def shown(patch: Patch) -> str:
     """The patch on one line, as `--set` takes it: "pipeline.k=10, refiner.mode='sentences'"."""
-    settings = ((f"{section}.{key}", value) for section, values in patch.items() for key, value in values.items())
-    return ", ".join(f"{name}={toml_values.spelled(value)}" for name, value in settings)
+    return ", ".join(f"{name}={toml_values.spelled(value)}" for name, value in named(patch).items())
 
 
 def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:

@@ -146,7 +146,7 @@ class Insight:
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The effect of a change on questions that the change was not chosen on."""
+    """The effect of a change on some questions, paired."""
 
     metric: str
     before: float
@@ -184,10 +184,16 @@ class ActionItem:
     """Ids of the records that show the fault: all of them by the rules, those that it quotes by a model."""
     patch: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The change as settings of `surefoot.toml`, by section and key; empty: no setting does it."""
+    alternatives: tuple[dict[str, dict[str, Any]], ...] = ()
+    """Other settings for the same fault, to be tried after `patch`."""
     predicted: float | None = None
-    """The patch's expected gain in the first of `metrics`; None: none is expected."""
+    """The patch's expected gain in the first of `metrics`; None: none is expected, or it was tried."""
+    on_cases: Gain | None = None
+    """The effect of `patch` on the item's own cases; None: it was not tried."""
+    on_others: Gain | None = None
+    """Its effect on as many other records, drawn by the seed."""
     realised: Gain | None = None
-    """None: it was not tried."""
+    """Its effect on held-out questions; None: it was not tried there."""
 
 
 @dataclass(frozen=True, slots=True)

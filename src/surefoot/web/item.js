@@ -63,11 +63,13 @@ function patchOf(lines) {
 
 function gains(item) {
   const metric = item.metrics?.[0];
-  const { predicted, realised } = item;
+  const { predicted, realised, on_cases: cases, on_others: others } = item;
   return [
     facts([
-      ["expected", isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "no prediction"],
-      ["measured", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : "not tried yet"],
+      ["on its own cases", cases ? gainOf(cases) : null],
+      ["on as many others", others ? gainOf(others) : null],
+      ["expected", cases ? null : isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "no prediction"],
+      ["measured", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : cases ? "not yet on held-out questions" : "not tried yet"],
       ["95 % interval", realised ? interval(realised.low, realised.high) : null],
       ["p", realised ? short(realised.p) : null],
       ["questions", realised ? counted(realised.questions) : null],

@@ -47,7 +47,7 @@ function chips(item) {
     h("li", { class: `chip ${item.priority}` }, item.priority),
     item.stage ? h("li", { class: "chip" }, isolated(item.stage)) : null,
     isNumber(item.predicted) ? h("li", { class: "chip" }, `expected ${signed(item.predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}`) : null,
-    h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["measured ", gainOf(item.realised)] : "not tried yet"),
+    h("li", { class: item.realised ? "chip proven" : "chip" }, item.realised ? ["measured ", gainOf(item.realised)] : item.on_cases ? ["on its cases ", gainOf(item.on_cases)] : "not tried yet"),
   );
 }
 

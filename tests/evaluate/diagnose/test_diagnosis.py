@@ -12,7 +12,7 @@ from surefoot.config.settings import read
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose, insight, predicted, tallies
 from surefoot.evaluate.diagnose.failures import contexts, failures
 from surefoot.evaluate.diagnose.patterns import tail
-from surefoot.evaluate.diagnose.remedies import REMEDIES, patch_of
+from surefoot.evaluate.diagnose.remedies import REMEDIES, patches_of
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import refused
 from surefoot.evaluate.report.form import TEXTS, count_sentences, violations
@@ -339,18 +339,18 @@ def traced(score: float, good: bool, strip: float | None = None) -> Record:
 def test_every_patch_holds_only_settings_that_exist(key: tuple[str, str], use: dict[str, Any]) -> None:
     """It applies to the configuration, and changes something of it."""
     config = read({**CONFIG, **use})
-    patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2), traced(0.1, good=False)])
-    assert refused(patch, config, outside=True) == ""
-    assert all(config[section].get(name) != value for section, of in patch.items() for name, value in of.items())
-    read(config, patch)
+    for patch in patches_of(*key, config, [traced(0.3, good=True, strip=0.2), traced(0.1, good=False)]):
+        assert refused(patch, config, outside=True) == ""
+        assert all(config[section].get(name) != value for section, of in patch.items() for name, value in of.items())
+        read(config, patch)
 
 
 def test_fitted_thresholds_lie_below_the_evidence_and_above_the_rest() -> None:
     """Scores that are tied at a threshold stay on their side."""
     records = [traced(0.6667, good=True) for _ in range(9)] + [traced(0.4444, good=False) for _ in range(9)]
-    assert patch_of("thresholds", "strict", CONFIG, records) == {"thresholds": {"upper": 0.45, "lower": 0.45}}
+    assert patches_of("thresholds", "strict", CONFIG, records)[0] == {"thresholds": {"upper": 0.45, "lower": 0.45}}
     overlapping = [traced(score, good=True) for score in (0.3, 0.5555, 0.8)] + [traced(0.4444, good=False)]
-    assert patch_of("thresholds", "lax", CONFIG, overlapping) == {"thresholds": {"upper": 0.45, "lower": 0.32}}
+    assert patches_of("thresholds", "lax", CONFIG, overlapping)[0] == {"thresholds": {"upper": 0.45, "lower": 0.32}}
 
 
 @pytest.mark.parametrize("key", REMEDIES)
@@ -358,9 +358,9 @@ def test_fitted_thresholds_lie_below_the_evidence_and_above_the_rest() -> None:
 def test_no_other_retriever_is_proposed_where_its_texts_are_not_the_indexs(key: tuple[str, str], use: str) -> None:
     """Those that come with the questions, and those of a retriever of one's own; a longer list is still proposed."""
     config = read(CONFIG, {"retriever": {"use": use}})
-    patch = patch_of(*key, config, [traced(0.3, good=True, strip=0.2)])
-    assert "retriever" not in patch
-    assert ("pipeline" in patch) or key[0] != "retrieval"
+    patches = patches_of(*key, config, [traced(0.3, good=True, strip=0.2)])
+    assert not any("retriever" in patch for patch in patches)
+    assert any("pipeline" in patch for patch in patches) or key[0] != "retrieval"
 
 
 ALONE = {"searcher": {"use": "nowhere"}, "network": {"allow": []}}
@@ -386,7 +386,8 @@ def test_a_patch_is_one_that_the_configuration_leaves_a_meaning(fault: str, conf
     """None beside a preset or thresholds by hand, none for a search where the machine may ask nobody, nor what is
     set already. Who is misled by whole passages is given sentences, and then fewer of them."""
     stage, kind = fault.split()
-    assert patch_of(stage, kind, {**CONFIG, **config}, [traced(0.3, good=True)]) == patch
+    found = patches_of(stage, kind, {**CONFIG, **config}, [traced(0.3, good=True)])
+    assert next(iter(found), {}) == patch
 
 
 def test_the_value_that_holds_is_told_be_it_a_default() -> None:

@@ -1,7 +1,7 @@
 """The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
@@ -12,8 +12,8 @@ from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, Failure, contexts, failures
 from surefoot.evaluate.diagnose.patterns import Trait, missing, shared, traits
 from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
-from surefoot.evaluate.diagnose.remedies import REMEDIES, Remedy, patch_of
-from surefoot.evaluate.diagnose.settings import SystemSettings, flat, written
+from surefoot.evaluate.diagnose.remedies import REMEDIES, Levers, Remedy, patches_of
+from surefoot.evaluate.diagnose.settings import SYSTEM, SystemSettings, named, written
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.evaluate.score.summaries import average
@@ -32,6 +32,8 @@ COMES_BACK = 0.5
 """Share of the records within reach of a patch that is expected back. A prior, to be replaced by what ledgers show."""
 DOUBT = 20
 """Records that a prediction is shrunk by, as if so many more had been judged and the stage had lost none of them."""
+PROVE = "Keep the change only if held-out questions gain."
+"""The last step of an item that was not tried."""
 LONGEST_QUESTION = 24
 """Words of a question that are quoted."""
 
@@ -72,6 +74,8 @@ class ScoredRun:
     """Examples of each metric, the lowest first."""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
     """The commit of the system and the seeds, where they are known."""
+    levers: Levers | None = None
+    """What can be changed of a system that is not ours; None: unknown."""
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -129,6 +133,7 @@ def diagnose(
     config: Mapping[str, Mapping[str, Any]] | None = None,
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
+    levers: Levers | None = None,
 ) -> Diagnosis:
     """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
 
@@ -139,7 +144,7 @@ def diagnose(
     settings, known = configured(records, config), diamond() if metrics is None else metrics
     cases = contexts(records, scores, settings, corpus, known)
     found = failures(cases)
-    run = ScoredRun(records, scores, summaries, settings, known)
+    run = ScoredRun(records, scores, summaries, settings, known, levers=levers)
     verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}
     if not verdicts:
         summary, gist = (text.format(of=len(records)) for text in (UNJUDGED, UNJUDGED_GIST))
@@ -196,17 +201,16 @@ def predicted(lost: int, of: int, room: float) -> float:
 
 def _item(run: ScoredRun, tally: Tally) -> ActionItem:
     remedy, lost = REMEDIES[tally.stage, tally.kind], len(tally.lost)
-    patch = patch_of(tally.stage, tally.kind, run.config, run.records)
+    patch, *alternatives = patches_of(tally.stage, tally.kind, run.config, run.records, run.levers) or ({},)
     metrics = tuple(filter(run.average, remedy.metrics)) or remedy.metrics
     count = f"{lost} of {tally.of} records"
-    room = _room(run, metrics[0], tally) if patch else None
-    gain = None if room is None else predicted(lost, tally.of, room)
+    gain = _gain(run, metrics[0], tally) if patch else None
     interval = f"95 % interval {percent(tally.low, 0)} to {percent(tally.high, 0)}"
     levels = [f"{title(metric)} averages {run.average(metric)}" for metric in filter(run.average, remedy.metrics)]
     settings = SystemSettings(run.config).current(remedy.settings, remedy.like)
     cases = [f for f in tally.lost if run.by_id[f.record_id].question.strip()][:CASES]
-    steps = [_set(f"`{key}` to {written(value)}" for key, value in flat(patch).items()) or remedy.do, remedy.also]
-    steps.append("Keep the change only if held-out questions gain.")
+    steps = [to_set(patch) or remedy.do, remedy.also]
+    steps.append(PROVE)
     share = tally.share
     priority: Priority = "critical" if share >= CRITICAL else "high" if share >= HIGH else "medium"
     return ActionItem(
@@ -225,13 +229,15 @@ def _item(run: ScoredRun, tally: Tally) -> ActionItem:
         metrics=metrics,
         cases=tuple(failure.record_id for failure in tally.lost),
         patch=patch,
+        alternatives=tuple(alternatives),
         predicted=gain,
     )
 
 
-def _set(changes: Iterable[str]) -> str:
-    """The changes as a sentence; empty: there are none."""
-    words = " and ".join(changes)
+def to_set(patch: Patch, now: Callable[[str], Any] | None = None) -> str:
+    """The change as a sentence, with the values that hold where `now` knows them; empty: there is none."""
+    before = {key: f" from {written(now(key))}" for key in named(patch)} if now else {}
+    words = " and ".join(f"`{key}`{before.get(key, '')} to {written(value)}" for key, value in named(patch).items())
     return f"Set {words}." if words else ""
 
 
@@ -246,8 +252,8 @@ def _evidence(run: ScoredRun, tally: Tally, metrics: Sequence[str], cases: Seque
 
 
 def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: float | None) -> str:
-    now = SystemSettings(run.config).now
-    changes = _set(f"`{key}` from {written(now(key))} to {written(value)}" for key, value in flat(patch).items())
+    settings = SystemSettings(run.config)
+    changes = to_set(patch, settings.now if settings.ours else named(settings.values).get)
     parts = [remedy.advice, changes, f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
     if gain is not None:
         parts.append(
@@ -257,10 +263,13 @@ def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: f
     return " ".join(filter(None, parts))
 
 
-def _room(run: ScoredRun, metric: str, tally: Tally) -> float | None:
-    """The gain of a record that comes back: the mean of the other records less that of the lost; None: not known."""
+def _gain(run: ScoredRun, metric: str, tally: Tally) -> float | None:
+    """The gain that is expected, by the lost records that have a score and by what the others' mean is above theirs;
+    None: nothing can be counted."""
     here, others = run.values_of(metric, tally.ids), run.values_of(metric, run.by_id.keys() - tally.ids)
-    return max(0.0, fmean(others) - fmean(here)) if here and others else None
+    if not (here and others):
+        return None
+    return predicted(len(here), len(here) + len(others), max(0.0, fmean(others) - fmean(here)))
 
 
 def _ranked(run: ScoredRun) -> list[tuple[str, str]]:
@@ -366,7 +375,8 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
         if item.patch:
             yield "```toml"
             for section, of in item.patch.items():
-                yield from (f"[{section}]", *(f"{key} = {toml_values.spelled(value)}" for key, value in of.items()))
+                yield from [f"[{section}]"] if section != SYSTEM else []
+                yield from (f"{key} = {toml_values.spelled(value)}" for key, value in of.items())
             yield from ("```", "")
     if diagnosis.insights:
         yield from ("## By metric", "")

@@ -8,8 +8,12 @@ from typing import Any
 from surefoot import components
 from surefoot.config.sections import ThresholdsSection
 from surefoot.config.settings import DEFAULTS
+from surefoot.evaluate.diagnose.record_context import quoted
 from surefoot.pipeline import SIZES, Pipeline
 from surefoot.types.errors import UsageError
+
+SYSTEM = "system"
+"""The section that holds the levers of a system that is not ours; no text shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,7 @@ class SystemSettings:
         if self.ours:
             known = [(key, self.now(key)) for key in keys]
         else:
-            known = [(key, value) for key, value in flat(self.values).items() if any(part in key for part in like)][:3]
+            known = [(key, value) for key, value in named(self.values).items() if alike(key, like)][:3]
         return [f"`{key}` (now {written(value)})" for key, value in known if value is not None]
 
 
@@ -60,10 +64,22 @@ def flat(config: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     return found
 
 
+def named(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The patch's values by the names that its user gave the settings."""
+    return {key.removeprefix(f"{SYSTEM}."): value for key, value in flat(patch).items()}
+
+
+def alike(key: str, parts: Sequence[str]) -> bool:
+    """True if one of these parts stands in the name of a setting."""
+    return any(part in f".{key}".lower() for part in parts)
+
+
 def written(value: Any) -> str:
     """A value as a sentence shows it."""
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, str) and len(value.split()) > 1:
+        return quoted(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 

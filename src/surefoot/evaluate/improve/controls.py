@@ -1,21 +1,21 @@
-"""The controls of a change: a patch that changes nothing, and one that changes something at random."""
+"""The placebo of a change: other settings, drawn at random."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
-from surefoot.evaluate.diagnose.settings import SystemSettings, settable
-from surefoot.evaluate.patch import Patch, refused, tried
+from surefoot.evaluate.diagnose.remedies import Levers
+from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable
+from surefoot.evaluate.patch import Patch, tried
 from surefoot.types.errors import UsageError
 
 DRAWS = 50
 """Draws of a random patch before giving up."""
 
-Levers = Mapping[tuple[str, str], tuple[Any, ...]]
-"""Values by section and key."""
+Change = Callable[[Config, Patch, bool], Config]
+"""The configuration with a patch, which may ask other machines or not. Raises UsageError where it may not be tried."""
 
 CHOICES: Levers = {
     ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
@@ -42,13 +42,19 @@ SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 
 
 def random_lever(
-    config: Config, settings: int, seed: int, chosen: Patch, outside: bool = False, levers: Levers | None = None
+    config: Config,
+    settings: int,
+    seed: int | str,
+    chosen: Patch,
+    outside: bool = False,
+    levers: Levers | None = None,
+    change: Change = tried,
 ) -> Patch:
     """A random patch that builds, the same for a seed. It leaves the settings of the chosen patch alone and changes as
     many others, or fewer where `DRAWS` draws find none. It draws from `levers`; None: those that fit. Raises UsageError
     where not even one can be changed."""
     chance = random.Random(f"{seed}:{settings}")  # noqa: S311 - no secret
-    now, known = SystemSettings(config).now, settable(config)
+    now, known = SystemSettings(config).now, settable(config) | flat(config).keys()
     free = {
         (section, key): others
         for (section, key), every in (_fitting(config) if levers is None else levers).items()
@@ -61,25 +67,9 @@ def random_lever(
             for section, key in chance.sample(sorted(free), many):
                 patch.setdefault(section, {})[key] = chance.choice(free[section, key])
             with suppress(UsageError):
-                tried(config, patch, outside)
+                change(config, patch, outside)
                 return patch
     raise UsageError(f"no random patch could be built in {DRAWS} draws; there is nothing to hold a change against")
-
-
-def placebo(config: Config, settings: int, seed: int) -> Patch:
-    """A patch that sets so many settings to the values already in effect. It prefers defaults that the configuration
-    does not write out, so that the file changes and the pipeline does not."""
-    chance = random.Random(f"{seed}:placebo")  # noqa: S311 - no secret
-    now = SystemSettings(config).now
-    known = []
-    for key in sorted(settable(config)):
-        (section, _, name), value = key.partition("."), now(key)
-        if isinstance(value, bool | int | float | str) and not refused({section: {name: value}}, config):
-            known.append((name in config[section], chance.random(), section, name, value))
-    patch: Patch = {}
-    for _, _, section, name, value in sorted(known)[:settings]:
-        patch.setdefault(section, {})[name] = value
-    return patch
 
 
 def _fitting(config: Config) -> Levers:

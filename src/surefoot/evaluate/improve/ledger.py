@@ -7,8 +7,8 @@ from surefoot.config.settings import Config
 from surefoot.evaluate.patch import Patch
 from surefoot.types import Gain
 
-Kind = Literal["item", "combination", "placebo", "random lever"]
-CONTROLS: tuple[Kind, ...] = ("placebo", "random lever")
+Kind = Literal["item", "combination", "placebo"]
+PLACEBO: Kind = "placebo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,10 @@ class Proposal:
     refused: str
     """The reason why not; empty: it can be tried."""
     cost: Cost | None
+    item: int = 0
+    """The number of the item in the diagnosis; 0: the patch is the user's own."""
+    cases: tuple[str, ...] = ()
+    """The item's cases, on which the patch is tried first; empty: it is run on all questions at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,12 @@ class Trial:
     patch: Patch
     predicted: float | None
     """The gain that the diagnosis predicted; None: it predicted none."""
+    item: int = 0
+    """The number of the item in the diagnosis; 0: of none."""
+    on_cases: Gain | None = None
+    """The gain on the item's own cases; None: it has none, or it was not tried there."""
+    on_others: Gain | None = None
+    """The gain on as many other questions."""
     development: Gain | None = None
     """The gain on the half that it was chosen on; None: it was not run there."""
     realised: Gain | None = None
@@ -56,6 +66,7 @@ class Trial:
     seconds: float | None = None
     """Median per question, in the run that counts most."""
     changed: int | None = None
+    """Held-out answers that differ from the baseline's."""
     kept: bool = False
     because: str = ""
 

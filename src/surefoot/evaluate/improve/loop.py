@@ -1,27 +1,33 @@
 """The improvement loop: ask, score, diagnose, try the proposals, and keep what helps on unseen questions.
 
-Questions are split by hash. The development half is asked with the configuration, which is diagnosed, and with each
-proposed patch; the held-out half once with the baseline, the best patch, the best combination, and two controls of as
-many settings. All runs share questions, index, judges and seeds, which `run.json` records.
+Questions are split by hash. The development half is asked with the configuration, which is diagnosed. Each patch of an
+item is tried on the item's own cases and on as many other records; those that help there, and the user's own, are run
+on the whole half. The held-out half is asked once with the baseline, the best patch, the best combination, and a
+placebo. All runs share questions, index, judges and seeds, which `run.json` records.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from statistics import median
 from typing import Any
 
-from surefoot.config.settings import Config, read
+from surefoot.config.settings import Config
 from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm
+from surefoot.evaluate.diagnose.diagnosis import as_markdown
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
-from surefoot.evaluate.improve.ledger import CONTROLS, Cost, Kind, Outcome, Proposal, Trial
+from surefoot.evaluate.improve.items import after_trials, figures, helps, total
+from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Kind, Outcome, Proposal, Trial
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
-from surefoot.evaluate.patch import Patch, joined, size, tried
+from surefoot.evaluate.patch import Patch, joined, size
+from surefoot.evaluate.report.conclusion import DIAGNOSIS, REPORT, SUMMARIES
+from surefoot.evaluate.score.scoring import RECORDS, SCORES, key
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
 from surefoot.run.store import Run, read_value, to_json, write_text, write_value
@@ -33,9 +39,14 @@ BASELINE = "baseline"
 TOGETHER = 3
 """Most patches in a combination."""
 LEAST = 8
-"""Fewest questions in a half: of fewer, not even all turned right would be significant among four arms."""
+"""Fewest questions in a half: of fewer, not even all turned right would be significant among three arms."""
+DRAWS = 5
+"""Random patches of which the placebo is the one that changes most nearly as many answers as the change does."""
+PROBED = 30
+"""Questions on which the answers that they change are counted."""
 
-LEDGER, DIAGNOSIS = "ledger.jsonl", "diagnosis.json"
+LEDGER, PROPOSED = "ledger.jsonl", "proposed.json"
+"""The trials; and the diagnosis before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +70,11 @@ def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
 def improve(plan: ImprovementPlan) -> Outcome:
     """Run the whole loop, or resume it; the plan's folder gets the ledger and the diagnosis.
 
-    Asks the development half once for the baseline, each proposal and each combination (fewer than proposals). If one
-    is better there, asks the held-out half once for at most five arms: baseline, best, combination, placebo, random
-    lever. Raises UsageError for too few questions, and where index or settings differ from those of the run in the
-    folder.
+    Asks the development half once for the baseline, each of the user's patches, each of an item's that helps its own
+    cases, and each combination; of it `PROBED` questions up to `DRAWS` times more for the placebo. If one
+    is better there, asks the held-out half once for at most four arms: baseline, best, combination, placebo. The folder
+    is then that of an evaluation too, of the baseline on the development half. Raises UsageError for too few questions,
+    and where index or settings differ from those of the run in the folder.
     """
     loop = _Loop(plan, _about(plan))
     with loop.claimed():
@@ -72,7 +84,7 @@ def improve(plan: ImprovementPlan) -> Outcome:
         done = loop.outcome(trials, arms)
         if _index(plan) != loop.about["index"]:
             raise UsageError("the index was changed while it was searched; nothing is shown; improve in a new folder")
-        loop.write(done)
+        loop.write(done, before)
         return done
 
 
@@ -82,6 +94,8 @@ class _Loop:
 
     plan: ImprovementPlan
     about: dict[str, Any]
+    arms_by_config: dict[str, str] = field(default_factory=dict)
+    """The name under which a configuration was run first, so that none is run twice."""
 
     def claimed(self) -> AbstractContextManager[None]:
         """Hold the folder against other processes."""
@@ -91,8 +105,9 @@ class _Loop:
                 raise UsageError(f"{few}; give more questions")
         return Run(self.plan.folder, self.about, LEDGER).held()
 
-    def ran(self, half: Half, name: str, config: Config) -> _Ran:
-        """The configuration on one half; finished questions are reused."""
+    def ran(self, half: Half, name: str, config: Config, only: Collection[str] | None = None) -> _Ran:
+        """The configuration on one half, or on `only` these of its questions; finished ones are reused."""
+        name = self.arms_by_config.setdefault(spelled([half, config]), name)
         arm = Arm(name, lambda pipeline, one: pipeline.run(one.question))
 
         def spread(arm: Arm, missing: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
@@ -100,47 +115,57 @@ class _Loop:
                 with self.plan.spreading(config) as ask:
                     yield from ask(arm, missing)
 
-        folder, examples = self.plan.folder / half, self.plan.half(half)
+        folder = self.plan.folder / half
+        examples = [one for one in self.plan.half(half) if only is None or one.id in only]
         with self.plan.watching(f"{half}: {name}") as on_done:
             about = {**self.about, "config": config, "half": half}
             [(_, traces)] = runs.run([arm], examples, spread, folder, about, on_done)
         records = [record(example, trace) for example, trace in zip(examples, traces, strict=True)]
-        scores = self.plan.scoring.scores(records, folder / runs.place(name))
-        if not values(scores, self.plan.scoring.metric):
-            raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}'; name another")
+        # A judge's folder is of certain records; its replies are cached for all.
+        scores = self.plan.scoring.scores(records, folder / runs.place(name) / ("" if only is None else "some"))
+        if name == BASELINE and not any(v is not None for v in values(scores, self.plan.scoring.metric).values()):
+            why = next((score.unscored_because for score in scores if score.unscored_because), "name another")
+            raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}': {why}")
         return _Ran(records, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
-        named: list[tuple[str, str, Patch, float | None]]
-        named = [(name, "given to be tried", patch, None) for name, patch in self.plan.own.items()]
+        own = self.plan.own.items()
+        named = [Proposal(name, "given to be tried", patch, None, None, "", None) for name, patch in own]
         metric = self.plan.scoring.metric
         decides = ("factuality" if metric in RULES else metric,)
-        items = [item for item in self.diagnosis(before).items if item.patch]
-        for n, item in enumerate(items, start=1):
+        for n, item in enumerate(self.diagnosis(before).items, start=1):
             gain = item.predicted if item.metrics[:1] == decides else None  # of another metric it says nothing here
-            named.append((f"item {n}", item.title, item.patch, gain))
-        places = [*map(runs.place, (BASELINE, *CONTROLS)), *(runs.place(name) for name, *_ in named)]
-        if taken := [name for name, *_ in named if places.count(runs.place(name)) > 1 or " + " in name]:
+            for letter, patch in zip(" bcdefgh", filter(None, (item.patch, *item.alternatives)), strict=False):
+                name = f"item {n}{letter.strip()}"
+                predicted = None if letter.strip() else gain
+                named.append(Proposal(name, item.title, patch, predicted, None, "", None, n, item.cases))
+        names = [BASELINE, PLACEBO, *map(_draw, range(DRAWS)), *(one.name for one in named)]
+        places = [*map(runs.place, names)]
+        if taken := [name for name in names if places.count(runs.place(name)) > 1 or " + " in name]:
             raise UsageError(f"a patch cannot be called '{taken[0]}', which is another arm's name; rename its file")
-        return tuple(self._proposal(*one, before) for one in named)
+        return tuple(self._dry_run(one, before) for one in named)
 
     def diagnosis(self, before: _Ran) -> Diagnosis:
         """The diagnosis, made once and read again when the run is resumed."""
-        path = self.plan.folder / DIAGNOSIS
+        path = self.plan.folder / PROPOSED
         if path.exists():
             return read_value(path, Diagnosis)
-        # The rules know "right by the gold answers" as factuality, so the gain that they predict is of that metric.
-        known = [replace(s, metric="factuality") if s.metric in RULES else s for s in before.scores]
+        known = _known(before)
         made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
         write_value(path, made)
+        self._show(made, before)
         return made
 
     def trial(self, proposal: Proposal, before: _Ran, kind: Kind = "item") -> Trial:
-        """The trial of a proposal on the development half."""
-        made = Trial(proposal.name, kind, proposal.title, proposal.patch, proposal.predicted)
+        """The trial of a proposal: on its own cases and as many others first, then on the whole development half."""
+        made = Trial(proposal.name, kind, proposal.title, proposal.patch, proposal.predicted, proposal.item)
         if proposal.config is None:
             return replace(made, because=f"not tried: {proposal.refused}")
+        if proposal.cases:
+            made = self._on_cases(made, proposal.cases, proposal.config, before)
+            if made.on_cases and not helps(made):
+                return replace(made, because=f"tried, no gain: {figures(made)}")
         ran = self.ran("development", proposal.name, proposal.config)
         made = replace(made, seconds=ran.seconds)
         if not (found := self._compared(before, ran)):
@@ -151,20 +176,51 @@ class _Loop:
             because = f"{'harmful' if harmful else 'no better'} on the development half (p = {gain.p:.2g})"
         return replace(made, development=gain, because=because)
 
+    def _on_cases(self, trial: Trial, cases: Sequence[str], config: Config, before: _Ran) -> Trial:
+        """The trial with its figures on these records and on as many others, drawn by the seed."""
+        others = sorted(
+            {one.id for one in before.records} - {*cases}, key=lambda id: hashed(f"{self.plan.seed}\n{id}", 16)
+        )[: len(cases)]
+        ran = self.ran("development", trial.name, config, {*cases, *others})
+        own, rest = (self._compared(before, ran, only) for only in (cases, others))
+        return replace(trial, on_cases=own.gain if own else None, on_others=rest.gain if rest else None)
+
     def arms(self, trials: Sequence[Trial], before: _Ran) -> list[Trial]:
-        """The arms for the held-out half: best trial, best combination, controls; empty: nothing is better so far."""
-        good = [trial for trial in trials if trial.development and trial.development.difference >= 0]
+        """The arms for the held-out half: best trial, best combination, placebo; empty: nothing is better so far."""
+        good = [one for one in trials if (one.development.difference if one.development else _harmless(one)) >= 0]
         good.sort(key=lambda trial: _order(trial.development, trial.patch))
         if not (good and good[0].development and good[0].development.difference):
             return []
         whole = self._together(good, before)
         chosen = [good[0]] + ([whole] if whole else [])
-        plan, patch = self.plan, chosen[-1].patch
-        nothing = controls.placebo(plan.config, size(patch), plan.seed)
-        chance = controls.random_lever(plan.config, size(patch), plan.seed, patch, plan.outside, plan.levers)
-        text = f"{size(chance)} of the other settings at random (seed {plan.seed})"
-        placebo = Trial("placebo", "placebo", "the values that are in effect already, written out", nothing, None)
-        return [*chosen, placebo, Trial("random lever", "random lever", text, chance, None)]
+        placebo = self._placebo(chosen[-1].patch, before)
+        return [*chosen, placebo] if placebo else chosen
+
+    def _placebo(self, patch: Patch, before: _Ran) -> Trial | None:
+        """Other settings at random, those of several draws that change most nearly as many answers as the patch does;
+        None: there are no others."""
+        plan = self.plan
+        some = sorted((one.id for one in before.records), key=lambda id: hashed(f"{plan.seed}\n{id}", 16))[:PROBED]
+
+        def changed(name: str, one: Patch) -> int:
+            ran = self.ran("development", name, self._config(one), some)
+            return _changed([record for record in before.records if record.id in some], ran.records)
+
+        goal, draws = changed("change", patch), list[tuple[int, int, Patch]]()
+        for draw in range(DRAWS):
+            many = size(patch) + draw // 2  # more of them, where as many change too little
+            with suppress(UsageError):
+                chance = controls.random_lever(
+                    plan.config, many, f"{plan.seed}:{draw}", patch, plan.outside, plan.levers, plan.change
+                )
+                draws.append((abs(changed(_draw(draw), chance) - goal), draw, chance))
+            if draws and 2 * min(draws)[0] <= goal:
+                break
+        if not draws:
+            return None
+        _, draw, chance = min(draws)
+        text = f"{size(chance)} of the other settings at random (seed {plan.seed}, draw {draw + 1})"
+        return Trial(PLACEBO, PLACEBO, text, chance, None)
 
     def outcome(self, trials: Sequence[Trial], arms: Sequence[Trial]) -> Outcome:
         """The verdict of the held-out half on the arms."""
@@ -180,22 +236,31 @@ class _Loop:
         kept = winner.patch if winner else {}
         return Outcome(self.plan.scoring.metric, questions, (*shown, *by_name.values()), kept, enough)
 
-    def write(self, done: Outcome) -> None:
-        """Write the ledger, and the diagnosis with realised gains, each whole or not at all."""
-        folder = self.plan.folder
-        lines = [spelled({"key": t.name, "value": to_json(t)}) + "\n" for t in done.trials]
-        write_text(folder / LEDGER, "".join(lines))
-        realised = [(t.patch, t.realised) for t in done.trials if t.realised and t.kind == "item"]
-        made = read_value(folder / DIAGNOSIS, Diagnosis)
-        items = tuple(replace(i, realised=next((g for p, g in realised if p == i.patch), None)) for i in made.items)
-        write_value(folder / DIAGNOSIS, replace(made, items=items))
+    def write(self, done: Outcome, before: _Ran) -> None:
+        """Write the ledger, and the diagnosis with the figures of its items, each whole or not at all."""
+        _lines(self.plan.folder / LEDGER, {trial.name: trial for trial in done.trials})
+        made = self.diagnosis(before)
+        self._show(replace(made, items=after_trials(made.items, done.trials, self.plan.config)), before)
 
-    def _proposal(self, name: str, title: str, patch: Patch, predicted: float | None, before: _Ran) -> Proposal:
+    def _show(self, made: Diagnosis, before: _Ran) -> None:
+        """Write the evaluation of the baseline with this diagnosis, as `surefoot evaluate` does."""
+        folder, scores = self.plan.folder, _known(before)
+        found = summaries(scores, {})
+        _lines(folder / RECORDS, {one.id: one for one in before.records})
+        _lines(folder / SCORES, {key(one.record_id, one.metric): one for one in scores})
+        write_value(folder / SUMMARIES, found)
+        write_value(folder / DIAGNOSIS, made)
+        write_text(folder / REPORT, as_markdown(made, found))
+
+    def _config(self, patch: Patch) -> Config:
+        return self.plan.change(self.plan.config, patch, self.plan.outside)
+
+    def _dry_run(self, proposal: Proposal, before: _Ran) -> Proposal:
         try:
-            config = tried(self.plan.config, patch, self.plan.outside)
+            config = self._config(proposal.patch)
         except SurefootError as error:
-            return Proposal(name, title, patch, predicted, None, str(error), None)
-        return Proposal(name, title, patch, predicted, config, "", _cost(before.records, self.plan.config, config))
+            return replace(proposal, refused=str(error))
+        return replace(proposal, config=config, cost=_cost(before.records, self.plan.config, config))
 
     def _together(self, good: Sequence[Trial], before: _Ran) -> Trial | None:
         """The best trial joined, one by one, with each that makes it better still; None: none does. Trials that change
@@ -207,8 +272,8 @@ class _Loop:
                 continue
             known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
             name, predicted = f"{best.name} + {one.name}", sum(known) if known else None
-            proposal = self._proposal(name, "the best together", both, predicted, before)
-            made = self.trial(proposal, before, "combination")
+            proposal = Proposal(name, "the best together", both, predicted, None, "", None)
+            made = self.trial(self._dry_run(proposal, before), before, "combination")
             if made.development and _order(made.development, made.patch) < _order(best.development, best.patch):
                 best = made
         return best if best.kind == "combination" else None
@@ -216,7 +281,7 @@ class _Loop:
     def _judged(self, arms: Sequence[Trial], before: _Ran) -> list[Trial]:
         """The arms with their gains on the held-out half; at most one is kept: of two that help, the one that helps
         more, and of equals the one that changes less."""
-        ran = {arm.name: self.ran("held-out", arm.name, read(self.plan.config, arm.patch)) for arm in arms}
+        ran = {arm.name: self.ran("held-out", arm.name, self._config(arm.patch)) for arm in arms}
         found = {name: self._compared(before, one) for name, one in ran.items()}
         judged = [self._with_verdict(arm, ran, found, before) for arm in arms]
         better = sorted((arm for arm in judged if arm.kept), key=lambda arm: _order(arm.realised, arm.patch))
@@ -228,27 +293,29 @@ class _Loop:
         self, arm: Trial, ran: Mapping[str, _Ran], found: Mapping[str, Difference | None], before: _Ran
     ) -> Trial:
         p = adjusted(found)
-        pairs = zip(before.records, ran[arm.name].records, strict=True)
-        changed = sum(answer_text(one) != answer_text(other) for one, other in pairs)
+        changed = _changed(before.records, ran[arm.name].records)
         arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
         if not (mine := found[arm.name]):
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
-        if arm.kind in CONTROLS:
-            text = f"{changed} of {len(before.records)} answers differ from the baseline's"
+        text = f"{changed} of {len(before.records)} answers differ from the baseline's"
+        if arm.kind == PLACEBO:
             return replace(arm, because=f"a control: {text}")
-        beside: dict[str, Control] = {}
-        for name in CONTROLS:
-            if not (other := found[name]):
-                return replace(arm, because=f"the {name} could not be scored, so that nothing is shown")
-            beside[name] = Control(other, p[name], self._compared(ran[name], ran[arm.name]))
-        better, because = verdict(mine, p[arm.name], beside)
-        return replace(arm, kept=better, because=because)
+        control = None
+        if PLACEBO in ran:
+            if not (other := found[PLACEBO]):
+                return replace(arm, because="the placebo could not be scored, so that nothing is shown")
+            control = Control(other, p[PLACEBO], self._compared(ran[PLACEBO], ran[arm.name]))
+        better, because = verdict(mine, p[arm.name], control)
+        return replace(arm, kept=better, because=f"{because}; {text}")
 
-    def _compared(self, before: _Ran, after: _Ran) -> Difference | None:
+    def _compared(self, before: _Ran, after: _Ran, only: Collection[str] | None = None) -> Difference | None:
         groups = {r.id: r.group or folded(r.question) for r in before.records}
         metric = self.plan.scoring.metric
-        return paired(metric, values(before.scores, metric), values(after.scores, metric), groups)
+        first, second = values(before.scores, metric), values(after.scores, metric)
+        if only is not None:
+            first = {id: value for id, value in first.items() if id in only}
+        return paired(metric, first, second, groups)
 
 
 def _about(plan: ImprovementPlan) -> dict[str, Any]:
@@ -275,10 +342,36 @@ def _index(plan: ImprovementPlan) -> str | None:
 
 def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     """The cost at the baseline's pace; grading and reading take as long for each passage of a longer list."""
-    longer = SystemSettings(after).now("pipeline.k") / SystemSettings(before).now("pipeline.k")
+    first, second = (SystemSettings(config).now("pipeline.k") or 1 for config in (before, after))
+    longer = second / first
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
+
+
+def _known(ran: _Ran) -> list[Score]:
+    """The scores as the rules know them: right by the gold answers is factuality, so the gain that they predict is of
+    that metric."""
+    return [replace(score, metric="factuality") if score.metric in RULES else score for score in ran.scores]
+
+
+def _draw(number: int) -> str:
+    return f"placebo draw {number + 1}"
+
+
+def _changed(before: Sequence[Record], after: Sequence[Record]) -> int:
+    """The number of records with another answer."""
+    return sum(answer_text(one) != answer_text(other) for one, other in zip(before, after, strict=True))
+
+
+def _harmless(trial: Trial) -> float:
+    """From 0: a trial that went no further than its cases, and lost nothing there on the whole."""
+    return total(trial) if trial.on_cases else -1.0
+
+
+def _lines(path: Path, by_key: Mapping[str, Any]) -> None:
+    """Write values as `Run.add` would, whole or not at all."""
+    write_text(path, "".join(spelled({"key": key, "value": to_json(value)}) + "\n" for key, value in by_key.items()))
 
 
 def _order(gain: Gain | None, patch: Patch) -> tuple[float, int]:

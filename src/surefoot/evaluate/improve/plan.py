@@ -11,9 +11,11 @@ from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import OnDone, Spread
 from surefoot.evaluate.diagnose import diagnosis as diagnosed
-from surefoot.evaluate.diagnose.evidence import held_by
-from surefoot.evaluate.improve.controls import Levers
-from surefoot.evaluate.patch import Patch
+from surefoot.evaluate.diagnose.evidence import declines, held_by
+from surefoot.evaluate.diagnose.remedies import Levers
+from surefoot.evaluate.diagnose.settings import SystemSettings
+from surefoot.evaluate.improve.controls import Change
+from surefoot.evaluate.patch import Patch, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
 from surefoot.index.search import Index
@@ -44,11 +46,15 @@ class Scoring:
 
 
 def by_rules(
-    records: Sequence[Record], scores: Sequence[Score], summaries: Sequence[Summary], config: Config
+    records: Sequence[Record],
+    scores: Sequence[Score],
+    summaries: Sequence[Summary],
+    config: Config,
+    levers: Levers | None = None,
 ) -> Diagnosis:
     """The diagnosis by rules; the index, if it is searched, is asked whether it holds the evidence that was missed."""
     if searched_index(config) is None:
-        return diagnosed.diagnose(records, scores, summaries, config)
+        return diagnosed.diagnose(records, scores, summaries, config, levers=levers)
     with Index.open(**config["index"]) as index:
         return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
 
@@ -72,7 +78,9 @@ class ImprovementPlan:
     outside: bool = False
     """True if a patch may name components that ask other machines."""
     levers: Levers | None = None
-    """Settings that the random lever draws from; None: those of `controls`."""
+    """Settings that a placebo is drawn from; None: those of `controls`."""
+    change: Change = tried
+    """Makes the configuration with a patch."""
 
     def half(self, name: Half) -> list[Example]:
         """The questions of this half, in their order."""
@@ -85,9 +93,10 @@ def side(example: Example, seed: int) -> Half:
 
 
 def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
-    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong, refused or failed; of a question
-    that is marked as one without an answer, 1 for a refusal. `metric` None: "strict" where all others are choices or
-    claims, else "match_lower". Raises UsageError where an answer is missing, or the rule is not for a question."""
+    """Scoring by gold answers and a rule of `choices.RULES`: 1 for right, 0 for wrong or refused; of a question that is
+    marked as one without an answer, 1 for a refusal. A question that failed has no score. `metric` None: "strict" where
+    all others are choices or claims, else "match_lower". Raises UsageError where an answer is missing, or the rule is
+    not for a question."""
     golden = [example for example in examples if any(answer.strip() for answer in example.answers)]
     if bare := [example.id for example in examples if example.answerable and example not in golden]:
         text = f"{len(bare)} questions have no gold answer, the first is {bare[0]}; give them, or --metric"
@@ -98,9 +107,12 @@ def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:
     by_id = {example.id: example for example in golden}
 
     def scores(records: Sequence[Record], folder: Path) -> list[Score]:
-        texts = {r.id: answer_text(r) for r in records}
+        failed = {r.id: r.trace.error for r in records if r.trace and r.trace.error}
+        texts = {r.id: answer_text(r) for r in records if r.id not in failed}
         right = {id: RULES[rule](text, by_id[id]) if id in by_id else not text for id, text in texts.items()}
-        return [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
+        unscored = [Score(id, rule, None, unscored_because=why, judge=rule) for id, why in failed.items()]
+        known = [Score(id, rule, float(one), reason=f"by the rule {rule}", judge=rule) for id, one in right.items()]
+        return known + unscored
 
     return Scoring(rule, (rule,), scores)
 
@@ -115,12 +127,20 @@ def judged(judge: Judge, in_flight: int = 1, model: RateLimitedLLM | None = None
 
 
 def record(example: Example, trace: Trace) -> Record:
-    """The answered question with its gold answers, as a judge sees it."""
-    return replace(traced.record(trace, example.id), truths=example.answers)
+    """The answered question with its gold answers, as a judge sees it; of a system that is not ours, without a trace
+    unless it failed."""
+    made = replace(traced.record(trace, example.id), truths=example.answers)
+    if SystemSettings(trace.config).ours or trace.error:
+        return made
+    return replace(
+        made, contexts=trace.passages or None, answer=trace.answer.text if trace.answer else None, trace=None
+    )
 
 
 def searched_index(config: Config) -> Path | None:
     """The index's file; None: the texts come with the questions, or another engine holds them."""
+    if not SystemSettings(config).ours:
+        return None
     path = Path(config["index"]["path"])
     texts = config["retriever"]["use"] == _given.USE
     return None if texts or not path.exists() else path
@@ -128,5 +148,7 @@ def searched_index(config: Config) -> Path | None:
 
 def answer_text(record: Record) -> str:
     """The answer for a rule; empty: refused, or failed."""
-    made = record.trace.answer if record.trace else None
+    if record.trace is None:
+        return "" if declines(record.answer or "") else record.answer or ""
+    made = record.trace.answer
     return "" if made is None or made.refused else record.answer or ""

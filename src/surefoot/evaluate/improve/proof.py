@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The result of a control arm, and of the change beside it."""
+    """The result of the placebo, and of the change beside it."""
 
     difference: Difference
     """The control against the baseline."""
@@ -61,21 +61,22 @@ def paired(metric: str, before: Values, after: Values, groups: Mapping[str, str]
     return Difference(gain, len(shared) - len(both), float(worst))
 
 
-def verdict(found: Difference, adjusted: float, controls: Mapping[str, Control]) -> tuple[bool, str]:
+def verdict(found: Difference, adjusted: float, placebo: Control | None) -> tuple[bool, str]:
     """True if the change is kept, and why: it has to be better at the level `ALPHA` after Holm's correction, even at
-    worst, and no control may do as well, as far as can be told."""
+    worst, and the placebo may not do as well, as far as can be told. `placebo` None: there is no other lever."""
     p = f"p = {adjusted:.2g} after Holm"
     if found.gain.difference <= 0 or adjusted >= ALPHA:
         return False, f"not shown to be better on the held-out half ({p})"
     if found.unscored and found.worst <= 0:
         return False, f"its gain hangs on {found.unscored} questions that could not be scored"
-    for name, control in controls.items():
-        other = control.difference.gain.difference
-        better = other > 0 and control.adjusted < ALPHA
-        apart = control.beside is not None and control.beside.gain.difference > 0 and control.beside.gain.p < ALPHA
-        if other >= found.gain.difference or (better and not apart):
-            return False, f"the {name} does as well as far as can be told ({100 * other:+.1f} points)"
-    return True, f"better on the held-out half ({p}), and no control does as well"
+    if placebo is None:
+        return True, f"better on the held-out half ({p}); there is no other lever to hold it against"
+    other, beside = placebo.difference.gain.difference, placebo.beside
+    better = other > 0 and placebo.adjusted < ALPHA
+    apart = beside is not None and beside.gain.difference > 0 and beside.gain.p < ALPHA
+    if other >= found.gain.difference or (better and not apart):
+        return False, f"the placebo does as well as far as can be told ({100 * other:+.1f} points)"
+    return True, f"better on the held-out half ({p}), and the placebo does not do as well"
 
 
 def adjusted(found: Mapping[str, Difference | None]) -> dict[str, float]:
