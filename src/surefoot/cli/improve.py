@@ -1,6 +1,8 @@
 """`surefoot improve`: diagnose, try what is proposed, and keep what is shown to help on held-out questions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -17,9 +19,12 @@ from surefoot.config.settings import Config
 from surefoot.evaluate import patch
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.diagnose.settings import SYSTEM
 from surefoot.evaluate.improve import loop
+from surefoot.evaluate.improve.items import effect
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
-from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, golds, judged
+from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, by_rules, golds, judged
+from surefoot.evaluate.improve.system import levers_of, opened
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
@@ -58,13 +63,27 @@ def improve(
         ),
     ] = None,
     outside: Annotated[bool, Option("--outside", help="Let a patch ask other machines.")] = False,
+    system: Annotated[
+        str | None,
+        Option(
+            "--system",
+            metavar="COMMAND",
+            help="Improve another RAG system: a command that reads a line of JSON for each question and writes one "
+            "for its answer, or an address that takes such a POST.",
+        ),
+    ] = None,
+    levers: Annotated[
+        Path | None,
+        Option("--levers", metavar="FILE", help="What can be changed of that system: 'k = [3, 5, 10]', the first now."),
+    ] = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
     """Diagnose, try each proposed change, and show on held-out questions which helps.
 
-    Half of the questions serve to diagnose and to choose; the other half shows each change beside two controls. What
-    helps is written into the configuration with --apply.
+    Half of the questions serve to diagnose and to choose: each change is tried on the cases that call for it and on as
+    many others. The other half shows the best beside a placebo. What helps is written into the configuration with
+    --apply.
     """
     file = Path(config or configuration.FILE)
     if revert:
@@ -74,6 +93,8 @@ def improve(
         raise UsageError("name the questions: surefoot improve DATA --run FOLDER")
     if apply and settings:
         raise UsageError("--apply writes what was measured, and --set is in no file; put those settings into it first")
+    if bool(system) != bool(levers) or (system and apply):
+        raise UsageError("--system and --levers go together, without --apply: only you can set that system's levers")
     chosen = questions.question_run("improve", data, configured(config, settings, None), run)
     examples = chosen.loaded.examples
     plan = ImprovementPlan(
@@ -83,17 +104,32 @@ def improve(
         _scoring(examples, chosen.config, metric),
         partial(questions.spread, workers=WORKERS),
         counting,
-        own={path.stem: _settings(path) for path in own or []},
+        own={path.stem: {SYSTEM: _settings(path)} if system else _settings(path) for path in own or []},
         about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
         outside=outside,
     )
-    if dry_run:
-        _offered(loop.proposals(plan), file.read_bytes().decode() if file.exists() else "")
-    else:
-        done = loop.improve(plan)
-        _show(done)
-        _applied(done, file, chosen.folder, apply)
-    questions.kept_in(chosen.folder)
+    with ExitStack() as stack:
+        theirs = None
+        if system and levers:
+            allow = chosen.config["network"]["allow"]
+            theirs = stack.enter_context(opened(system, levers_of(levers), allow))
+            plan = replace(
+                plan,
+                config=theirs.config,
+                spreading=theirs.spreading,
+                diagnose=partial(by_rules, levers=theirs.levers),
+                about={**plan.about, **theirs.about},
+                levers=theirs.levers,
+                change=theirs.changed,
+            )
+        if dry_run:
+            text = file.read_bytes().decode() if file.exists() else ""
+            _offered(loop.proposals(plan), patch.shown if theirs else partial(patch.diff, text))
+        else:
+            done = loop.improve(plan)
+            _show(done)
+            _applied(done, file, chosen.folder, apply, bool(theirs))
+    err.say(f"to look at it: surefoot view {chosen.folder}", "dim")
 
 
 def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:
@@ -104,13 +140,13 @@ def _scoring(examples: Sequence[Example], config: Config, metric: str | None) ->
     return judged(judge, builder.in_flight, builder.judging_for([judge]))
 
 
-def _applied(done: Outcome, file: Path, folder: Path, wanted: bool) -> None:
+def _applied(done: Outcome, file: Path, folder: Path, wanted: bool, theirs: bool) -> None:
     if not done.kept:
         out.print("nothing is kept: no change is shown to help on the held-out half")
         return
     out.say(f"kept: {patch.shown(done.kept)}")
     if not wanted:
-        out.print("write it into the configuration with --apply")
+        out.print("set this in your system" if theirs else "write it into the configuration with --apply")
         return
     patch.apply(file, done.kept, folder)
     named = "" if file == configuration.FILE else f" --config {file}"
@@ -122,7 +158,7 @@ def _show(done: Outcome) -> None:
     out.print()
     for trial in done.trials:
         out.say(f"{trial.name}: {patch.shown(trial.patch)}", "dim")
-        out.say(trial.because)
+        out.say(f"{trial.title}: {trial.because}" if trial.item else trial.because)
     halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
     out.say(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", "dim")
     if done.needed:
@@ -135,20 +171,19 @@ def _table(trials: Sequence[Trial]) -> Table:
     for one in trials:
         chosen = points(one.development.difference if one.development else None)
         held = points(one.realised.difference if one.realised else None)
-        p = "–" if one.p is None else f"{one.p:.2g}"
-        cells = points(one.predicted), chosen, held, interval(one.realised), p, "kept" if one.kept else ""
-        rows.append((plain(one.name), *cells))
-    return tabled(["tried"], ["predicted", "chosen on", "held out", "95 % interval", "p", ""], rows)
+        cells = effect(one.on_cases), effect(one.on_others), chosen, held, interval(one.realised)
+        rows.append((plain(f"{one.name}, kept" if one.kept else one.name), *cells))
+    return tabled(["tried"], ["own cases", "others", "chosen on", "held out", "95 % interval"], rows)
 
 
-def _offered(proposals: Sequence[Proposal], text: str) -> None:
-    """Print each patch as a diff of the file, with the cost of trying it."""
+def _offered(proposals: Sequence[Proposal], shown: Callable[[Patch], str]) -> None:
+    """Print each patch, of our own configuration as a diff of its file, with the cost of trying it."""
     for one in proposals:
         out.say(f"{one.name}: {one.title}", "bold")
         if one.refused:
             err.say(f"not tried: {one.refused}", "yellow")
             continue
-        for line in patch.diff(text, one.patch).splitlines():
+        for line in shown(one.patch).splitlines():
             out.say(line[:1] + plain(line[1:]))
         out.say(f"predicted {points(one.predicted)} points; {expected(one.cost)}")
     if not proposals:
