@@ -220,7 +220,16 @@ def embedder(component: protocols.Embedder) -> None:
 
 
 ANSWER = "Tomas Aldwin built the Ruvel Bridge in 1911."
-RECORD = Record("bridge", QUESTION, PASSAGES, ANSWER, ("Tomas Aldwin", "T. Aldwin"), "The response should be a name.")
+RECORD = Record(
+    "bridge",
+    QUESTION,
+    PASSAGES,
+    f"{ANSWER} [1]",
+    ("Tomas Aldwin", "T. Aldwin"),
+    "The response should be a name.",
+    context_ids=("bridge", "hut"),
+    reference_ids=("bridge",),
+)
 BARE = (
     Record("nothing known", QUESTION),
     replace(RECORD, id="no truth", truths=()),

@@ -230,3 +230,17 @@ def test_settings_that_cannot_be_read_are_refused_before_anything_is_asked(
     assert done.code == 2
     assert said in " ".join(done.err.split())
     assert not (here / "out").exists()
+
+
+def test_a_metric_of_ones_own_is_scored_like_any_other(surefoot: Surefoot, records: Path, here: Path) -> None:
+    """It is in the table, the gate and the diagnosis: a record that it scores low is lost."""
+    (here / "surefoot.toml").write_text(
+        '[metric.politeness]\nquestion = "Is it polite?"\nsees = ["answer"]\nlevels = { polite = 1, rude = 0 }\n'
+    )
+    reply = json.dumps({"explanation": "It is curt.", "politeness_score": "rude", "quotes": ["Aldwin"]})
+    with endpoint(replies=lambda _: reply) as server:
+        done = surefoot("evaluate", records, "--run", "out", "--metric", "politeness", *asking(server.url))
+    assert done.out.splitlines()[1].split() == ["politeness", "0.000", "0.000", "to", "0.000", "6", "0", "0"]
+    assert surefoot("gate", "out", "--min", "politeness>=0.5").code == 1
+    (item,) = json.loads((here / "out" / "diagnosis.json").read_text())["items"]
+    assert (item["stage"], len(item["cases"])) == ("format", 6)

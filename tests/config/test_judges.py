@@ -168,6 +168,7 @@ def test_the_report_is_worded_by_the_judges_model_unless_another_is_named() -> N
     assert chosen.judging.name == "m"
     assert (chosen.reporting.name, chosen.reporting.prices, chosen.report_tokens) == ("strong", None, 9000)
     assert chosen.reporting.spending is chosen.judging.spending
+    assert Builder(read({**judging, "report": {"effort": "high"}})).reporting.prices == Prices(1, 2)
     assert chosen.reporting._timeout == PATIENT
     strong = chosen.reporting.inner
     assert strong._extra == {"reasoning_effort": "high"}  # type: ignore[attr-defined]
@@ -179,3 +180,34 @@ def test_what_does_not_fit_a_report_is_said(report: dict[str, Any]) -> None:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=r"\[report\]"):
         assert Builder(read({"report": report})).reporting
+
+
+POLITE = {"question": "Is the answer polite?", "levels": {"polite": 1, "neutral": 0.5, "rude": 0.0}}
+
+
+def test_a_metric_of_ones_own_is_judged_by_a_language_model() -> None:
+    """Beside the diamond's, or alone; it sees what is named, and its levels are its words."""
+    config = read({"llm": OPENAI, "metric": {"politeness": POLITE | {"sees": ["answer", "reference"]}}})
+    assert [judge.metric for judge in Builder(config).judges()] == [*metrics(), "politeness"]
+    (judge,) = Builder(config | {"judge": {"use": "embedded"}}).judges(["politeness"])
+    assert isinstance(judge, LLMJudge)
+    assert (judge.about.sees, judge.about.edge) == (("answer", "truths"), ("answer", "truth"))
+    assert judge.about.scale == POLITE["levels"]
+
+
+@pytest.mark.parametrize(
+    ("name", "section", "said"),
+    [
+        ("politeness", {"levels": {"a": 1.0, "b": 0.0}}, "needs the option 'question'"),
+        ("politeness", POLITE | {"levels": {"polite": 2.0, "rude": 0.0}}, "less than or equal to 1"),
+        ("politeness", POLITE | {"levels": {"polite": 1.0}}, "at least 2"),
+        ("politeness", POLITE | {"sees": ["note"]}, "sees must be 'question'"),
+        ("politeness", "polite", "must be a table of keys"),
+        ("factuality", POLITE, "a name of letters, digits and _ that nothing else has"),
+        ("so polite", POLITE, "a name of letters, digits and _ that nothing else has"),
+    ],
+)
+def test_a_metric_that_cannot_be_judged_is_refused(name: str, section: Any, said: str) -> None:
+    """With what is wrong."""
+    with pytest.raises(ConfigError, match=said):
+        Builder(read({"llm": OPENAI, "metric": {name: section}})).judges()

@@ -24,12 +24,19 @@ from surefoot.generators.self_rag import SelfRAG
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.judges.answer_relevancy import AnswerRelevancy
+from surefoot.judges.citation_precision import CitationPrecision
+from surefoot.judges.citation_recall import CitationRecall
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_recall import ContextRecall
 from surefoot.judges.context_relevancy import ContextRelevancy
 from surefoot.judges.factuality import Factuality
+from surefoot.judges.faithfulness import Faithfulness
 from surefoot.judges.grading_note import GradingNote
+from surefoot.judges.id_based_context_precision import IDBasedContextPrecision
+from surefoot.judges.id_based_context_recall import IDBasedContextRecall
 from surefoot.judges.llm import LLMJudge
+from surefoot.judges.noise_robustness import NoiseRobustness
+from surefoot.judges.semantic_similarity import SemanticSimilarity
 from surefoot.llms.scripted import Scripted
 from surefoot.network import Network
 from surefoot.refiners.strips import CUTS, Strips
@@ -87,6 +94,13 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("embedder", "static"): lambda index: static(),
     ("judge", "answer_relevancy"): lambda index: AnswerRelevancy(Lexical()),
     ("judge", "context_adherence"): lambda index: ContextAdherence(SUPPORTED),
+    ("judge", "citation_precision"): lambda index: CitationPrecision(SUPPORTED),
+    ("judge", "citation_recall"): lambda index: CitationRecall(SUPPORTED),
+    ("judge", "faithfulness"): lambda index: Faithfulness(SUPPORTED),
+    ("judge", "id_based_context_precision"): lambda index: IDBasedContextPrecision(),
+    ("judge", "id_based_context_recall"): lambda index: IDBasedContextRecall(),
+    ("judge", "noise_robustness"): lambda index: NoiseRobustness(SUPPORTED),
+    ("judge", "semantic_similarity"): lambda index: SemanticSimilarity(Hashing()),
     ("judge", "context_recall"): lambda index: ContextRecall(Lexical(), Hashing(), SUPPORTED),
     ("judge", "context_relevancy"): lambda index: ContextRelevancy(Lexical()),
     ("judge", "factuality"): lambda index: Factuality(Hashing(), SUPPORTED),

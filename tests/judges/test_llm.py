@@ -157,7 +157,7 @@ def test_the_score_is_a_fifth_of_the_rating(rating: int) -> None:
 def test_near_json_is_read_and_what_is_no_judgement_is_not(said: str, rating: int | None) -> None:
     """A rating is never guessed."""
     found = reading(metrics()["factuality"], said)
-    assert (found.rating if found else None) == rating
+    assert (found.choice if found else None) == (str(rating) if rating else None)
 
 
 def test_what_cannot_be_read_is_asked_again_once() -> None:
@@ -338,3 +338,26 @@ def test_a_metric_applies_where_the_record_has_what_it_sees(
     why = lacking(metric, replace(WHOLE, **missing))  # type: ignore[arg-type]
     assert bool(why) == (next(iter(missing)) in metric.sees)
     assert said in why or not why
+
+
+POLITENESS = Metric(
+    "politeness", ("answer", "answer"), ("answer",), "Is it polite?", scale={"polite": 1.0, "neutral": 0.5, "rude": 0.0}
+)
+
+
+def test_a_metric_with_a_scale_is_judged_by_its_words() -> None:
+    """Their scores are not shown; a score has the word's value, in any case, and no rating."""
+    said = text(prompt(POLITENESS, RECORD))
+    assert "polite\nneutral\nrude" in said
+    assert 'one of ["polite", "neutral", "rude"]' in said
+    assert "0.5" not in said
+    replies = [json.dumps({"explanation": "So.", "politeness_score": word, "quotes": []}) for word in ("Neutral", "5")]
+    found = LLMJudge(Scripted(replies[:1]), POLITENESS).judge(RECORD)
+    assert (found.value, found.rating) == (0.5, None)
+    assert LLMJudge(Scripted([replies[1]] * 2), POLITENESS).judge(RECORD).value is None
+    assert schema(POLITENESS)["properties"]["politeness_score"]["enum"] == ["neutral", "polite", "rude"]
+
+
+def test_a_scale_is_kept_with_the_run() -> None:
+    """So that its report knows the metric."""
+    assert recorded({"metrics": {"politeness": to_json(POLITENESS)}})["politeness"] == POLITENESS

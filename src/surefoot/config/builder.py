@@ -10,10 +10,7 @@ from surefoot import components
 from surefoot.config.faults import faults, section_faults
 from surefoot.config.judging import JudgeBuilder
 from surefoot.config.options import INNER, OBJECT, SHARED, assemble, build, options_of
-from surefoot.config.sections import (
-    ExternalThresholds,
-    ThresholdsSection,
-)
+from surefoot.config.sections import ExternalThresholds, ThresholdsSection
 from surefoot.config.settings import DEFAULTS, Config, read, read_file
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade

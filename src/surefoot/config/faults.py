@@ -9,6 +9,7 @@ from surefoot.config.options import component_faults, option_faults
 from surefoot.config.sections import (
     ExternalThresholds,
     JudgeSection,
+    MetricSection,
     PricesSection,
     ReportSection,
     Section,
@@ -55,6 +56,7 @@ def section_faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("judge", JudgeSection, config["judge"]),
         ("report", ReportSection, config["report"]),
         ("llm", PricesSection, prices),
+        *((f"metric.{name}", MetricSection, values) for name, values in config["metric"].items()),
     ]
     for name, model, values in models:
         try:

@@ -6,14 +6,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from surefoot import components
 from surefoot.config.faults import judge_faults
 from surefoot.config.options import assemble, build
-from surefoot.config.sections import LIMITS, RATING, JudgeSection, PricesSection, ReportSection
+from surefoot.config.sections import LIMITS, RATING, JudgeSection, MetricSection, PricesSection, ReportSection
 from surefoot.config.settings import Config
 from surefoot.judges._diamond import metric as declared, metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
-from surefoot.types import protocols
+from surefoot.types import Metric, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import LLM, Judge
 
@@ -47,32 +48,45 @@ class JudgeBuilder:
         raise NotImplementedError
 
     def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
-        """A judge for each metric; None: those that `[judge]` names, or else the diamond's six.
+        """A judge for each metric; None: those that `[judge]` names, or else the diamond's six and those of `[metric]`.
 
         `[judge] use` says whether language models judge or this machine does; where it does not, a language model
         judges if there is an endpoint to ask. A key named as a metric says it for that metric: a name, or a table with
         `use` and options, and `use` may be any judge's name. Raises ConfigError.
         """
         named = self._judge.metrics if metrics is None else metrics
-        chosen = [*diamond()] if named is None else [*named]
+        chosen = [*diamond(), *self.own_metrics] if named is None else [*named]
         if len(set(chosen)) < len(chosen):
             raise ConfigError(f"[judge] metrics must be a list of metrics, each once, not {chosen!r}")
         if found := [*judge_faults(self.config["judge"], chosen)]:
             raise ConfigError(*found)
         return tuple(self._judge_of(metric) for metric in chosen)
 
+    @cached_property
+    def own_metrics(self) -> dict[str, Metric]:
+        """The metrics of `[metric]`, by name. Raises ConfigError."""
+        taken = {*components.names("judge"), *JudgeSection.model_fields}
+        for name in self.config["metric"]:
+            if not name.isidentifier() or name in taken:
+                raise ConfigError(f"[metric.{name}] needs a name of letters, digits and _ that nothing else has")
+        sections = self.config["metric"].items()
+        return {name: MetricSection.parsed(f"[metric.{name}]", of).metric(name) for name, of in sections}
+
     def _judge_of(self, metric: str) -> Judge:
         section = self.config["judge"]
         options = section.get(metric, {})
         options = {"use": options} if isinstance(options, str) else dict(options)
-        use = options.pop("use", self._judge.use or JUDGES[self._asks_an_endpoint])
+        own = self.own_metrics.get(metric)
+        use = "llm" if own else options.pop("use", self._judge.use or JUDGES[self._asks_an_endpoint])
         if use not in JUDGES and metric not in section:
             raise ConfigError(f"[judge] use must be one of {', '.join(JUDGES)}, not {use!r}")
         name = metric if use in JUDGES else use
-        if use == "llm" and declared(metric):
+        about = own or (declared(metric) if use == "llm" else None)
+        if about and about.choices:
             rating = {key: section[key] for key in RATING if key in section}
-            name, options = "llm", {"metric": metric, **rating, **options}
-        judge: Judge = build("judge", name, options, {**self.shared, "llm": lambda: self.judging_llm})
+            name, options = "llm", {**rating, **options}
+        parts: dict[str, Callable[[], Any]] = {"llm": lambda: self.judging_llm, "metric": lambda: about}
+        judge: Judge = build("judge", name, options, {**self.shared, **parts})
         return judge
 
     def judging_for(self, judges: Iterable[Judge]) -> RateLimitedLLM | None:
@@ -96,8 +110,9 @@ class JudgeBuilder:
         the judges' budget, and has `PATIENT` seconds for a call, or `[report] timeout`."""
         if not self._report.set():
             return self.judging
-        limits = {key: value for key, value in self._judge.set().items() if key not in PricesSection.model_fields}
-        section = self._reporting_section
+        section, prices = self._reporting_section, PricesSection.model_fields
+        other = self._report.set().keys() & {"use", "model", *prices}  # whose prices are not the judges'
+        limits = {key: value for key, value in self._judge.set().items() if not (other and key in prices)}
         found = self._limited("[report]", section, limits | {"timeout": section.get("timeout", PATIENT)})
         if "judging" in self.__dict__:
             found.spending = self.judging.spending

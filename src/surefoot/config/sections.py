@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from surefoot.components import misnamed
+from surefoot.types import Metric
 from surefoot.types.errors import ConfigError
 from surefoot.types.ranges import Count, NotNegative, Positive
 
@@ -109,6 +110,26 @@ class ReportSection(PricesSection):
     """How hard a model that thinks shall think (`reasoning_effort`): "low", "medium", "high"."""
     max_tokens: Count | None = None
     """The room of an insight and of the report, thoughts aside; without it, that of `narrative`."""
+
+
+class MetricSection(Section):
+    """`[metric.NAME]`: a metric of one's own, judged by a language model."""
+
+    question: str
+    """The question that it answers, in one line: "Is the answer polite?"."""
+    levels: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(min_length=2)]
+    """The words that the judge chooses from, each with its score."""
+    sees: Annotated[list[Literal["question", "answer", "contexts", "reference"]], Field(min_length=1)] = [
+        "question",
+        "answer",
+    ]
+    judge: Literal["llm"] = "llm"
+
+    def metric(self, name: str) -> Metric:
+        """The metric of this name."""
+        sees = tuple("truths" if field == "reference" else field for field in self.sees)
+        corners = [{"truths": "truth", "contexts": "context"}.get(field, field) for field in sees]
+        return Metric(name, (corners[0], corners[-1]), sees, self.question, scale=dict(self.levels))
 
 
 RATING = ("repeats", "allow_abstention", "max_tokens")

@@ -17,7 +17,13 @@ HIGHEST = 5
 
 @cache
 def metrics() -> Mapping[str, Metric]:
-    """The built-in metrics by name, in the order of reports."""
+    """The diamond's metrics by name, in the order of reports."""
+    return {name: one for name, one in built_in().items() if one.levels}
+
+
+@cache
+def built_in() -> Mapping[str, Metric]:
+    """The same, and those beside them."""
     tables = tomllib.loads((files("surefoot.judges") / "metrics.toml").read_text(encoding="utf-8"))
     return {name: from_json(Metric, {"name": name, **table}) for name, table in tables.items()}
 

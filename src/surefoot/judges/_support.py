@@ -28,24 +28,51 @@ _LINKS = _VERBS | frozenset("it they this he she the".split())
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 
 
-def carried(
-    judge: Judge, record: Record, verifier: Verifier, stated: Sequence[str], where: str, evidence: Sequence[Passage]
-) -> Score:
-    """The mean chance that the evidence carries a claim, of which there is one at least; all stand in this corner of
-    the record. Unscored where the verifier leaves one open, or fails."""
+def verified(
+    judge: Judge, record: Record, verifier: Verifier, pairs: Sequence[tuple[str, Sequence[Passage]]]
+) -> list[tuple[float, str]] | Score:
+    """The chance that its evidence carries each claim, and why; or a score without a value where the verifier leaves
+    one open, or fails."""
     try:
         context = standalone(record)
-        found = verifier.support([Assertion(claimed(one) or plainly(one), tuple(evidence), context) for one in stated])
+        found = verifier.support([Assertion(claimed(one) or plainly(one), tuple(by), context) for one, by in pairs])
     except ComponentError as error:
         return failed(judge, record, error)
-    known = [chance for one in found if (chance := _chance(one)) is not None]
     if left := [one.reason for one in found if _chance(one) is None]:
         return unscored(judge, record, f"{len(left)} of {len(found)} claims are left open: {left[0]}")
+    return [(chance, one.reason) for one in found if (chance := _chance(one)) is not None]
+
+
+def carries(
+    judge: Judge, record: Record, verifier: Verifier, pairs: Sequence[tuple[str, Sequence[Passage]]]
+) -> list[bool] | Score:
+    """The same as yes or no."""
+    found = verified(judge, record, verifier, pairs) if pairs else []
+    return found if isinstance(found, Score) else [chance >= SUPPORTED for chance, _ in found]
+
+
+def carried(
+    judge: Judge,
+    record: Record,
+    verifier: Verifier,
+    stated: Sequence[str],
+    where: str,
+    evidence: Sequence[Passage],
+    counts: bool = False,
+) -> Score:
+    """The mean chance that the evidence carries a claim, of which there is one at least, or the share of those that it
+    likely does (`counts`); all stand in this corner of the record. Unscored where the verifier leaves one open, or
+    fails."""
+    found = verified(judge, record, verifier, [(one, evidence) for one in stated])
+    if isinstance(found, Score):
+        return found
+    known = [chance for chance, _ in found]
     least = known.index(min(known))
-    why = f": {found[least].reason}" if found[least].reason else ""
+    why = f": {found[least][1]}" if found[least][1] else ""
     held = f"{sum(chance >= SUPPORTED for chance in known)} of {len(known)} claims of the {where} are likely carried"
     reason = f"{held}. The least: “{plainly(stated[least])}” ({known[least]:.2f}){why}."
-    return scored(judge, record, sum(known) / len(known), reason, Quote(stated[least], where, True))
+    each = [float(chance >= SUPPORTED) for chance in known] if counts else known
+    return scored(judge, record, sum(each) / len(each), reason, Quote(stated[least], where, True))
 
 
 def best(scores: Sequence[Score]) -> Score:

@@ -19,6 +19,8 @@ class ContextAdherence:
 
     about: ClassVar[Metric] = metrics()["context_adherence"]
     name = metric = about.name
+    counts = False
+    """True: the share of claims that are likely carried, in place of the mean chance."""
 
     def __init__(self, verifier: Verifier) -> None:
         self.verifier = verifier
@@ -29,4 +31,4 @@ class ContextAdherence:
             return lacks(self, record, "contexts" if record.contexts is None else "answer")
         if not (stated := claims(record.answer)):
             return unscored(self, record, "the answer claims nothing that a context would have to carry", applies=False)
-        return carried(self, record, self.verifier, stated, "answer", record.contexts)
+        return carried(self, record, self.verifier, stated, "answer", record.contexts, self.counts)

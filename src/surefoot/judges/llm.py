@@ -1,5 +1,6 @@
 """Any metric of the diamond by a language model: a rating from 1 to 5, why, and what it rests on, in a checked form."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -63,7 +64,8 @@ _QUOTED = r"[\"“]([^\"“”]{3,400})[\"”]"
 class JudgeReading:
     """A judgement as a reply states it."""
 
-    rating: int
+    choice: str
+    """A rating, or a word of the metric's scale."""
     explanation: str
     quotes: tuple[str, ...] = ()
 
@@ -84,10 +86,15 @@ class LLMJudge:
     """
 
     def __init__(
-        self, llm: protocols.LLM, metric: str, repeats: int = 1, allow_abstention: bool = True, max_tokens: int = 400
+        self,
+        llm: protocols.LLM,
+        metric: str | Metric,
+        repeats: int = 1,
+        allow_abstention: bool = True,
+        max_tokens: int = 400,
     ) -> None:
-        about = declared(metric)
-        if about is None or not about.levels:
+        about = metric if isinstance(metric, Metric) else declared(metric)
+        if about is None or not about.choices:
             raise ConfigError(f"no metric called '{metric}'; there are: {', '.join(metrics())}")
         if min(repeats, max_tokens) < 1:
             raise ConfigError(f"judge 'llm': repeats and max_tokens must be at least 1, not {repeats} and {max_tokens}")
@@ -131,15 +138,16 @@ class LLMJudge:
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
             return unscored(self, record, str(found[0]))
-        values, unread = tuple(one.rating / HIGHEST for one in read), len(found) - len(read)
+        choices = self.about.choices
+        values, unread = tuple(choices[one.choice] for one in read), len(found) - len(read)
         unanimous, mean = len(set(values)) == 1, sum(values) / len(values)
-        chosen = min(read, key=lambda one: abs(one.rating / HIGHEST - mean))
+        chosen = min(read, key=lambda one: abs(choices[one.choice] - mean))
         aside = f" ({unread} of {len(found)} judgements could not be read)" if unread else ""
         return Score(
             record.id,
             self.metric,
             values[0] if unanimous else mean,
-            chosen.rating if unanimous else None,
+            int(chosen.choice) if unanimous and not self.about.scale else None,
             chosen.explanation + aside,
             _checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), self.about, record),
             judge=self.name,
@@ -162,7 +170,7 @@ def prompt(
     metric: Metric, record: Record, again: bool = False, number: int = 1, allow_abstention: bool = True
 ) -> list[Message]:
     """The conversation that asks for a judgement, the `number`th; `again`: the last reply could not be read."""
-    levels = [f"{HIGHEST - place}: {level}" for place, level in enumerate(metric.levels)]
+    levels = [f"{HIGHEST - place}: {level}" for place, level in enumerate(metric.levels)] or [*metric.scale]
     special = " ".join(part for part in (metric.special, metric.abstention if allow_abstention else "") if part)
     rules = _RULES.format(
         about=metric.about, levels="\n".join(levels if number % 2 else reversed(levels)), special=special
@@ -175,7 +183,8 @@ def prompt(
         parts.append(f"This is judgement {number} of the same; judge as if it were the first.")
     if again:
         parts.append("Your last reply did not have the form that was asked for. Keep it short.")
-    form = f'{{"explanation": "…", "{metric.key}": a rating from "1" to "5", "quotes": ["…"]}}'
+    kind = f"one of {json.dumps([*metric.scale], ensure_ascii=False)}" if metric.scale else 'a rating from "1" to "5"'
+    form = f'{{"explanation": "…", "{metric.key}": {kind}, "quotes": ["…"]}}'
     parts.append(f"Reply with this JSON object and nothing else: {form}")
     return [Message("system", rules), Message("user", encodable("\n\n".join(parts)))]
 
@@ -200,7 +209,7 @@ def schema(metric: Metric) -> dict[str, Any]:
     # Patterns, since bounds of lengths are refused by some endpoints; they keep a small model from never ending a text.
     properties = {
         "explanation": {"type": "string", "pattern": f'^[^"\\\\]{{1,{LONGEST_EXPLANATION}}}$'},
-        metric.key: {"type": "string", "enum": [str(rating) for rating in range(1, HIGHEST + 1)]},
+        metric.key: {"type": "string", "enum": sorted(metric.choices)},
         "quotes": {"type": "array", "items": {"type": "string", "pattern": f'^[^"\\\\]{{1,{LONGEST_QUOTE}}}$'}},
     }
     return object_form(properties)
@@ -209,21 +218,23 @@ def schema(metric: Metric) -> dict[str, Any]:
 def reading(metric: Metric, reply: str) -> JudgeReading | None:
     """The judgement in a reply; None: there is none, none with a reason, or several that differ in their rating."""
     stated = [one for one in objects(reply) if metric.key in one]
-    ratings = {_rating(one[metric.key]) for one in stated}
-    rating = ratings.pop() if len(ratings) == 1 else None
-    if rating is None:
+    choices = {_choice(metric, one[metric.key]) for one in stated}
+    choice = choices.pop() if len(choices) == 1 else None
+    if choice is None:
         return None
     explanation, quotes = stated[-1].get("explanation"), stated[-1].get("quotes")
     if not isinstance(explanation, str) or not line(explanation):
         return None
     texts = [one for one in quotes if isinstance(one, str) and one.strip()] if isinstance(quotes, list) else []
-    return JudgeReading(rating, line(explanation)[: 5 * LONGEST_EXPLANATION], tuple(texts))
+    return JudgeReading(choice, line(explanation)[: 5 * LONGEST_EXPLANATION], tuple(texts))
 
 
-def _rating(value: object) -> int | None:
-    """1 to 5, as text or as a number; None: it is something else."""
+def _choice(metric: Metric, value: object) -> str | None:
+    """A word of the scale, in any case, or 1 to 5, as text or as a number; None: it is something else."""
+    if metric.scale:
+        return next((word for word in metric.scale if word.casefold() == str(value).strip().casefold()), None)
     number = re.fullmatch(r"\s*([1-5])(?:\.0+)?(?:\s*/\s*5)?\s*", str(value))
-    return int(number[1]) if number and isinstance(value, str | int | float) else None
+    return number[1] if number and isinstance(value, str | int | float) else None
 
 
 def _quoted(texts: Sequence[str]) -> str:

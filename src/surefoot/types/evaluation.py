@@ -35,6 +35,10 @@ class Record:
     """Questions and answers before it in the same conversation, the oldest first."""
     answerable: bool = True
     """False: the data say that nothing answers the question, so a refusal is right and any answer is wrong."""
+    context_ids: tuple[str, ...] = ()
+    """Ids of what was retrieved, as the data name them; empty: they do not."""
+    reference_ids: tuple[str, ...] = ()
+    """Ids of the passages that hold the answer; empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +93,27 @@ class Metric:
     about: str
     """The question that it answers, in one line."""
     levels: tuple[str, ...] = ()
-    """The meaning of each rating, from 5 down to 1; empty: no language model can rate it."""
+    """The meaning of each rating, from 5 down to 1; empty: it is not rated so."""
     special: str = ""
     """Rules for a judge beside the levels."""
     abstention: str = ""
     """A rule for answers that say that the context lacks the information, which can be switched off; empty: none."""
     remedy: tuple[str, str] = ("format", "form")
     """Stage and kind of the remedy for a record that it alone scores low: a table of `remedies.toml`."""
+    scale: dict[str, float] = field(default_factory=dict)
+    """The words that a language model chooses from in place of ratings, each with its score."""
+    decides: bool = True
+    """False: a low score by it loses no record."""
 
     @property
     def key(self) -> str:
         """The key of a rating in a model's reply."""
         return f"{self.name}_score"
+
+    @property
+    def choices(self) -> dict[str, float]:
+        """What a language model chooses from, each with its score; empty: none can judge it."""
+        return self.scale or {str(rating): rating / 5 for rating in range(5, 0, -1) if self.levels}
 
     @property
     def title(self) -> str:

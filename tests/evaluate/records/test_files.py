@@ -337,3 +337,21 @@ def test_records_that_ask_the_same_form_a_group(tmp_path: Path) -> None:
     loaded = read(lines(tmp_path / "x.jsonl", *rows))
     assert [record.group for record in loaded.records] == ["0", "0", "", "", "", "g"]
     assert count(loaded, "records that ask what another asks; grouped with it") == 2
+
+
+@pytest.mark.parametrize(
+    ("row", "retrieved"),
+    [
+        ({"retrieved_context_ids": ["d1", 2]}, ("d1", "2")),
+        ({"retrieved_context_ids": "['d1', 2]"}, ("d1", "2")),
+        ({"contexts": ["a", "b"]}, ()),
+    ],
+)
+def test_ids_of_what_was_retrieved_and_of_what_holds_the_answer_are_read(
+    tmp_path: Path, row: dict[str, Any], retrieved: tuple[str, ...]
+) -> None:
+    """From fields of their own, as RAGAS writes them."""
+    file = tmp_path / "rows.jsonl"
+    file.write_text(json.dumps({"question": "Who?", "answer": "A.", "reference_context_ids": ["d1"], **row}))
+    (record,) = read(file).records
+    assert (record.context_ids, record.reference_ids) == (retrieved, ("d1",))

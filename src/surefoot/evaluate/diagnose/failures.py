@@ -180,9 +180,8 @@ def _generation(case: RecordContext) -> Failure:
     if case.refused and (not text.strip() or texts.declines(text) or not case.withheld):
         return _fault(case, "refusal", "silent", there)
     if case.right:  # and a metric of one's own is low
-        others = [name for name in case.metrics if name not in diamond()]
         bad_form = "the answer is right, but not as it should look"
-        return _by_metric(case, others) or _fault(case, "format", "form", bad_form)
+        return _by_metric(case, case.own) or _fault(case, "format", "form", bad_form)
     if case.weak("context_adherence"):
         return _fault(case, "grounding", "invented", f"{there}, and the answer says what is not")
     if not case.record.trace:  # with one, what was read is in order of its grades, and short
@@ -214,7 +213,7 @@ def _by_signature(case: RecordContext) -> Failure | None:
         return _fault(case, "grounding", "invented", _scored(case, ["context_adherence"]))
     if case.right is False:
         return _fault(case, "reading", "wrong", _scored(case, ["factuality"]) or "the answer is not a reference answer")
-    return _by_metric(case, ["grading_note", *case.metrics])
+    return _by_metric(case, ["grading_note", *(name for name in case.metrics if case.metrics[name].decides)])
 
 
 def _by_metric(case: RecordContext, names: Iterable[str]) -> Failure | None:

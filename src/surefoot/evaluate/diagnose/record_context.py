@@ -107,11 +107,15 @@ class RecordContext:
         return holds(text, truths) or f1(text, truths, "standard") > GAPS
 
     @property
+    def own(self) -> list[str]:
+        """The metrics beside the diamond's that lose a record with a low score."""
+        return [name for name, metric in self.metrics.items() if name not in diamond() and metric.decides]
+
+    @property
     def verdict(self) -> Verdict:
         """Lost: one to mend. By the reference answer, where there is one; else by the metrics that can tell, and
         undecided where none does, or where nothing shows that an answer was there to be given."""
-        own = [name for name in self.metrics if name not in diamond()]
-        if (self.record.trace and self.record.trace.error) or self.right is False or any(map(self.weak, own)):
+        if (self.record.trace and self.record.trace.error) or self.right is False or any(map(self.weak, self.own)):
             return "lost"
         if self.right:
             return "right"
@@ -125,7 +129,7 @@ class RecordContext:
     def _telling(self, metric: Metric) -> float | None:
         """The score by a metric that can tell if the answer is good; where none was kept, if its contexts were."""
         score = self.scores.get(metric.name)
-        if score is None or ("answer" in metric.sees) is (self.record.answer is None):
+        if score is None or not metric.decides or ("answer" in metric.sees) is (self.record.answer is None):
             return None
         return score.value if self._tells(metric.name) else None
 

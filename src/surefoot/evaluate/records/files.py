@@ -129,7 +129,8 @@ def _answered(records: Sequence[Record], golds: str | Path | None, problems: Pro
         answerable = record.answerable and (known is None or known.answerable)
         if answerable and not record.truths and not truths:
             problems.add("records that the file of gold answers has no answer for", record.id or record.question)
-        joined.append(replace(record, truths=record.truths or truths, answerable=answerable))
+        ids = record.reference_ids or tuple(sorted(known.gold) if known else ())
+        joined.append(replace(record, truths=record.truths or truths, answerable=answerable, reference_ids=ids))
     return joined
 
 

@@ -228,6 +228,8 @@ def record(
         answer=None if answer is None else _spoken(answer),
         truths=tuple(dict.fromkeys(truth for truth in truths if truth.strip())),
         note=as_text(fields.get("note")),
+        context_ids=_ids(fields.get("context_ids")),
+        reference_ids=_ids(fields.get("reference_ids")),
         answerable=str(fields.get("answerable")).lower() not in ("false", "no", "0"),
         group=as_text(fields.get("group")),
         tags=tags | {name: str(value) for name, value in named.items() if value != ""},
@@ -248,6 +250,13 @@ def _contexts(value: Any, separator: str, place: str, problems: Problems) -> tup
         return found
     problems.add("contexts without any text; left out", place, blank)
     return tuple(passage for passage in found if passage.text.strip()) or None
+
+
+def _ids(value: Any) -> tuple[str, ...]:
+    """The ids in a list, or in a text that writes one out; a text alone is one."""
+    listed = nested(value) if isinstance(value, str) else value
+    several = listed if isinstance(listed, list) else [] if value in (None, "") else [value]
+    return tuple(dict.fromkeys(as_text(one) for one in several))
 
 
 def _spoken(value: Any) -> str:

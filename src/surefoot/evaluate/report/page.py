@@ -152,7 +152,7 @@ def _head(contents: Contents) -> Json:
 
 def _words(metric: Metric) -> Json:
     """A metric's words on the page, and its corners where it has a place in the diamond."""
-    ends = " → ".join("ground truth" if corner == "truth" else corner for corner in metric.edge)
+    ends = " → ".join("ground truth" if corner == "truth" else corner for corner in dict.fromkeys(metric.edge))
     return {
         "name": metric.name,
         "label": lexical.LABELS.get(metric.name) or metric.name.replace("_", " ").capitalize(),

@@ -1,0 +1,33 @@
+"""Ids of what was retrieved and of what holds the answer."""
+
+from typing import ClassVar
+
+from surefoot.judges._scores import scored, unscored
+from surefoot.types import Metric, Record, Score
+
+
+class SharedIds:
+    """The share of ids that both have: of those retrieved, or (`recalls`) of those of passages that hold the answer."""
+
+    about: ClassVar[Metric]
+    name = metric = ""
+    recalls = False
+
+    def judge(self, record: Record) -> Score:
+        """The record's score; it applies where it has `reference_ids`, and ids of what was retrieved."""
+        found = record.trace.passages if record.trace else record.contexts or ()
+        retrieved = {*(record.context_ids or _named([passage.id for passage in found]))}
+        if not record.reference_ids:
+            return unscored(self, record, "the record does not say which passages hold the answer", applies=False)
+        if not retrieved:
+            return unscored(self, record, "the record has no ids of what was retrieved", applies=False)
+        wanted = {*record.reference_ids}
+        here, of = len(retrieved & wanted), len(wanted if self.recalls else retrieved)
+        ending = "passages that hold the answer were found" if self.recalls else "passages retrieved hold the answer"
+        return scored(self, record, here / of, f"{here} of {of} {ending}, by their ids")
+
+
+def _named(ids: list[str]) -> tuple[str, ...]:
+    """The ids, one for all parts of a passage; none where one of them is but a place, such as "c1"."""
+    places = (f"c{place}" for place in range(1, len(ids) + 1))
+    return () if any(map(str.__eq__, ids, places)) else tuple(id for id in ids if id.rpartition("#")[0] not in ids)
