@@ -253,6 +253,13 @@ def test_an_insight_tells_nothing_that_may_be_an_accident() -> None:
         assert "others" not in told
 
 
+def test_a_missing_word_is_named_only_where_a_tenth_of_the_low_scored_records_lack_it() -> None:
+    """Two of twenty, and not two of thirty."""
+    for count, told in ((20, True), (30, False)):
+        records = [replace(server(n, low=False), truths=(f"w{n // 2}",)) for n in range(count)]
+        assert ("that the answer lacks" in told_of(records, factuality=lambda n: 0.1)) is told
+
+
 def test_an_insight_tells_retrieval_from_generation_by_counts() -> None:
     """Of the low-scored answers: how many had good contexts, and how many bad ones."""
     records = [server(n, low=True) for n in range(4)]

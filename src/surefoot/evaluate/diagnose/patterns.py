@@ -16,6 +16,8 @@ FEWEST = 3
 """Low-scored records that share a trait, at least."""
 CHANCE = 0.05
 """Chance that any of the traits that were looked at is as unevenly spread by accident, at most (Bonferroni)."""
+SHARE = 0.1
+"""Share of the low-scored records that lack a missing word that is named, at least."""
 LISTED = 3
 """Missing words that a sentence names."""
 
@@ -62,15 +64,16 @@ def _choose(of: int, n: int) -> float:
 
 
 def missing(metric: Metric, low: Sequence[Record]) -> Iterator[str]:
-    """The words that two of these records or more lack, the commonest first: of the reference in answer or contexts, or
-    of the answer in the contexts. Nothing for a metric of another kind."""
+    """The words that two of these records and a tenth of them lack, the commonest first: of the reference in answer or
+    contexts, or of the answer in the contexts. Nothing for a metric of another kind."""
     corners = [corner for corner in ("truth", "answer", "context") if corner in metric.edge]
     if len(corners) < 2:
         return
     sought, place = corners
     pairs = (({*content_words(_text(record, corner))} for corner in corners) for record in low)
     lacking = Counter(word for there, held in pairs for word in there - held)
-    common = [(word, n) for word, n in sorted(lacking.items(), key=lambda each: (-each[1], each[0])) if n > 1][:LISTED]
+    ranked = sorted(lacking.items(), key=lambda each: (-each[1], each[0]))[:LISTED]
+    common = [(word, n) for word, n in ranked if n >= max(2, SHARE * len(low))]
     if common:
         listed = ", ".join(f"“{word}” ({n})" for word, n in common)
         lacks = "answer lacks" if place == "answer" else "contexts lack"
