@@ -1,6 +1,7 @@
 """`surefoot improve`."""
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,8 @@ def test_what_has_to_gain_can_be_chosen(improve: Callable[..., Any], metric: str
         (["qa.jsonl", "--try", "qa.jsonl"], "is not TOML"),
         (["qa.jsonl", "--metric", "style", "--run", "odd"], "no judge called 'style'"),
         (["few.jsonl", "--run", "few"], "give more questions"),
+        (["qa.jsonl", "--system", "rag"], "--system and --levers go together"),
+        (["qa.jsonl", "--system", "rag", "--levers", "none.toml", "--run", "no"], "none.toml cannot be read"),
         (["--revert", "nowhere"], "nothing of nowhere is applied"),
     ],
 )
@@ -130,3 +133,30 @@ def test_a_mistake_is_one_line(improve: Callable[..., Any], words: list[str], sa
     done = improve(*words)
     assert (done.code, done.out) == (2, "")
     assert said in done.err
+
+
+THEIRS = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    k, word = request["config"]["k"], request["question"].split("Larrow")[1]
+    found = [f"The bridge of Larrow{word} was painted.", f"Tomas Aldwin built the bridge of Larrow{word}"][:k]
+    print(json.dumps({"answer": found[-1], "contexts": found}), flush=True)
+"""
+
+
+def test_another_system_is_improved_by_its_own_levers(
+    improve: Callable[..., Any], surefoot: Callable[..., Any], here: Path
+) -> None:
+    """Each is tried on its own cases first; what is kept is the user's to set. The folder opens in the viewer."""
+    (here / "rag.py").write_text(THEIRS)
+    (here / "levers.toml").write_text('k = [1, 2]\ntone = ["kind", "curt"]\n')
+    command = f"{sys.executable} rag.py"
+    done = improve("qa.jsonl", "--system", command, "--levers", "levers.toml", "--run", "run")
+    assert done.code == 0, done.err
+    assert "item 1. Retrieve the passage that answers" in done.out
+    assert "kept: k=2" in done.out
+    assert "set this in your system" in done.out
+    assert "tone" in done.out
+    assert command not in (here / "run" / "run.json").read_text()
+    assert surefoot("view", "run", "--no-browser").code == 0

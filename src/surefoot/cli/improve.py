@@ -157,8 +157,10 @@ def _show(done: Outcome) -> None:
     out.print(_table(done.trials))
     out.print()
     for trial in done.trials:
+        if trial.item and trial.name == f"item {trial.item}":
+            out.say(f"{trial.name}. {trial.title}", "bold")
         out.say(f"{trial.name}: {patch.shown(trial.patch)}", "dim")
-        out.say(f"{trial.title}: {trial.because}" if trial.item else trial.because)
+        out.say(trial.because)
     halves = f"{done.questions['development']} questions to choose on, {done.questions['held-out']} held out"
     out.say(f"points of {done.metric}, 95 % intervals; p after Holm; {halves}", "dim")
     if done.needed:

@@ -52,7 +52,9 @@ class SystemSettings:
         if self.ours:
             known = [(key, self.now(key)) for key in keys]
         else:
-            known = [(key, value) for key, value in named(self.values).items() if alike(key, like)][:3]
+            there = named(self.values)
+            found = dict.fromkeys(key for part in like for key in there if alike(key, [part]))
+            known = [(key, there[key]) for key in found][:3]
         return [f"`{key}` (now {written(value)})" for key, value in known if value is not None]
 
 
