@@ -49,6 +49,21 @@ def test_yes_and_no_give_an_auc(surefoot: Surefoot, run: Path, here: Path) -> No
     assert "NMAE" not in done.out
 
 
+def test_two_labellers_are_held_against_each_other(surefoot: Surefoot, run: Path, here: Path) -> None:
+    """In one file, each named; the judge is held against the mean of both."""
+    rows = [
+        {"id": f"r{n}", "metric": "factuality", "label": 1 + (n + shift * (n % 3 == 0)) % 5, "by": name}
+        for n in range(20)
+        for shift, name in enumerate(("Ada", "Bo"))
+    ]
+    done = surefoot("agree", run, labels(here, *rows))
+    text = " ".join(done.out.split())
+    assert "people (Ada, Bo) n the same Krippendorff α" in text
+    assert "factuality 20 65 %" in text
+    (people,) = json.loads(surefoot("agree", run, labels(here, *rows), "--json").out)["people"]
+    assert (people["people"], people["of"]) == (["Ada", "Bo"], 20)
+
+
 def test_what_is_missing_is_said(surefoot: Surefoot, run: Path, here: Path) -> None:
     """Labels of records that nobody judged, records that were left unscored, and figures that are not defined."""
     said = " ".join(surefoot("agree", run, ratings(here, "context_recall", 40)).out.split())

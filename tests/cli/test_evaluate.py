@@ -173,6 +173,64 @@ def test_a_mistake_is_said_before_anything_is_asked(
     assert said in done.err
 
 
+def judged_by_people(here: Path) -> Path:
+    """Forty answers, half of them wrong, a label of the whole answer for each; those of law are wrong."""
+    lines = [
+        {
+            "id": f"r{n}",
+            "question": f"Who built bridge {n}?",
+            "answer": "Aldwin" if n % 2 else "Zebulon Quirk",
+            "truth": "Aldwin",
+            "meta": {"area": "food" if n % 2 else "law"},
+        }
+        for n in range(40)
+    ]
+    (here / "answers.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (here / "labels.jsonl").write_text(
+        "".join(json.dumps({"id": f"r{n}", "label": bool(n % 2), "by": "Ada"}) + "\n" for n in range(40))
+    )
+    return here / "answers.jsonl"
+
+
+def test_peoples_labels_correct_a_run_and_stay_with_it(surefoot: Surefoot, here: Path) -> None:
+    """Labels that name no metric are of the whole answer: they move the cuts of factuality, and the verdicts are held
+    against them. The next run of the folder needs no file."""
+    words = ("evaluate", judged_by_people(here), "--run", "out", "--judge", "embedded", "--metric", "factuality")
+    done = surefoot(*words, "--calibrate", "labels.jsonl")
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert "factuality: by 40 labels, 20 of them bad (AUC 1.00), lost up to" in text
+    assert "People call 20 of 40 labelled answers bad. As shipped, 20 are called lost, 20 of them rightly" in text
+    assert " ".join(surefoot(*words).out.split()) == text
+    assert json.loads((here / "out" / "calibration.json").read_text())["after"]["rightly"] == 20
+
+
+def test_labels_of_a_metric_correct_its_mean(surefoot: Surefoot, here: Path) -> None:
+    """It is marked, and how many labels did it is said."""
+    answers = judged_by_people(here)
+    rows = [{"id": f"r{n}", "metric": "factuality", "label": n % 4 == 1} for n in range(40)]
+    (here / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("--run", "out", "--judge", "embedded", "--metric", "factuality", "--calibrate", "labels.jsonl")
+    done = surefoot("evaluate", answers, *words)
+    assert next(line.split()[1] for line in done.out.splitlines() if line.startswith("factuality")) == "0.250*"
+    assert "* the mean that people would give, corrected with 40 labels" in done.out
+
+
+def test_a_finished_run_is_sliced_by_another_field_without_judging_again(surefoot: Surefoot, here: Path) -> None:
+    """The worst slice first, with the mean of the rest; a field that no record has is named."""
+    words = ("evaluate", judged_by_people(here), "--run", "out", "--judge", "embedded", "--metric", "factuality")
+    assert "worst slices" not in surefoot(*words).out
+    judged = (here / "out" / "scores.jsonl").read_text()
+    done = surefoot(*words, "--by", "meta.area")
+    assert (done.code, (here / "out" / "scores.jsonl").read_text()) == (0, judged)
+    assert "meta.area law factuality 20" in " ".join(done.out.split())
+    assert "slices worse than the rest, beyond chance among so many: 1 of 2" in done.out
+    assert "not read" not in done.err
+    assert json.loads((here / "out" / "slices.json").read_text())[0]["value"] == "law"
+    wrong = surefoot(*words, "--by", "planet")
+    assert (wrong.code, "no record has 'planet'; tags: none" in wrong.err) == (2, True)
+
+
 def test_a_field_under_another_name_is_mapped(surefoot: Surefoot, here: Path) -> None:
     """The run says how; what is no mapping is refused."""
     (here / "own.jsonl").write_text(json.dumps({"frage": {"text": "Who built it?"}, "antwort": "Aldwin"}) + "\n")

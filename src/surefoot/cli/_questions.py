@@ -26,6 +26,23 @@ Golds = Annotated[
 ]
 
 
+Scale = Annotated[
+    str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
+]
+
+
+def scale_of(text: str) -> tuple[float, float]:
+    """The ends of a scale such as "1:5". Raises UsageError for any other text."""
+    low, _, high = text.partition(":")
+    try:
+        ends = float(low), float(high)
+    except ValueError:
+        ends = 0.0, 0.0
+    if not ends[0] < ends[1]:
+        raise UsageError(f"'{text}' is no scale; write LOW:HIGH, such as 1:5")
+    return ends
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionRun:
     """Labelled questions, the configuration that answers them, and the folder of the run."""

@@ -8,11 +8,13 @@ from rich.table import Table
 from typer import Argument, Option
 
 from surefoot.cli._console import between, figure, number, out, plain, print_json, share, tabled
+from surefoot.cli._questions import Scale, scale_of
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.score.agreement import Agreement, agreed, missing
+from surefoot.evaluate.score.agreement import Agreement, PeopleAgreement, agreed, missing, people_agreed
 from surefoot.evaluate.score.correction import Correction, corrections
 from surefoot.evaluate.score.labels import labelled
 from surefoot.stats.groups import FEW
+from surefoot.stats.text import percent
 from surefoot.types.errors import UsageError
 
 _MEASURES = {"tau_b": "Kendall tau-b", "nmae": "NMAE", "auc": "ROC-AUC"}
@@ -25,20 +27,19 @@ def agree(
     label: Annotated[
         str, Option("--label", metavar="FIELD", help="Field of the label in a line; else label, rating or value.")
     ] = "",
-    scale: Annotated[
-        str, Option("--scale", metavar="LOW:HIGH", help="Scale of labels that are numbers; 0 and 1 are no and yes.")
-    ] = "1:5",
+    scale: Scale = "1:5",
     as_json: Annotated[bool, Option("--json", help="Print all figures as JSON, and nothing else.")] = False,
 ) -> None:
     """Hold a judge against people: rank correlation, error or AUC, and corrected means."""
-    evaluation, people = opened(run), labelled(labels, metric, label, _scale(scale))
+    evaluation, people = opened(run), labelled(labels, metric, label, scale_of(scale))
     found = agreed(evaluation.scores, people, evaluation.groups)
-    if not found:
+    among = people_agreed(people, evaluation.groups)
+    if not found and not among:
         raise UsageError(f"no label of {labels} is of a record and metric that {run} has a score for")
     means = corrections(evaluation.scores, people, evaluation.groups)
     lost = missing(evaluation.scores, people)
     if as_json:
-        print_json({"agreements": found, "means": means, "without_scores": lost})
+        print_json({"agreements": found, "people": among, "means": means, "without_scores": lost})
         return
     for judge in dict.fromkeys(one.judge for one in found):
         out.say(f"judge: {judge or 'not named'}")
@@ -47,21 +48,13 @@ def agree(
         if corrected := [one for one in means if one.judge == judge]:
             out.print(_means(corrected))
             out.print()
+    if among:
+        out.print(_people(among))
+        out.print()
     for line in _legend(found, means):
         out.say(line, "dim")
     for note in _notes(found, lost):
         out.say(note, "yellow")
-
-
-def _scale(text: str) -> tuple[float, float]:
-    low, _, high = text.partition(":")
-    try:
-        ends = float(low), float(high)
-    except ValueError:
-        ends = 0.0, 0.0
-    if not ends[0] < ends[1]:
-        raise UsageError(f"'{text}' is no scale; write LOW:HIGH, such as 1:5")
-    return ends
 
 
 def _agreements(found: Sequence[Agreement]) -> Table:
@@ -72,6 +65,21 @@ def _agreements(found: Sequence[Agreement]) -> Table:
             rows.append((*first, _MEASURES[name], share(measured.value), between(measured.low, measured.high)))
             first = "", ""
     return tabled(["metric"], ["n", "measure", "value", "95 % interval"], rows)
+
+
+def _people(among: Sequence[PeopleAgreement]) -> Table:
+    rows = [
+        (
+            plain(one.metric),
+            number(one.of),
+            percent(one.same, 0),
+            share(one.alpha.value),
+            between(one.alpha.low, one.alpha.high),
+        )
+        for one in among
+    ]
+    named = ", ".join(dict.fromkeys(plain(name or "unnamed") for one in among for name in one.people))
+    return tabled([f"people ({named})"], ["n", "the same", "Krippendorff α", "95 % interval"], rows)
 
 
 def _means(means: Sequence[Correction]) -> Table:

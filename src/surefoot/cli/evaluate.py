@@ -12,22 +12,30 @@ from typer import Argument, Option
 
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
-from surefoot.cli._console import REASONS, bar, err, out, plain, pulling, tabled
-from surefoot.cli._questions import Golds, remarks
+from surefoot.cli._console import REASONS, bar, between, chance, err, out, plain, pulling, share, tabled
+from surefoot.cli._questions import Golds, Scale, remarks, scale_of
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
+from surefoot.evaluate.diagnose.verdicts import CalibrationReport
 from surefoot.evaluate.patch import shown
 from surefoot.evaluate.records import redaction
 from surefoot.evaluate.records.files import read
+from surefoot.evaluate.records.folder import LABELS
 from surefoot.evaluate.records.paths import parsed
-from surefoot.evaluate.report.conclusion import REPORT, concluded
+from surefoot.evaluate.report.conclusion import CALIBRATION, REPORT, SLICES, concluded
 from surefoot.evaluate.score import scoring
+from surefoot.evaluate.score.labels import ANSWER, labelled
 from surefoot.evaluate.score.lexical import METRICS, wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
+from surefoot.evaluate.score.slices import Slice
+from surefoot.run.store import read_value, write_value
 from surefoot.stats import text as figures
 from surefoot.types import Diagnosis, Record, Score, Summary
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Judge
+
+WORST = 5
+"""Slices that the terminal shows, at most."""
 
 
 def evaluate(
@@ -51,6 +59,10 @@ def evaluate(
             help="Where the file keeps a field under a name of its own: 'question=input.query'; again for one more.",
         ),
     ] = None,
+    by: Annotated[
+        list[str] | None,
+        Option("--by", metavar="FIELD", help="Show means by this field of the file too, beside those by its tags."),
+    ] = None,
     judge: Annotated[
         str | None,
         Option("--judge", metavar="HOW", help="llm, or embedded: on this machine and without a language model."),
@@ -70,6 +82,16 @@ def evaluate(
         ),
     ] = None,
     commit: Annotated[str | None, Option("--commit", metavar="ID", help="The system's revision, to keep.")] = None,
+    calibrate: Annotated[
+        Path | None,
+        Option(
+            "--calibrate",
+            metavar="LABELS",
+            help="Correct means, cuts and verdicts with people's labels of about 50 records drawn by lot, in the form "
+            "that `surefoot agree` takes; a label that names no metric is of the whole answer. Kept with the run.",
+        ),
+    ] = None,
+    scale: Scale = "1:5",
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -77,12 +99,13 @@ def evaluate(
 
     Finished judgements are reused, so you never pay for one twice: run it again to go on where it stopped.
     """
+    labels = labelled(calibrate, ANSWER, scale=scale_of(scale)) if calibrate else ()
     chosen = configured(config, settings, None)
     chosen["judge"] |= {key: value for key, value in (("use", judge), ("budget", budget)) if value}
     builder = Builder(chosen)
     judges, loaded = (
         (*builder.judges(metrics), *(() if metrics else wordings())),
-        read(records, golds, parsed(mapping or ())),
+        read(records, golds, parsed(mapping or ()) | {field: [field] for field in by or ()}),
     )
     remarks(loaded.problems)
     every = loaded.records
@@ -111,6 +134,8 @@ def evaluate(
             limits=limits | ({"report": chosen["report"]} if chosen["report"] else {}),
             on_progress=show,
         )
+    if labels:
+        write_value(folder / LABELS, labels)
     with ThreadPoolExecutor(builder.in_flight) as executor:
         try:
             llm = builder.reporting_llm if reporting else None
@@ -119,6 +144,11 @@ def evaluate(
             if reporting:
                 reporting.stop()  # or the executor would wait for as long as the endpoint asks to
     _show(summaries)
+    if (folder / CALIBRATION).exists():
+        for line in read_value(folder / CALIBRATION, CalibrationReport).lines:
+            out.say(line, "dim")
+        out.print()
+    _sliced(read_value(folder / SLICES, tuple[Slice, ...]))
     _diagnosed(diagnosis)
     if any(item.patch for item in diagnosis.items):
         out.print()
@@ -172,11 +202,38 @@ def _show(summaries: Sequence[Summary]) -> None:
     rows, reasons = [], Counter[str]()
     for one in summaries:
         counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
-        rows.append((one.metric, figures.number(one.mean, ".3f"), figures.interval(one.low, one.high, ".3f"), *counts))
+        mark = "*" if one.corrected else ""
+        rows.append(
+            (one.metric, figures.number(one.mean, ".3f") + mark, figures.interval(one.low, one.high, ".3f"), *counts)
+        )
         reasons.update(one.unscored_because)
     out.print(tabled(["metric"], ["mean", "95 % interval", "scored", "unscored", "not applicable"], rows))
+    if labels := max((one.corrected for one in summaries), default=0):
+        out.say(f"* the mean that people would give, corrected with {labels} labels", "dim")
     for reason, times in reasons.most_common(REASONS):
         out.say(f"{times:,} unscored: {reason}", "yellow")
+    out.print()
+
+
+def _sliced(slices: Sequence[Slice]) -> None:
+    if not slices:
+        return
+    rows = [
+        (
+            plain(f"{one.tag} {one.value}"),
+            one.metric,
+            f"{one.of:,}",
+            share(one.mean),
+            between(one.low, one.high),
+            share(one.rest),
+            chance(one.holm),
+        )
+        for one in slices[:WORST]
+        if one.mean < one.rest
+    ]
+    out.print(tabled(["worst slices", "metric"], ["records", "mean", "95 % interval", "rest", "Holm"], rows))
+    worse = sum(one.worse for one in slices)
+    out.say(f"slices worse than the rest, beyond chance among so many: {worse} of {len(slices)}", "dim")
     out.print()
 
 

@@ -11,7 +11,6 @@ from typer import Argument, Option
 from surefoot.cli._console import out, plain, print_json
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import FIGURES, Condition, gate
-from surefoot.evaluate.score.summaries import summaries
 
 _VERDICT = {True: ("kept", "green"), False: ("not kept", "red"), None: ("cannot be checked", "yellow")}
 
@@ -35,7 +34,7 @@ def gated(
     stand in the job's summary too.
     """
     found = opened(run)
-    checks = gate(conditions, summaries(found.scores, found.groups))
+    checks = gate(conditions, found.summaries)
     if as_json:
         print_json(checks)
     else:

@@ -1,7 +1,7 @@
 """Means of records that come in groups, how sure they are."""
 
 from collections.abc import Iterable, Mapping
-from math import sqrt
+from math import erfc, log1p, sqrt
 
 import numpy as np
 
@@ -36,6 +36,20 @@ def error(values: Floats, numbers: Ints) -> float | None:
         return None
     parts = np.bincount(numbers, values - values.mean()) / len(values)
     return sqrt(several / (several - 1) * float((parts**2).sum()))
+
+
+def welch(one: Floats, one_numbers: Ints, other: Floats, other_numbers: Ints) -> float | None:
+    """The chance, two-sided, of means as far apart, or further, if both were the same: Welch's test of groups, with
+    Wallace's (1959) approximation of Student's distribution; None: fewer than two groups, or no two values differ."""
+    errors = error(one, one_numbers), error(other, other_numbers)
+    if None in errors or not any(errors):
+        return None
+    parts = [(found or 0.0) ** 2 for found in errors]
+    free = sum(parts) ** 2 / sum(
+        part**2 / (count(numbers) - 1) for part, numbers in zip(parts, (one_numbers, other_numbers), strict=True)
+    )
+    squared = float(one.mean() - other.mean()) ** 2 / sum(parts)
+    return erfc((8 * free + 1) / (8 * free + 3) * sqrt(free * log1p(squared / free)) / sqrt(2))
 
 
 def visible(gaps: Floats, numbers: Ints) -> float | None:

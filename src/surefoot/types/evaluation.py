@@ -144,6 +144,9 @@ class Summary:
     level: Level | None
     unscored_because: dict[str, int] = field(default_factory=dict)
     """The number of unscored records by reason."""
+    corrected: int = 0
+    """The number of people's labels that mean and interval are corrected with, so that they are the mean that people
+    would give; 0: they are the judge's own."""
 
 
 @dataclass(frozen=True, slots=True)

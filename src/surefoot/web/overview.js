@@ -9,6 +9,8 @@ function overview() {
     h("p", { class: "dim" }, line),
     h("div", { class: "two" }, h("div", {}, health(diagnosis), changes(diagnosis)), h("div", {}, diamondPart(summaries), insightsPart(diagnosis))),
     metricsPart(summaries),
+    slicesPart(head),
+    calibrationPart(head),
     diagnosis?.strategic_conclusion ? part("Outlook", 2, markdown(diagnosis.strategic_conclusion)) : null,
     printed(diagnosis),
   ];
@@ -63,7 +65,7 @@ function metricsPart(summaries) {
   if (!summaries) return null;
   const rows = summaries.toSorted((a, b) => inOrder(a.metric) - inOrder(b.metric)).map((one) => [
     h("a", { href: `#/records?sort=${encodeURIComponent(one.metric)}` }, called(one.metric)),
-    h("strong", {}, meanOf(one)),
+    h("strong", {}, meanOf(one), one.corrected ? "*" : ""),
     interval(one.low, one.high) || "–",
     whisker(one),
     level(one.level),
@@ -79,7 +81,7 @@ function metricsPart(summaries) {
     "Metrics",
     2,
     table("Mean of each metric with its interval, coverage and bounds", headings, rows, "metrics"),
-    h("p", { class: "dim small" }, "Bounds: the mean if every unscored record had the lowest value, and if every one had 1. A metric's link lists its records, the lowest first."),
+    h("p", { class: "dim small" }, "Bounds: the mean if every unscored record had the lowest value, and if every one had 1. A metric's link lists its records, the lowest first.", summaries.some((one) => one.corrected) ? " * The mean that people would give, corrected with their labels." : ""),
     why.length ? more(`Why ${many(missing.reduce((sum, one) => sum + one.unscored, 0), "judgement is", "judgements are")} missing`, h("ul", {}, why)) : null,
   );
 }

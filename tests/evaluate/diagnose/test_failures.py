@@ -16,8 +16,14 @@ from surefoot.evaluate.diagnose.evidence import (
     torn,
 )
 from surefoot.evaluate.diagnose.failures import contexts, failures
+from surefoot.evaluate.diagnose.record_context import RecordContext
+from surefoot.evaluate.diagnose.verdicts import calibrated
+from surefoot.evaluate.records.folder import Evaluated
+from surefoot.evaluate.score.calibration import Calibration, Cuts
+from surefoot.evaluate.score.labels import Label
 from surefoot.index.build import build
 from surefoot.index.search import Index
+from surefoot.stats.figures import Figure
 from surefoot.types import Action, Answer, Decision, Grade, Passage, Record, Score, Step, Strip, Trace
 
 QUESTION, TRUTH = "Who built the Ruvel Bridge?", "Tomas Aldwin"
@@ -281,6 +287,47 @@ def test_a_judge_that_goes_by_wording_blames_retrieval_only_where_it_is_sure(rel
     assert failures(contexts([record], low, {}))[0].stage == named
     rated = [replace(low[0], value=0.4, rating=2), low[1]]
     assert failures(contexts([record], rated, {}))[0].stage == "retrieval"
+
+
+def fitted_cuts(metric: str, cuts: Cuts) -> tuple[Calibration, ...]:
+    return (Calibration(metric, "", 50, 20, Figure(0.9, 0.8, 1.0, 50), cuts),)
+
+
+def test_calibrated_cuts_decide_in_place_of_the_shipped_ones() -> None:
+    """What is lost, what is right, and what is low; between the cuts it is undecided, also beside a reference."""
+    record = Record("r", QUESTION, (GOOD,), "Zebulon built it.")
+    known = fitted_cuts("context_adherence", Cuts(0.7, 0.8, 0.75))
+
+    def case(value: float) -> RecordContext:
+        return contexts([record], scored(context_adherence=value), {}, calibrations=known)[0]
+
+    assert [case(value).verdict for value in (0.7, 0.75, 0.81)] == ["lost", "undecided", "right"]
+    assert [case(value).weak("context_adherence") for value in (0.75, 0.76)] == [True, False]
+    told, between = scored(factuality=0.5, context_adherence=0.1), fitted_cuts("factuality", Cuts(0.4, 0.6, 0.5))
+    beside = contexts([replace(record, truths=(TRUTH,))], told, {}, calibrations=between)[0]
+    assert (beside.right, beside.verdict) == (None, "undecided")
+
+
+def test_a_metric_whose_judge_cannot_tell_takes_no_part_in_the_verdict() -> None:
+    """The others decide, and it points at no stage."""
+    record = Record("r", QUESTION, (GOOD,), "Zebulon built it.")
+    low = [*scored(context_adherence=0.1), Score("r", "answer_relevancy", 0.8, rating=4)]
+    known = fitted_cuts("context_adherence", Cuts(None, None, None))
+    case = contexts([record], low, {}, calibrations=known)[0]
+    assert (case.verdict, case.weak("context_adherence")) == ("right", False)
+
+
+def test_the_verdicts_are_held_against_peoples_before_and_after() -> None:
+    """A record is bad if any of its labels says so; those without a label are in no count."""
+    records = tuple(Record(f"r{n}", f"{n}?", (GOOD,), "Zebulon built it.") for n in range(100))
+    scores = tuple(Score(f"r{n}", "context_adherence", n / 100) for n in range(100))
+    labels = tuple(Label(f"r{n}", "context_adherence", float(n > 80), binary=True) for n in range(0, 100, 2))
+    report = calibrated(Evaluated({}, records, scores, labels))
+    assert (report.before.of, report.before.bad, report.before.lost, report.before.rightly) == (50, 41, 21, 21)
+    assert report.after.lost - report.after.rightly <= 2
+    assert report.after.rightly >= 38
+    assert report.lines[-1].startswith("People call 41 of 50 labelled answers bad. As shipped, 21 are called lost, 21")
+    assert calibrated(Evaluated({}, records, scores)) is None
 
 
 def test_torn_passages_are_told_from_whole_ones() -> None:

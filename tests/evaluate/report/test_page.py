@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 import sample_run
-from surefoot.evaluate.report.page import PART, page, patch_lines, read
+from surefoot.evaluate.diagnose.verdicts import CalibrationReport, VerdictCheck
+from surefoot.evaluate.report.page import PART, page, patch_lines, read, shared
 from surefoot.evaluate.report.words import shown, worded
-from surefoot.run.store import Run, to_json
+from surefoot.evaluate.score.slices import Slice
+from surefoot.run.store import Run, to_json, write_value
 from surefoot.types import ActionItem, Attribution, Diagnosis, Grade, Passage, Record, Trace
 from surefoot.types.errors import TraceFault, UsageError
 
@@ -273,3 +275,16 @@ def test_unnamed_it_is_what_shows_the_first_item(folder_words: Path) -> None:
 
 def item(*cases: str) -> ActionItem:
     return ActionItem("title", "high", *[""] * 8, cases=cases)
+
+
+def test_slices_and_the_calibration_stand_on_the_dashboard(copy: Path) -> None:
+    """Slices below their rest, and how many were looked at; the calibration in words. A page to share has neither."""
+    low = Slice("domain", "law", "factuality", 9, 0.2, 0.1, 0.3, 0.8, 0.001, 0.002)
+    write_value(copy / "slices.json", (low, replace(low, value="food", mean=0.9)))
+    check = VerdictCheck(50, 9, 12, 8, 3)
+    write_value(copy / "calibration.json", CalibrationReport((), check, check))
+    head = blocks(page(read(copy)))["head"]
+    assert ([one["value"] for one in head["slices"]], head["sliced"]) == (["law"], 2)
+    assert head["calibration"][0].startswith("People call 9 of 50 labelled answers bad.")
+    safe = blocks(page(shared(read(copy))))["head"]
+    assert (safe["slices"], safe["calibration"]) == ([], [])

@@ -1,12 +1,13 @@
 """How far a judge agrees with people."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from surefoot.evaluate.score.agreement import Agreement, agreed, missing
+from surefoot.evaluate.score.agreement import Agreement, agreed, krippendorff, missing, people_agreed
 from surefoot.evaluate.score.correction import LEAST, corrected, corrections
 from surefoot.evaluate.score.labels import Label, labelled
 from surefoot.stats.figures import Floats
@@ -89,6 +90,36 @@ def test_a_figure_that_is_not_defined_says_why() -> None:
     assert found.figures["nmae"].value == pytest.approx((3 + 2 + 1) / 3 / 4)
 
 
+def two(first: list[float], second: list[float]) -> list[Label]:
+    """The labels of Ada and of Bo, on r0, r1, …"""
+    return [replace(one, by=name) for name, mine in (("Ada", first), ("Bo", second)) for one in said(*mine)]
+
+
+def test_two_people_are_held_against_each_other() -> None:
+    """The share on which both say the same, and Krippendorff's alpha with its interval; one label is in neither."""
+    (one,) = people_agreed([*two([1, 2, 3, 5, 5], [1, 2, 3, 5, 4]), Label("r9", "m", 0.5, by="Ada")])
+    assert (one.people, one.of, one.same, one.labels) == (("Ada", "Bo"), 5, 0.8, "ratings")
+    assert one.alpha.low <= one.alpha.value <= one.alpha.high <= 1
+    assert people_agreed(said(1, 2, 3)) == ()
+
+
+def test_a_person_who_labels_twice_counts_once() -> None:
+    """By the last label."""
+    (one,) = people_agreed([*two([1, 5], [1, 5]), replace(said(1)[0], share=1.0, by="Ada")])
+    assert one.same == 0.5
+
+
+def test_alpha_is_krippendorffs() -> None:
+    """His example of four observers (2011), with gaps; of yes and no it is the nominal one. Labels that are all the
+    same have none."""
+    rows = ["123321412...", "1233224125.3", ".3332342251.", "12332441251."]
+    units = [[int(row[n]) for row in rows if row[n] != "."] for n in range(12)]
+    assert krippendorff([unit for unit in units if len(unit) > 1]).value == pytest.approx(0.849, abs=0.0005)
+    nominal = [(0, 1), (1, 1), (0, 1), (0, 0), (0, 0), (0, 1), (0, 0), (0, 0), (1, 0), (0, 0)]
+    assert krippendorff(nominal).value == pytest.approx(0.095, abs=0.0005)
+    assert krippendorff([(1, 1), (1, 1)]).value is None
+
+
 # What people said of records, read from files.
 
 
@@ -106,6 +137,8 @@ YES_AND_NO = [Label("a", "m", 1.0, binary=True), Label("b", "m", 0.0, binary=Tru
     [
         (['{"id": 7, "metric": "m", "label": 5, "group": "q7"}'], {}, [Label("7", "m", 1.0, group="q7")]),
         (['{"id": "a", "rating": 1}', '{"id": "b", "rating": 4}'], M, [Label("a", "m", 0.0), Label("b", "m", 0.75)]),
+        (['{"id": "a", "label": 5, "by": "Ada"}'], M, [Label("a", "m", 1.0, by="Ada")]),
+        (['{"id": "a", "label": 5, "labeller": "Bo"}'], M, [Label("a", "m", 1.0, by="Bo")]),
         (['{"id": "a", "label": 2}'], M | {"scale": (1, 4)}, [Label("a", "m", pytest.approx(1 / 3))]),
         (['{"id": "a", "label": 0}'], M | {"scale": (0, 1)}, [Label("a", "m", 0.0)]),
         (['{"id": "a", "label": true}', '{"id": "b", "label": false}'], M, YES_AND_NO),

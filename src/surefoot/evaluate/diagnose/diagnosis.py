@@ -16,6 +16,7 @@ from surefoot.evaluate.diagnose.remedies import REMEDIES, Levers, Remedy, patche
 from surefoot.evaluate.diagnose.settings import SYSTEM, SystemSettings, named, written
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.report.form import MOST_ITEMS
+from surefoot.evaluate.score.calibration import Calibration
 from surefoot.evaluate.score.summaries import average
 from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
@@ -76,6 +77,8 @@ class ScoredRun:
     """The commit of the system and the seeds, where they are known."""
     levers: Levers | None = None
     """What can be changed of a system that is not ours; None: unknown."""
+    calibrations: Sequence[Calibration] = ()
+    """The cuts that people's labels moved."""
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -134,6 +137,7 @@ def diagnose(
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
     levers: Levers | None = None,
+    calibrations: Sequence[Calibration] = (),
 ) -> Diagnosis:
     """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
 
@@ -142,7 +146,7 @@ def diagnose(
     None: the built-in ones.
     """
     settings, known = configured(records, config), diamond() if metrics is None else metrics
-    cases = contexts(records, scores, settings, corpus, known)
+    cases = contexts(records, scores, settings, corpus, known, calibrations)
     found = failures(cases)
     run = ScoredRun(records, scores, summaries, settings, known, levers=levers)
     verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}

@@ -10,6 +10,7 @@ from surefoot.evaluate.diagnose import evidence as texts
 from surefoot.evaluate.diagnose.evidence import Corpus, Pool, holds, locatable, seen_by
 from surefoot.evaluate.diagnose.record_context import STRONG, RecordContext, quoted
 from surefoot.evaluate.diagnose.settings import SystemSettings
+from surefoot.evaluate.score.calibration import Calibration
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc
 from surefoot.text.words import STOP_WORDS, words
@@ -53,11 +54,12 @@ def contexts(
     config: Mapping[str, Mapping[str, Any]],
     corpus: Corpus | None = None,
     metrics: Mapping[str, Metric] | None = None,
+    calibrations: Iterable[Calibration] = (),
 ) -> tuple[RecordContext, ...]:
     """Each record with all that tells whether it is lost, and by which stage.
 
     `corpus` says whether the corpus holds its evidence; without it, only what other questions retrieved can tell.
-    `metrics` None: the built-in ones.
+    `metrics` None: the built-in ones. Where several judges of a metric are calibrated, the last counts.
     """
     valued: defaultdict[str, dict[str, Score]] = defaultdict(dict)
     for score in scores:
@@ -65,7 +67,9 @@ def contexts(
             valued[score.record_id][score.metric] = score
     pool, known = Pool(records), diamond() if metrics is None else metrics
     held = [pool.holds(record) or (corpus(record) if corpus else None) for record in records]
-    return tuple(RecordContext(r, valued[r.id], config, there, known) for r, there in zip(records, held, strict=True))
+    fitted = {one.metric: one for one in calibrations}
+    pairs = zip(records, held, strict=True)
+    return tuple(RecordContext(record, valued[record.id], config, there, known, fitted) for record, there in pairs)
 
 
 def failures(cases: Sequence[RecordContext]) -> tuple[Failure, ...]:

@@ -3,33 +3,21 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from surefoot.evaluate.diagnose import evidence
 from surefoot.evaluate.diagnose.evidence import declines, holds, locatable
 from surefoot.evaluate.records import traces
+from surefoot.evaluate.score.calibration import FACTUALITY, Calibration, Cuts, Verdict, shipped
 from surefoot.evaluate.score.lexical import f1
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.words import words
 from surefoot.types import Metric, Passage, Record, Score
 
-BAD, GOOD = 0.4, 0.6
-"""A metric of the answer up to the first says that it is bad (a rating of 2, or of 1), and above the second that it is
-good; what lies between decides nothing. Of 154 answers of two models that people had rated (MT-RAG), 21 had a context
-adherence of this machine's judge up to 0.4, and 17 of these were bad; so were 20 of the 25 bad ones up to 0.6."""
 WEAK = 0.5
-"""A score up to this is low: it points at a stage, and a metric of one's own loses a record with it."""
-VERY_LOW = 0.2
-"""The same for a judge that goes by wording: context relevancy is as low for 5 to 27 % of the passages that answer, and
-for 12 to 90 % of those that do not (SQuAD 2, NQ, TechQA, WixQA, MTRAG-UN)."""
-GAPS = 0.6
-"""Factuality up to this is wrong: 3 means that the core is there with gaps."""
+"""Scores up to this are counted as low in a text."""
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
-UNDECIDING = ("answer_relevancy", "context_relevancy", "grading_note")
-"""Metrics whose judges on this machine go by wording and form: no cut of theirs tells good answers from bad ones."""
-Verdict = Literal["right", "lost", "undecided"]
-
 _MARKER = re.compile(r"(?<!\s)\s*\[\d[\d\s,]*\]")
 
 
@@ -45,6 +33,8 @@ class RecordContext:
     """True if the corpus holds the evidence; None: unknown."""
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics by name, in the order of texts."""
+    calibrations: Mapping[str, Calibration] = field(default_factory=dict)
+    """By metric; of one that has none the shipped cuts hold."""
 
     def value(self, metric: str) -> float | None:
         """The score; None: there is none."""
@@ -53,12 +43,16 @@ class RecordContext:
     def weak(self, metric: str) -> bool:
         """True if it is scored, and low."""
         value = self.value(metric)
-        return value is not None and value <= (WEAK if self._tells(metric) else VERY_LOW)
+        return value is not None and (low := self._cuts(metric).low) is not None and value <= low
 
-    def _tells(self, metric: str) -> bool:
-        """False for a score that a judge of this machine gave by wording and form."""
+    def _cuts(self, metric: str) -> Cuts:
         score = self.scores[metric]
-        return metric not in UNDECIDING or score.rating is not None or bool(score.repeats)
+        return self.calibrations[metric].of(score) if metric in self.calibrations else shipped(score)
+
+    def _verdict(self, metric: str) -> Verdict | None:
+        """The verdict by one metric; None: it is not scored, or no score of it decides anything."""
+        value = self.value(metric)
+        return None if value is None or self._cuts(metric).silent else self._cuts(metric).verdict(value)
 
     def bears(self, passage: Passage) -> bool:
         """True if the passage holds a reference answer, and is about what is asked."""
@@ -95,16 +89,16 @@ class RecordContext:
         nothing answers the question; None: unknown."""
         if not self.record.answerable:
             return None if self.record.answer is None else self.refused
-        value, truths, text = self.value("factuality"), self.record.truths, self.answer
-        if value is not None:
-            return value > GAPS
+        truths, text = self.record.truths, self.answer
+        if self.value("factuality") is not None:
+            return {"right": True, "lost": False}.get(self._verdict("factuality") or "")
         if not truths or self.record.answer is None:
             return None
         if self.refused and (self.withheld or not holds(text, truths)):
             return False
         if not locatable(truths):
             return bool({word for truth in truths for word in words(truth)[:1]} & set(words(text)[:1]))
-        return holds(text, truths) or f1(text, truths, "standard") > GAPS
+        return holds(text, truths) or FACTUALITY.verdict(f1(text, truths, "standard")) == "right"
 
     @property
     def own(self) -> list[str]:
@@ -119,19 +113,16 @@ class RecordContext:
             return "lost"
         if self.right:
             return "right"
-        values = [value for metric in self.metrics.values() if (value := self._telling(metric)) is not None]
+        if self.value("factuality") is not None:
+            return "undecided"
         if self.record.answer is not None and self.refused:
             return "lost" if self.held or (self.value("context_relevancy") or 0.0) >= STRONG else "undecided"
-        if any(value <= BAD for value in values):
-            return "lost"
-        return "right" if values and min(values) > GOOD else "undecided"
+        found = {self._verdict(name) for name, one in self.metrics.items() if self._answers(one)} - {None}
+        return "lost" if "lost" in found else "right" if found == {"right"} else "undecided"
 
-    def _telling(self, metric: Metric) -> float | None:
-        """The score by a metric that can tell if the answer is good; where none was kept, if its contexts were."""
-        score = self.scores.get(metric.name)
-        if score is None or not metric.decides or ("answer" in metric.sees) is (self.record.answer is None):
-            return None
-        return score.value if self._tells(metric.name) else None
+    def _answers(self, metric: Metric) -> bool:
+        """True if it says whether the answer is good; where none was kept, whether its contexts are."""
+        return metric.decides and ("answer" in metric.sees) is (self.record.answer is not None)
 
 
 def quoted(text: str, most: int = 14) -> str:

@@ -13,7 +13,7 @@ from surefoot.evaluate.ask import questions
 from surefoot.evaluate.problems import DataProblem, Problems
 from surefoot.evaluate.records import rows, spans, traces
 from surefoot.evaluate.records.folder import records_of
-from surefoot.evaluate.records.paths import Paths
+from surefoot.evaluate.records.paths import COLUMNS, Paths
 from surefoot.run import manifest
 from surefoot.run.store import runs
 from surefoot.text.json_values import parsed
@@ -47,7 +47,8 @@ class LoadedRecords:
 def read(path: str | Path, golds: str | Path | None = None, mapping: Paths = NO_MAPPING) -> LoadedRecords:
     """The records of a file or of a run's folder, whatever its format.
 
-    `mapping` has paths of fields that stand under names of their own: {"question": ["input.query"]}.
+    `mapping` has paths of fields that stand under names of their own: {"question": ["input.query"]}. A name that is no
+    field's becomes a tag; UsageError where no record gets it.
 
     `golds` is a file of questions with answers (`datasets.questions.load`) that completes records without a reference:
     by id, else by the words of the question. A run's folder names its own, taken if unchanged and below the working
@@ -61,6 +62,9 @@ def read(path: str | Path, golds: str | Path | None = None, mapping: Paths = NO_
     name, records = _found(place, problems, mapping)
     records = _answered(records, golds or _golds(place, problems), problems)
     records = _grouped(_identified(records, problems), problems)
+    there = {tag for record in records for tag in record.tags}
+    if lacking := [name for name in mapping if name not in {*COLUMNS, *there}]:
+        raise UsageError(f"no record has {lacking[0]!r}; tags: {', '.join(sorted(there)) or 'none'}")
     for record in records:
         for what, lacks in _REMARKS.items():
             if lacks(record):

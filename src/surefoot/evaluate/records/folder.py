@@ -2,19 +2,27 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+from surefoot.evaluate.score.calibration import Calibration, calibrations
+from surefoot.evaluate.score.correction import corrected_summaries
+from surefoot.evaluate.score.labels import Label
+from surefoot.evaluate.score.slices import Slice, slices
 from surefoot.judges._diamond import recorded
-from surefoot.run.store import described, from_json, rows
-from surefoot.types import Metric, Record, Score
+from surefoot.run.store import described, from_json, read_value, rows
+from surefoot.types import Metric, Record, Score, Summary
 from surefoot.types.errors import TraceFault
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+LABELS = "labels.json"
+
+
+@dataclass(frozen=True)
 class Evaluated:
     """A run of `surefoot evaluate`, as far as it has come."""
 
@@ -23,6 +31,8 @@ class Evaluated:
     records: tuple[Record, ...]
     scores: tuple[Score, ...]
     """Sorted by record id and metric, whatever order they were made in."""
+    labels: tuple[Label, ...] = ()
+    """People's, by which `surefoot evaluate --calibrate` corrects the run; empty: it is not corrected."""
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
@@ -33,6 +43,21 @@ class Evaluated:
     def groups(self) -> dict[str, str]:
         """The group of each record that has one, by record id."""
         return {record.id: record.group for record in self.records if record.group}
+
+    @cached_property
+    def summaries(self) -> tuple[Summary, ...]:
+        """A summary a metric; where people labelled some records, with the mean that people would give."""
+        return corrected_summaries(self.scores, self.labels, self.groups)
+
+    @cached_property
+    def slices(self) -> tuple[Slice, ...]:
+        """A slice for each tag and metric, the worst first."""
+        return slices(self.records, self.scores, self.groups, self.metrics)
+
+    @cached_property
+    def calibrations(self) -> tuple[Calibration, ...]:
+        """The cuts of each metric that has labels."""
+        return calibrations(self.scores, self.labels, self.groups)
 
 
 def opened(path: str | Path) -> Evaluated:
@@ -50,7 +75,8 @@ def opened(path: str | Path) -> Evaluated:
         waiting = Score(record.id, metric, None, unscored_because="not judged yet", passing=True)
         scores.setdefault((record.id, metric), waiting)
     ordered = sorted(scores.values(), key=lambda score: (score.record_id, score.metric, score.judge))
-    return Evaluated(about, records, tuple(ordered))
+    labels = read_value(folder / LABELS, tuple[Label, ...]) if (folder / LABELS).exists() else ()
+    return Evaluated(about, records, tuple(ordered), labels)
 
 
 def records_of(path: Path) -> tuple[Record, ...]:

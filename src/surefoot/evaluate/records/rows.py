@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO, StringIO
 from itertools import chain, islice
 from pathlib import Path
@@ -143,10 +144,13 @@ def _table(text: str, name: str, problems: Problems) -> tuple[str, list[tuple[st
 
 def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapping: Paths) -> tuple[str, list[Record]]:
     """The name of the tool's format, empty where it is unknown, and a record for each row, given with its place. Paths
-    of `mapping` come before all others. Raises UsageError for no row, and where no field is found."""
+    of `mapping` come before all others; a name in it that is no field's becomes a tag. Raises UsageError for no row,
+    and where no field is found."""
     flat = [(place, _row(value, place)) for place, value in rows]
     if not flat:
         raise UsageError(f"{name} holds no records")
+    by = {field: paths for field, paths in mapping.items() if field not in COLUMNS}
+    mapping = {field: paths for field, paths in mapping.items() if field in COLUMNS}
     tools: list[dict[str, Any]] = FORMATS["formats"]
     own = next((tool for tool in tools if any(known(row, tool["known"]) for _, row in flat[:5])), {})
     if "turns" in own:
@@ -158,16 +162,22 @@ def records(rows: Sequence[tuple[str, Any]], name: str, problems: Problems, mapp
     if [plain(path) for path in paths.get("truths", ())] == ["answer"]:
         taken = "records whose column 'answer' is taken for the reference, since another holds the system's answer"
         problems.add(f"{taken}; rename it where that is wrong", name, len(flat))
-    heads = {plain(head) for path in chain(*paths.values()) for head in (path, path.partition(".")[0])}
+    heads = {plain(head) for path in chain(*paths.values(), *by.values()) for head in (path, path.partition(".")[0])}
     for column in dict.fromkeys(column for row in every for column in row):
         if column and plain(column) not in (*heads, "tags"):
             problems.add("columns that are not read", column)
     found = [({field: first(row, there) for field, there in paths.items()}, row, place) for place, row in flat]
     made = [record(*each, problems, own.get("separator", "")) for each in found]
+    made = [replace(one, tags={**one.tags, **_tags(row, by)}) for one, row in zip(made, every, strict=True)]
     lacks = {"contexts": all(one.contexts is None for one in made), "answer": all(one.answer is None for one in made)}
     for field in (field for field, lacking in lacks.items() if lacking and field not in paths):
         problems.add(f"no {field} under a known name; if it stands elsewhere, say --map {field}=PATH", name)
     return own.get("name", ""), made
+
+
+def _tags(row: Mapping[str, Any], by: Paths) -> dict[str, str]:
+    cells = {name: first(row, paths) for name, paths in by.items()}
+    return {name: str(cell) for name, cell in cells.items() if isinstance(cell, str | int | float) and cell != ""}
 
 
 def _turns(place: str, turns: Any) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -1,17 +1,20 @@
-"""An evaluation summed up and diagnosed beside its scores: `summaries.json`, `diagnosis.json` and `report.md`."""
+"""An evaluation summed up and diagnosed beside its scores: `summaries.json`, `slices.json`, `diagnosis.json` and
+`report.md`; with people's labels also `calibration.json`."""
 
 from concurrent.futures import Executor
 from pathlib import Path
 
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
+from surefoot.evaluate.diagnose.verdicts import calibrated
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
-from surefoot.evaluate.score.summaries import sampled, summaries
+from surefoot.evaluate.score.summaries import sampled
 from surefoot.run.store import write_text, write_value
 from surefoot.types import Diagnosis, Summary
 from surefoot.types.protocols import LLM
 
-SUMMARIES, DIAGNOSIS, REPORT = "summaries.json", "diagnosis.json", "report.md"
+SUMMARIES, DIAGNOSIS, CALIBRATION = "summaries.json", "diagnosis.json", "calibration.json"
+SLICES, REPORT = "slices.json", "report.md"
 
 
 def concluded(
@@ -21,16 +24,18 @@ def concluded(
     none or it fails, by rules. `max_tokens` is the room of each reply, None: the usual one. Nothing is judged. Raises
     UsageError where the folder holds no evaluation."""
     run = opened(folder)
-    found = summaries(run.scores, run.groups)
-    config = configured(run.records, run.about.get("config"))
+    found, config = run.summaries, configured(run.records, run.about.get("config"))
     if llm:
         circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
         samples = sampled(run.scores)
-        scored = ScoredRun(run.records, run.scores, found, config, run.metrics, samples, circumstances)
+        scored = ScoredRun(
+            run.records, run.scores, found, config, run.metrics, samples, circumstances, run.calibrations
+        )
         made = report(llm, scored, executor, max_tokens)
     else:
-        made = diagnose(run.records, run.scores, found, config, metrics=run.metrics)
-    for name, value in ((SUMMARIES, found), (DIAGNOSIS, made)):
-        write_value(folder / name, value)
+        made = diagnose(run.records, run.scores, found, config, metrics=run.metrics, calibrations=run.calibrations)
+    for name, value in ((SUMMARIES, found), (DIAGNOSIS, made), (CALIBRATION, calibrated(run)), (SLICES, run.slices)):
+        if value is not None:
+            write_value(folder / name, value)
     write_text(folder / REPORT, as_markdown(made, found, run.metrics))
     return found, made

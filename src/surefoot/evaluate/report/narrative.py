@@ -70,7 +70,8 @@ def report(llm: LLM, run: ScoredRun, executor: Executor | None = None, max_token
     except ComponentError as error:
         reply, why = {}, f"{llm.name} gave no report: {error}"
     if why:
-        rules = diagnose(run.records, run.scores, run.summaries, run.config, metrics=run.metrics)
+        scored, known = (run.records, run.scores, run.summaries, run.config), run.calibrations
+        rules = diagnose(*scored, metrics=run.metrics, calibrations=known)
         return replace(rules, insights=readings, fallback=why)
     items = tuple(_item(item, run) for item in reply["insights"])
     return Diagnosis(**{name: reply[name] for name in TOPS}, insights=readings, items=items, by=llm.name)

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import web
+from surefoot.evaluate.diagnose.verdicts import CalibrationReport
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
+from surefoot.evaluate.score.slices import Slice
 from surefoot.judges._diamond import recorded
 from surefoot.run.store import from_json, keyed, read_value, require_schema, to_json
 from surefoot.text import toml_values
@@ -22,12 +24,14 @@ from surefoot.types.errors import UsageError
 
 PART = 20
 """Records that are compressed together: more of them make a smaller file, fewer open faster."""
+SLICES = 8
+"""Slices that the page shows, at most."""
 SEARCHED = 600
 """Characters of a question, an answer and the truths that the list of records knows, and so finds."""
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold no texts, paths or settings."""
-_SCRIPTS = tuple("dom words confidence charts evidence diamond overview item records record run viewer".split())
+_SCRIPTS = tuple("dom words confidence charts evidence diamond slices overview item records record run viewer".split())
 """Scripts that are joined in this order."""
 
 _ASIDES = {**dict.fromkeys(lexical.LABELS, "words"), "grading_note": "structure", "context_adherence": "faithfulness"}
@@ -49,6 +53,10 @@ class Contents:
     attributions: Mapping[str, Json]
     summaries: Sequence[Json] | None
     """None: the scores are not summed up."""
+    slices: Sequence[Json]
+    """Means by tag; empty: no record has one."""
+    calibration: Json | None
+    """None: people labelled nothing."""
     diagnosis: Json | None
     """None: there is none."""
     ledger: Sequence[Json]
@@ -70,6 +78,8 @@ def read(folder: Path) -> Contents:
         scores=scores,
         attributions=_lines(folder / "attributions.jsonl"),
         summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
+        slices=_checked(folder / "slices.json", tuple[Slice, ...]) or (),
+        calibration=_checked(folder / "calibration.json", CalibrationReport),
         diagnosis=_checked(folder / "diagnosis.json", Diagnosis),
         ledger=tuple(_lines(folder / "ledger.jsonl").values()),
     )
@@ -95,6 +105,8 @@ def shared(contents: Contents) -> Contents:
         scores=scores,
         attributions={},
         summaries=contents.summaries and [{**one, "unscored_because": {}} for one in contents.summaries],
+        slices=(),
+        calibration=None,
         diagnosis=None,
         ledger=(),
     )
@@ -143,11 +155,18 @@ def _head(contents: Contents) -> Json:
         "settings": settings,
         "records": len(contents.records),
         "summaries": contents.summaries,
+        "slices": [one for one in contents.slices if one["mean"] < one["rest"]][:SLICES],
+        "sliced": len(contents.slices),
+        "calibration": _lines_of(contents.calibration),
         "diagnosis": contents.diagnosis,
         "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
         "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
         "ledger": contents.ledger,
     }
+
+
+def _lines_of(calibration: Json | None) -> list[str]:
+    return from_json(CalibrationReport, calibration).lines if calibration else []
 
 
 def _words(metric: Metric) -> Json:

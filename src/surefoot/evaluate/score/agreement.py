@@ -1,4 +1,4 @@
-"""The agreement of a judge with people: by metric, with intervals."""
+"""The agreement of a judge with people, and of people with each other: by metric, with intervals."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,24 +61,86 @@ def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
 def judged(
     scores: Iterable[Score], labels: Iterable[Label]
 ) -> Iterator[tuple[str, str, list[Label], dict[str, Score]]]:
-    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id.
-    Several ratings of one record count as their mean; several yes and no as the majority, and not at all where they
-    are even."""
-    several: dict[tuple[str, str], list[Label]] = {}
-    for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
-        several.setdefault((one.metric, one.record_id), []).append(one)
-    shares = [(mine[0], sum(one.share for one in mine) / len(mine)) for mine in several.values()]
-    single = [
-        replace(label, share=float(share > 0.5) if label.binary else share)
-        for label, share in shares
-        if not label.binary or share != 0.5
-    ]
+    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id."""
+    single = merged(labels)
     table: dict[tuple[str, str], dict[str, Score]] = {}
     for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
         table.setdefault((score.metric, score.judge), {})[score.record_id] = score
     for (metric, judge), mine in table.items():
         if among := [one for one in single if one.metric == metric and one.record_id in mine]:
             yield metric, judge, among, mine
+
+
+def merged(labels: Iterable[Label]) -> list[Label]:
+    """One label for each metric and record: several ratings count as their mean; several yes and no as the majority,
+    and not at all where they are even."""
+    several = by_record(labels)
+    shares = [(mine[0], sum(one.share for one in mine) / len(mine)) for mine in several.values()]
+    return [
+        replace(label, share=float(share > 0.5) if label.binary else share)
+        for label, share in shares
+        if not label.binary or share != 0.5
+    ]
+
+
+def by_record(labels: Iterable[Label]) -> dict[tuple[str, str], list[Label]]:
+    """The labels of each metric and record, in the order of these."""
+    several: dict[tuple[str, str], list[Label]] = {}
+    for one in sorted(labels, key=lambda label: (label.metric, label.record_id)):
+        several.setdefault((one.metric, one.record_id), []).append(one)
+    return several
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAgreement:
+    """The agreement of people with each other on one metric."""
+
+    metric: str
+    labels: Labelled
+    people: tuple[str, ...]
+    """Their names, of those who labelled a record that another labelled too."""
+    of: int
+    """Records with labels of two people or more."""
+    same: float
+    """The share of these on which all say the same."""
+    alpha: Figure
+    """Krippendorff's, of numbers (of yes and no that is the nominal one): 1 is agreement, 0 what chance gives."""
+
+
+def people_agreed(labels: Iterable[Label], groups: Mapping[str, str] | None = None) -> tuple[PeopleAgreement, ...]:
+    """How far people agree with each other, for each metric that has records with labels of several of them. The last
+    label of a person on a record counts; labels without a name count as one person's."""
+    units: dict[str, list[dict[str, Label]]] = {}
+    for (metric, _), mine in by_record(labels).items():
+        if len(each := {one.by: one for one in mine}) > 1:
+            units.setdefault(metric, []).append(each)
+    return tuple(_between_people(metric, mine, groups or {}) for metric, mine in units.items())
+
+
+def _between_people(metric: str, units: Sequence[Mapping[str, Label]], groups: Mapping[str, str]) -> PeopleAgreement:
+    firsts = [next(iter(unit.values())) for unit in units]
+    known = {**groups, **{one.record_id: one.group for one in firsts if one.group}}
+    numbers = numbered((one.record_id for one in firsts), known)
+    shares = [[one.share for one in unit.values()] for unit in units]
+    alpha = figure(krippendorff(shares, numbers), resampled(count(numbers)))[0]
+    names = tuple(sorted({name for unit in units for name in unit}))
+    same = sum(max(mine) == min(mine) for mine in shares) / len(shares)
+    kind: Labelled = "yes and no" if firsts[0].binary else "ratings"
+    return PeopleAgreement(metric, kind, names, len(units), same, alpha)
+
+
+def krippendorff(units: Sequence[Sequence[float]], numbers: Ints | None = None) -> Statistic:
+    """Krippendorff's α for interval data (2011): 1 less the squared distance of the labels of a unit over that of all
+    labels, pair by pair. Each unit has two labels or more."""
+    sizes, sums, squares = (np.array([sum(x**power for x in unit) for unit in units], float) for power in range(3))
+    within = 2 * (sizes * squares - sums**2) / (sizes - 1)
+
+    def weighted(weights: Floats) -> Floats:
+        every = weights @ sizes
+        among = 2 * (every * (weights @ squares) - (weights @ sums) ** 2) / np.maximum(every - 1, 1)
+        return 1 - ratio(weights @ within, np.where(among > 1e-12, among, 0.0))
+
+    return Statistic(weighted, items(numbers, len(units))[0], "all labels are the same")
 
 
 def tau_b(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = None) -> Statistic:

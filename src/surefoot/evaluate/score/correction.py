@@ -4,18 +4,19 @@ Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2
 of PPI++ (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453), here for records that come in groups.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
 from surefoot.evaluate.score.agreement import judged
 from surefoot.evaluate.score.labels import Label
-from surefoot.evaluate.score.summaries import rates, value
+from surefoot.evaluate.score.summaries import level, rates, summaries, value
 from surefoot.stats.figures import Z95, Figure, Floats, Ints
 from surefoot.stats.groups import numbered
-from surefoot.types import Score
+from surefoot.types import Score, Summary
 
 LEAST = 6
 """Groups with labels below which an estimate has no interval: the approximation of Student's quantile ends there."""
@@ -61,6 +62,25 @@ def corrections(
         mean = float(np.mean(list(values.values())))
         found.append(Correction(metric, judge, len(there), len(values), mean, alone, estimate, weight))
     return tuple(found)
+
+
+def corrected_summaries(
+    scores: Sequence[Score], labels: Iterable[Label], groups: Mapping[str, str]
+) -> tuple[Summary, ...]:
+    """The summaries, with mean and interval as people would have them wherever a metric has one judge and enough labels
+    for an interval; the bounds and the extremes stay the judge's."""
+    found = corrections(scores, labels, groups)
+    judges = Counter(one.metric for one in found)
+    sound = {one.metric: one for one in found if judges[one.metric] == 1 and one.corrected.low is not None}
+    return tuple(
+        _as_people_would(one, sound[one.metric]) if one.metric in sound else one for one in summaries(scores, groups)
+    )
+
+
+def _as_people_would(one: Summary, correction: Correction) -> Summary:
+    there = (correction.corrected.value, correction.corrected.low, correction.corrected.high)
+    mean, low, high = (None if end is None else min(1.0, max(0.0, end)) for end in there)
+    return replace(one, mean=mean, low=low, high=high, level=level(mean or 0.0), corrected=correction.labels)
 
 
 def corrected(

@@ -12,6 +12,10 @@ from surefoot.types.errors import TraceFault, UsageError
 
 NAMES = "label", "rating", "value"
 """Names of a label's field, by default; the first that is there counts."""
+GOOD_SHARE = 0.6
+"""A rating above this share of its scale is good: 4 and 5 of five, 3 and 4 of four."""
+ANSWER = "answer"
+"""In place of a metric: the label is of the whole answer."""
 _TRUTHS: dict[str, bool] = {"true": True, "false": False}
 
 
@@ -26,6 +30,13 @@ class Label:
     binary: bool = False
     group: str = ""
     """The group of the record; empty: not said here."""
+    by: str = ""
+    """The person; empty: not named."""
+
+    @property
+    def good(self) -> bool:
+        """True for a yes, and for a rating above `GOOD_SHARE` of its scale."""
+        return self.share > (0.5 if self.binary else GOOD_SHARE)
 
 
 def labelled(
@@ -35,8 +46,8 @@ def labelled(
 
     A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names. `true` and `false` say
     yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the scale begins higher. Other
-    numbers lie on the scale. The line's own metric comes before `metric`; `group` is kept.
-    Lines without a label are passed over.
+    numbers lie on the scale. The line's own metric comes before `metric`; `group` is kept, and `by` or
+    `labeller` names the person. Lines without a label are passed over.
 
     Raises UsageError, naming the line, for a label that is none.
     """
@@ -87,4 +98,5 @@ def _label(where: str, row: dict[str, Any], metric: str, raw: Any) -> Label:
         number = float(raw)
     except (TypeError, ValueError, OverflowError) as error:
         raise UsageError(f"{where}: the label {str(raw)[:40]!r} is no number, nor true or false") from error
-    return Label(str(id), named, number, isinstance(raw, bool), "" if group is None else str(group))
+    person = row.get("by") or row.get("labeller") or ""
+    return Label(str(id), named, number, isinstance(raw, bool), "" if group is None else str(group), str(person))

@@ -164,10 +164,10 @@ def run(
     known_records, known_scores, passes = (Run(folder, described, file) for file in (RECORDS, SCORES, PASSES))
     with known_records.held():
         known = known_records.values(Record)
-        for record in records:
-            if record.id not in known:
-                known_records.add(record.id, record)
         noted = [replace(record, note=known.get(record.id, record).note) for record in records]
+        for record in noted:
+            if record.id not in known or known[record.id].tags != record.tags:
+                known_records.add(record.id, record)
         done = known_scores.values(Score)
         work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress, model)
         work.run(in_flight)
@@ -285,12 +285,13 @@ def _described(
     """The run's record. Time and hash are of its beginning: another version may write records with other fields."""
     hashed = hashlib.sha256()
     for record in records:
-        hashed.update(json.dumps(to_json(record), sort_keys=True).encode())
+        # No judge sees the tags, so that a finished run can be sliced by another field.
+        hashed.update(json.dumps(to_json(replace(record, tags={})), sort_keys=True).encode())
     counted = {"count": len(records), "sha256": hashed.hexdigest()}
     known = described(folder) if (folder / "run.json").exists() else {}
     written = values(folder / RECORDS, Record)  # which may have got grading notes there
     if [*written] == [one.id for one in records] and all(
-        one == (written[one.id] if one.note else replace(written[one.id], note="")) for one in records
+        one == replace(written[one.id], tags=one.tags, note=one.note and written[one.id].note) for one in records
     ):
         counted = known.get("records", counted)
     others = [judge.about for judge in judges if isinstance(judge, MetricJudge) and judge.metric not in metrics()]

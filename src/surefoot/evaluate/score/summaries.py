@@ -44,7 +44,8 @@ def average(one: Summary) -> str:
         return ""
     ends = "" if one.low is None else f" (95 % interval {interval(one.low, one.high, '.3f')})"
     of = f"{one.scored:,} of {one.scored + one.unscored:,}" if one.unscored else f"{one.scored:,}"
-    return f"{one.mean:.3f}{ends} over {of} records"
+    labels = f", corrected with {one.corrected} labels" if one.corrected else ""
+    return f"{one.mean:.3f}{ends} over {of} records{labels}"
 
 
 def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) -> Summary:

@@ -1,0 +1,71 @@
+"""The verdicts of a diagnosis held against people's, before and after it was calibrated on them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from surefoot.evaluate.diagnose.diagnosis import configured
+from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.record_context import RecordContext
+from surefoot.evaluate.records.folder import Evaluated
+from surefoot.evaluate.score.agreement import merged
+from surefoot.evaluate.score.calibration import Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictCheck:
+    """The verdicts on the records that people labelled."""
+
+    of: int
+    bad: int
+    """Those that people call bad, by any of the metrics that they judged."""
+    lost: int
+    """Those that the diagnosis calls lost."""
+    rightly: int
+    """Those of these that people call bad."""
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """What people's labels changed in a run."""
+
+    metrics: tuple[Calibration, ...]
+    before: VerdictCheck
+    """By the shipped cuts."""
+    after: VerdictCheck
+    """By the calibrated ones, each record's fitted without its own label."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The report in words, a line a metric and one of the verdicts."""
+        before, after = self.before, self.after
+        return [
+            *(one.text for one in self.metrics),
+            f"People call {after.bad} of {after.of} labelled answers bad. As shipped, {before.lost} are called lost, "
+            f"{before.rightly} of them rightly; by cuts fitted without the answer's own label {after.lost}, "
+            f"{after.rightly} rightly, and {after.undecided} are undecided.",
+        ]
+
+
+def calibrated(run: Evaluated) -> CalibrationReport | None:
+    """The calibration of a run, held against the labels that it was made from; None: it has no labels."""
+    if not run.labels:
+        return None
+    bad: dict[str, bool] = {}
+    for one in merged(run.labels):
+        bad[one.record_id] = bad.get(one.record_id, False) or not one.good
+    settings = configured(run.records, run.about.get("config"))
+
+    def verdicts(calibrations: Iterable[Calibration]) -> VerdictCheck:
+        cases = contexts(run.records, run.scores, settings, metrics=run.metrics, calibrations=calibrations)
+        return checked(cases, bad)
+
+    return CalibrationReport(run.calibrations, verdicts(()), verdicts(run.calibrations))
+
+
+def checked(cases: Iterable[RecordContext], bad: Mapping[str, bool]) -> VerdictCheck:
+    """The verdicts on the cases that people judged: `bad` says how, by record id."""
+    judged = [(case.verdict, bad[case.record.id]) for case in cases if case.record.id in bad]
+    lost = [wrong for verdict, wrong in judged if verdict == "lost"]
+    undecided = sum(verdict == "undecided" for verdict, _ in judged)
+    return VerdictCheck(len(judged), sum(wrong for _, wrong in judged), len(lost), sum(lost), undecided)
