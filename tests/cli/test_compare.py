@@ -13,6 +13,12 @@ import pytest
 
 from evaluations import written
 from surefoot.cli._console import between, chance, number, share, signed
+from surefoot.evaluate.records.folder import LABELS
+from surefoot.evaluate.score.costs import costs
+from surefoot.evaluate.score.labels import Label
+from surefoot.evaluate.score.scoring import Pass, Stage
+from surefoot.run.store import Run, write_value
+from surefoot.types import Record, Step, Trace
 
 Surefoot = Callable[..., Any]
 
@@ -32,7 +38,7 @@ def test_the_differences_are_shown_in_eighty_columns(surefoot: Surefoot, runs: t
     """Means, difference with interval, and p; and how many only one has scored."""
     done = surefoot("compare", *runs)
     assert (done.code, done.err) == (0, "")
-    lines = done.out.splitlines()[1:]  # the first has the folders' names
+    lines = done.out.splitlines()[2:]  # the first have the folders' names
     assert max(map(len, lines)) <= 80
     row = next(line.split() for line in lines if line.startswith("context_adherence"))
     assert row[:5] == ["context_adherence", "30", ".433", ".733", "+.300"]
@@ -44,10 +50,59 @@ def test_the_differences_are_shown_in_eighty_columns(surefoot: Surefoot, runs: t
 def test_the_comparison_is_printed_as_json(surefoot: Surefoot, runs: tuple[Path, Path]) -> None:
     """On one line, and nothing else; twice the same."""
     done = surefoot("compare", *runs, "--json")
-    found = json.loads(done.out)
+    (found,) = json.loads(done.out)["comparisons"]
     assert found["records"] == 30
     assert [change["metric"] for change in found["changes"]] == ["context_adherence", "context_recall"]
     assert surefoot("compare", *runs, "--json").out == done.out
+
+
+def test_several_runs_stand_side_by_side_and_each_against_the_first(
+    surefoot: Surefoot, runs: tuple[Path, Path], here: Path
+) -> None:
+    """A column a run, then a pair of tables for each but the first."""
+    third = written(here / "third", {"context_adherence": WEAK})
+    done = surefoot("compare", *runs, third)
+    assert done.code == 0
+    rows = [line.split() for line in done.out.splitlines() if line.startswith("context_adherence")]
+    assert rows[0] == ["context_adherence", ".433", ".733", ".433"]
+    assert [line[:11] for line in done.out.splitlines() if line.startswith("A and")] == ["A and B: 30", "A and C: 30"]
+    assert "only C" in done.out
+    alone = surefoot("compare", third)
+    assert (alone.code, "it takes two evaluations" in alone.err) == (2, True)
+
+
+def test_time_and_tokens_of_each_stage_stand_side_by_side(
+    surefoot: Surefoot, runs: tuple[Path, Path], here: Path
+) -> None:
+    """Of the passes that judged; a run that recorded none has a dash."""
+    stage = Stage("context_adherence", 30, 30, 6000, 15.0, None)
+    spent = Pass("2026", 15.0, 30, 0, 30, 6000, None, 0, 0, (stage,))
+    Run(runs[1], {"what": "evaluation"}, "passes.jsonl").add("2026", spent)
+    done = surefoot("compare", *runs)
+    row = next(line.split() for line in done.out.splitlines() if line.startswith("judge context_adherence"))
+    assert row == ["judge", "context_adherence", "–", "500", "ms,", "200", "tokens"]
+    (cost,) = json.loads(surefoot("compare", *runs, "--json").out)["costs"][1]
+    assert (cost["of"], cost["seconds"], cost["tokens"]) == (30, 0.5, 200)
+
+
+def test_steps_of_the_pipeline_cost_the_mean_of_all_questions(here: Path) -> None:
+    """Also of those that went without the step, so that the stages add up to a question's time."""
+    traces = [Trace(str(n), "q?", steps=(Step("retrieve", 0.2), *[Step("search", 1.0)] * n)) for n in range(2)]
+    found = costs(here, [Record(trace.id, "q?", trace=trace) for trace in traces])
+    assert {one.stage: one.seconds for one in found} == {"retrieve": 0.2, "search": 0.5}
+
+
+def test_corrected_means_are_marked_beside_differences_of_the_judge(
+    surefoot: Surefoot, runs: tuple[Path, Path], here: Path
+) -> None:
+    """And the gate holds its conditions against them."""
+    labels = tuple(Label(f"r{n}", "context_adherence", 1.0) for n in range(20))
+    write_value(runs[0] / LABELS, labels)
+    text = " ".join(surefoot("compare", *runs).out.split())
+    assert "context_adherence 1.000* .733" in text
+    assert "* as people would judge, by 20 labels; the differences below are of the judge's scores" in text
+    done = surefoot("gate", runs[0], "--min", "adherence.mean>=0.95")
+    assert (done.code, "corrected with 20 labels" in " ".join(done.out.split())) == (0, True)
 
 
 def test_another_judge_and_few_records_are_said(surefoot: Surefoot, here: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from surefoot.evaluate.records.folder import Evaluated
-from surefoot.evaluate.score.comparison import FLIPS, MetricChange, compared, flipped, gate
+from surefoot.evaluate.score.comparison import FLIPS, Comparison, MetricChange, compared, flipped, gate
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run.store import to_json
 from surefoot.stats.figures import mcnemar
@@ -27,14 +27,19 @@ def run(values: Values, group: int = 1, judge: str = "j", **others: Any) -> Eval
     return Evaluated({}, others.get("records", tuple(records)), tuple(scores))
 
 
+def pair(first: Evaluated, second: Evaluated) -> Comparison:
+    (found,) = compared(first, second)
+    return found
+
+
 def only(first: Evaluated, second: Evaluated) -> MetricChange:
-    (change,) = compared(first, second).changes
+    (change,) = pair(first, second).changes
     return change
 
 
 def test_the_difference_is_over_records_that_both_scored() -> None:
     """What only one scored is named, and is in neither mean; a metric that only one has is in the table, untested."""
-    alone = compared(run({"m": [0.2, 0.4]}), run({"f": [0.2, 0.4]})).changes
+    alone = pair(run({"m": [0.2, 0.4]}), run({"f": [0.2, 0.4]})).changes
     nothing = [(name, 0, None, None, None) for name in "fm"]
     assert [(one.metric, one.of, one.difference, one.p, one.holm) for one in alone] == nothing
     change = only(run({"m": [0.2, 0.4, None, 1.0]}), run({"m": [0.4, 0.8, 0.6, None]}))
@@ -47,7 +52,7 @@ def test_records_are_the_same_by_id_and_question() -> None:
     mine = Record("r0", "question 0?"), Record("r1", "question 1?"), Record("a", "A?")
     theirs = Record("r0", "question 0?"), Record("r1", "another?"), Record("b", "B?")
     first, second = run({"m": [0.2, 0.4]}, records=mine), run({"m": [0.6, 0.4]}, records=theirs)
-    found = compared(first, second)
+    found = pair(first, second)
     assert (found.records, found.only_first, found.only_second, found.unlike) == (1, ("a",), ("b",), ("r1",))
     assert found.changes[0].of == 1
 
@@ -88,9 +93,17 @@ def test_p_values_are_corrected_over_all_metrics() -> None:
     """Holm: the smallest of three times three, and no p after it smaller."""
     low, high = [0.2] * 6, [0.4, 0.8, 0.6, 1.0, 0.4, 0.6]
     mixed = [0.4, 0.2, 0.2, 0.0, 0.4, 0.6]
-    found = compared(run({"a": low, "b": low, "c": low}), run({"a": high, "b": low, "c": mixed})).changes
+    found = pair(run({"a": low, "b": low, "c": low}), run({"a": high, "b": low, "c": mixed})).changes
     assert found[0].holm == pytest.approx(3 * found[0].p)
     assert found[1].holm == 1.0
+
+
+def test_p_values_are_corrected_over_all_runs_beside_the_first() -> None:
+    """Two runs of one metric are two looks."""
+    low, high, mixed = [0.2] * 6, [0.4, 0.8, 0.6, 1.0, 0.4, 0.6], [0.4, 0.2, 0.2, 0.0, 0.4, 0.6]
+    better, like = compared(run({"m": low}), run({"m": high}), run({"m": mixed}))
+    assert better.changes[0].holm == pytest.approx(2 * better.changes[0].p)
+    assert better.changes[0].p < like.changes[0].p == like.changes[0].holm
 
 
 def test_the_interval_holds_the_difference_and_swaps_sign_with_the_runs() -> None:
@@ -108,7 +121,7 @@ def test_what_changed_most_is_named() -> None:
     values = {"m": [0.2, 0.4]}
     assert only(run(values, judge="a"), run(values, judge="b")).judges == ("a", "b")
     assert only(run(values, judge="a"), run(values, judge="a")).judges == ()
-    found = compared(run({"m": [0.4, 1.0, 0.2, 0.2, 0.6]}), run({"m": [0.2, 0.2, 0.4, 1.0, 0.6]}))
+    found = pair(run({"m": [0.4, 1.0, 0.2, 0.2, 0.6]}), run({"m": [0.2, 0.2, 0.4, 1.0, 0.6]}))
     assert [one.record_id for one in found.fell] == ["r1", "r0"]
     assert [one.record_id for one in found.rose] == ["r3", "r2"]
 
@@ -117,7 +130,7 @@ def test_what_changed_most_is_named() -> None:
 @given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.none() | st.floats(0, 1)), min_size=1, max_size=20))
 def test_any_comparison_is_json_without_nan(values: list[tuple[float | None, float | None]]) -> None:
     """Whatever is missing on whichever side."""
-    found = compared(run({"m": [one for one, _ in values]}), run({"m": [two for _, two in values]}))
+    found = pair(run({"m": [one for one, _ in values]}), run({"m": [two for _, two in values]}))
     json.dumps(to_json(found), allow_nan=False)
     assert found.changes[0].p is None or 0 < found.changes[0].p <= 1
 

@@ -52,7 +52,7 @@ class MetricChange:
     p: float | None
     """The chance of a difference as large, or larger, if nothing had changed."""
     holm: float | None
-    """p after Holm's correction over all metrics."""
+    """p after Holm's correction over all metrics, of all runs that are compared with the first."""
     visible: float | None
     """The difference that so many records show four times in five; None: no two records differ."""
     only_first: tuple[str, ...]
@@ -89,7 +89,18 @@ class Comparison:
     rose: tuple[Moved, ...]
 
 
-def compared(first: Evaluated, second: Evaluated) -> Comparison:
+def compared(first: Evaluated, *others: Evaluated) -> tuple[Comparison, ...]:
+    """Each of the others beside the first, as `_compared` does it, p corrected over all metrics of them all."""
+    found = [_compared(first, other) for other in others]
+    tested = [change.p for one in found for change in one.changes if change.p is not None]
+    corrected = iter(holm(tested))
+    return tuple(
+        replace(one, changes=tuple(c if c.p is None else replace(c, holm=next(corrected)) for c in one.changes))
+        for one in found
+    )
+
+
+def _compared(first: Evaluated, second: Evaluated) -> Comparison:
     """The change from the first to the second, metric by metric; records are matched by their ids.
 
     McNemar's exact test serves metrics with two values where no two records share a group. Else signs are flipped group
@@ -115,14 +126,12 @@ def compared(first: Evaluated, second: Evaluated) -> Comparison:
         moved += [Moved(name, metric, *pair) for name, pair in pairs.items()]
     rising = sorted(moved, key=lambda one: round(one.after - one.before, 9))
     falling = sorted(moved, key=lambda one: round(one.before - one.after, 9))
-    tested = {change.metric: change.p for change in changes if change.p is not None}
-    corrected = dict(zip(tested, holm(list(tested.values())), strict=True))
     return Comparison(
         records=len(both),
         only_first=tuple(name for name in before if name not in after),
         only_second=tuple(name for name in after if name not in before),
         unlike=tuple(name for name in before if name in after and name not in both),
-        changes=tuple(replace(change, holm=corrected.get(change.metric)) for change in changes),
+        changes=tuple(changes),
         fell=tuple(one for one in rising if one.after < one.before)[:MOVED],
         rose=tuple(one for one in falling if one.after > one.before)[:MOVED],
     )
