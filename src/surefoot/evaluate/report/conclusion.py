@@ -29,7 +29,7 @@ def concluded(
         circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
         samples = sampled(run.scores)
         scored = ScoredRun(
-            run.records, run.scores, found, config, run.metrics, samples, circumstances, run.calibrations
+            run.records, run.scores, found, config, run.metrics, samples, circumstances, calibrations=run.calibrations
         )
         made = report(llm, scored, executor, max_tokens)
     else:
