@@ -100,7 +100,7 @@ def test_corrected_means_are_marked_beside_differences_of_the_judge(
     write_value(runs[0] / LABELS, labels)
     text = " ".join(surefoot("compare", *runs).out.split())
     assert "context_adherence 1.000* .733" in text
-    assert "* as people would judge, by 20 labels; the differences below are of the judge's scores" in text
+    assert "* as people would judge, by 20 labels; all other figures are of the judge's scores" in text
     done = surefoot("gate", runs[0], "--min", "adherence.mean>=0.95")
     assert (done.code, "corrected with 20 labels" in " ".join(done.out.split())) == (0, True)
 

@@ -36,18 +36,17 @@ def compare(
         print_json({"runs": [*map(str, runs)], "comparisons": found, "means": means, "costs": spent})
         return
     names = [_named(n) for n in range(len(runs))]
-    tables: list[Table] = []
-    if len(runs) > 2 or any(one.corrected for run in means for one in run):
-        tables.append(_beside(names, means))
-    if any(spent):
-        tables.append(_costs(names, spent))
     for name, folder in zip(names, runs, strict=True):
         out.say(f"{name} is {folder}.")
-    for table in tables:
+    labels = max((one.corrected for run in means for one in run), default=0)
+    if len(runs) > 2 or labels:
         out.print()
-        out.print(table)
-    if labels := max((one.corrected for run in means for one in run), default=0):
-        out.say(f"* as people would judge, by {labels} labels; the differences below are of the judge's scores", "dim")
+        out.print(_beside(names, means))
+    if labels:
+        out.say(f"* as people would judge, by {labels} labels; all other figures are of the judge's scores", "dim")
+    if any(spent):
+        out.print()
+        out.print(_costs(names, spent))
     for name, one in zip(names[1:], found, strict=True):
         _pair(name, one)
     out.print()
