@@ -48,6 +48,13 @@ def test_only_the_metrics_asked_for_are_sliced() -> None:
     assert slices(records, scores, {}, ("other",)) == ()
 
 
+def test_a_tag_that_differs_from_record_to_record_makes_no_slices() -> None:
+    """It would be a look for each of its values."""
+    names = [f"page {n % 51}" for n in range(510)]
+    assert slices(*tagged([0.5, 0.6] * 255, names), {}, METRICS) == ()
+    assert slices(*tagged([0.5, 0.6] * 255, [name.replace("50", "49") for name in names]), {}, METRICS)
+
+
 def test_equal_scores_are_not_tested() -> None:
     """No p where nothing differs; it is not called worse."""
     found = slices(*tagged([0.5] * 20, ["law", "food"] * 10), {}, METRICS)

@@ -13,6 +13,8 @@ from surefoot.types import Record, Score
 
 LEAST = 5
 """Independent records or groups that a slice has, and its rest: fewer show nothing."""
+MOST = 50
+"""Values of a tag; one that has more, such as a page's address, sorts records into no slices."""
 ALPHA = 0.05
 
 
@@ -46,7 +48,8 @@ class Slice:
 def slices(
     records: Sequence[Record], scores: Iterable[Score], groups: Mapping[str, str], metrics: Collection[str]
 ) -> tuple[Slice, ...]:
-    """A slice for each value of each tag and each of the `metrics`; those furthest below their rest first, by p."""
+    """A slice for each value of each tag (of at most `MOST`) and each of the `metrics`; those furthest below their rest
+    first, by p."""
     tagged: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for record in records:
         for tag, name in record.tags.items():
@@ -59,6 +62,7 @@ def slices(
         one
         for metric, values in sorted(valued.items())
         for tag, names in sorted(tagged.items())
+        if len({*names.values()}) <= MOST
         for name in sorted({names[id] for id in values if id in names})
         if (one := _slice(tag, name, metric, {id: values[id] for id in values if id in names}, names, groups))
     ]
