@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from surefoot.evaluate.score.summaries import value
-from surefoot.stats.figures import holm
-from surefoot.stats.groups import averaged, count, numbered, welch
+from surefoot.stats.figures import Z95, holm
+from surefoot.stats.groups import count, error, numbered, welch
 from surefoot.types import Record, Score
 
 LEAST = 5
@@ -28,9 +28,9 @@ class Slice:
     of: int
     """Scored records of the slice."""
     mean: float
-    low: float | None
-    """95 % interval of the mean, from a bootstrap over groups."""
-    high: float | None
+    low: float
+    """95 % interval of the mean, by the standard error over groups: a bootstrap of each slice would take minutes."""
+    high: float
     rest: float
     """The mean of all other scored records that have the tag."""
     p: float | None
@@ -81,6 +81,7 @@ def _slice(
     if any(not len(each) or count(numbers) < LEAST for each, numbers in sides):
         return None
     (mine, mine_numbers), (others, other_numbers) = sides
-    mean = averaged(mine, mine_numbers)
+    mean, half = float(mine.mean()), Z95 * (error(mine, mine_numbers) or 0.0)
     p = welch(mine, mine_numbers, others, other_numbers)
-    return Slice(tag, name, metric, len(mine), float(mine.mean()), mean.low, mean.high, float(others.mean()), p, None)
+    low, high = max(0.0, mean - half), min(1.0, mean + half)
+    return Slice(tag, name, metric, len(mine), mean, low, high, float(others.mean()), p, None)
