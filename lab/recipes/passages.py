@@ -37,6 +37,7 @@ from surefoot.documents.reading import Request
 from surefoot.documents.storable import CutDocument
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.questions import hashed
+from surefoot.evaluate.testset.structure import asked
 from surefoot.index.readers import READERS
 from surefoot.run.store import write_text
 from surefoot.text.languages import language
@@ -199,16 +200,6 @@ def _of_page(name: str, path: str, kind: str, passages: Sequence[Passage]) -> It
                 "title": passage.title,
                 "text": passage.text,
             } | ({"question": question} if question else {})
-
-
-def asked(passage: Passage, before: str, in_faq: bool = False) -> str:
-    """The question that a person wrote above this answer: the last heading, if it is not also that of the passage
-    before, the first term that the passage defines, or its first paragraph on a page of FAQs; else empty."""
-    heading = passage.title.rpartition(" › ")[2] if passage.title != before else ""
-    term = passage.text.partition("\n: ")[0] if "\n: " in passage.text else ""
-    opening = passage.text.partition("\n\n")[0] if in_faq and "\n\n" in passage.text else ""
-    found = next((" ".join(line.split()) for line in (heading, term, opening) if line.strip().endswith("?")), "")
-    return re.sub(r"^(?:Q:|Q?[\d.]+[.:)]?)\s+", "", found) if " " in found and len(found) < 200 else ""
 
 
 def make(listed: Listed, out: Path) -> int:

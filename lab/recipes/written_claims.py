@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from passage_runs import Prompter, SourcePassage, finished, opened, options, read_passages, resumed, spread
+from passage_runs import SourcePassage, finished, name, opened, options, read_passages, spread_passages, worked
+from surefoot.evaluate.testset.prompter import Prompter
 from surefoot.text.blocks import led, parts
 from surefoot.text.words import content_words, words
 
@@ -94,10 +95,10 @@ def written(passage: SourcePassage, prompter: Prompter) -> Claims:
 
 
 def _written(passage: SourcePassage, kind: str, source: str, prompter: Prompter) -> WrittenClaim:
-    claim = prompter.reply(passage, kind, source, max_tokens=80)
+    claim = prompter.reply(passage, name(passage), kind, source, max_tokens=80)
     fault = wording_fault(kind, source, claim)
     if not fault:
-        reply = prompter.reply(passage, "check", claim, max_tokens=4).lower().rstrip(".")
+        reply = prompter.reply(passage, name(passage), "check", claim, max_tokens=4).lower().rstrip(".")
         fault = "" if reply in REPLIES[CHANGES[kind]] else f"judged {reply}"
     return WrittenClaim(kind, source, claim, fault)
 
@@ -128,8 +129,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     inputs = options(__doc__).parse_args(arguments)
     _, prompter, run = opened(inputs, PROMPTS)
     passages = read_passages(inputs.passages)
-    wanted = spread(passages.values())[: inputs.limit]
-    done = resumed(run, Claims, wanted, inputs.threads, lambda one: written(one, prompter))
+    wanted = spread_passages(passages.values())[: inputs.limit]
+    done = worked(run, Claims, wanted, inputs.threads, lambda one: written(one, prompter))
     finished(done, lines(passages, done), inputs.out / "claims.jsonl")
 
 

@@ -4,21 +4,19 @@ import json
 import random
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import passage_runs
 import written_questions
-from passage_runs import SourcePassage, name_of, spread
+from passage_runs import SourcePassage, spread_passages
 from surefoot.llms.scripted import Scripted
 from surefoot.run import store
 from surefoot.types import Message
 from surefoot.types.errors import EndpointError, ModelError
 from surefoot_lab.datasets import pairs
-from written_questions import WrittenQuestion, answer_fault, drafts, main, named, span, typed, wording_fault
+from written_questions import main, typed
 
 QUEUE = (
     "The ferry daemon holds letters in its queue for 5 days. Letters that bounce are returned to whoever sent them, "
@@ -28,11 +26,7 @@ ROUTE = (
     "A route names the harbours that a ship passes on its way to the north. The pilot reads the route from the map "
     "file each morning, and tells the crew at noon which harbour comes next on the way."
 )
-START = QUEUE.index("Letters that bounce")
-END = QUEUE.index(" A buoy")
 LICENCE = SourcePassage("licence", "e", "t", QUEUE + " This copyright notice shall stand in all copies.")
-ANSWER = "returned to whoever sent them"
-BOUNCE = WrittenQuestion("how-to", START, END, "What happens to ferry mail that bounces?", ANSWER)
 
 
 def written(messages: Sequence[Message]) -> str:
@@ -147,69 +141,6 @@ def test_prompts_begin_alike(passages: Path, model: list[str], tmp_path: Path) -
     assert openings == {f"Title: Ferry\nText: {text}" for text in (QUEUE, ROUTE)}
 
 
-@pytest.mark.parametrize(
-    ("question", "fault"),
-    [
-        ("What happens to mail that ferry cannot deliver?", ""),
-        ("Ferry?", "no question"),
-        ("What does this option of ferry do?", "not understood alone"),
-        ("When does it return letters to the harbour?", "not understood alone"),
-        ("Letters that bounce are returned to whoever?", "repeats the passage"),
-        ("Letters of ferry bounce to whoever sent them", "no question"),
-    ],
-)
-def test_a_question_has_to_stand_alone(question: str, fault: str) -> None:
-    assert wording_fault("how-to", question, QUEUE[START:END]) == fault
-
-
-def test_yes_or_no_is_not_asked_by_what() -> None:
-    assert wording_fault("yes", "What does ferry return?", QUEUE) == "no question"
-    assert wording_fault("yes", "Does ferry return letters?", QUEUE) == ""
-
-
-def test_a_question_names_its_subject() -> None:
-    """As the title does, where it has no word of that and the name is short."""
-    assert named("How do I stop?", name_of("ferryd(8): Manual Page › Queue", "")) == "How do I stop in ferryd?"
-    assert named("How do I stop?", name_of("FAQ › Queue", "ferry-doc")) == "How do I stop in ferry?"
-    assert named("How do I stop ferryd?", "ferryd") == "How do I stop ferryd?"
-    assert named("How do I stop?", "ways to sail boats quickly") == "How do I stop?"
-
-
-@pytest.mark.parametrize(
-    ("change", "fault"),
-    [
-        ({}, ""),
-        ({"reply": "NONE"}, "answered elsewhere"),
-        ({"reply": ""}, "gives its answer"),
-        ({"reply": "Mail that bounces is thrown away by the captain"}, "answered elsewhere"),
-        ({"reply": "holds letters in its queue for 5 days"}, "answered elsewhere"),
-        ({"reply": "what happens to ferry mail is a letter"}, "gives its answer"),
-        ({"question": "Are letters returned to whoever sent them?"}, "gives its answer"),
-        ({"kind": "yes", "reply": "Yes: returned to whoever sent them"}, ""),
-        ({"kind": "yes", "reply": "No: returned to whoever sent them"}, "another verdict"),
-        ({"kind": "no", "reply": "returned to whoever sent them"}, "another verdict"),
-    ],
-)
-def test_a_second_answer_has_to_agree(change: dict[str, Any], fault: str) -> None:
-    assert answer_fault(replace(BOUNCE, **change), QUEUE) == fault
-
-
-def test_an_answer_is_a_slice_of_its_passage() -> None:
-    """The model's words where they stand there, however written; else the whole place."""
-    assert span(BOUNCE, QUEUE) == ANSWER
-    assert span(replace(BOUNCE, reply="Returned to whoever SENT them"), QUEUE) == ANSWER
-    assert span(replace(BOUNCE, reply="bounce letters are returned"), QUEUE) == QUEUE[START:END]
-
-
-def test_a_draft_fits_its_kind() -> None:
-    """A number where there is one, a comparison only with a word for it; no place is taken twice."""
-    every = [list(drafts(SourcePassage(str(n), "p", "t", QUEUE))) for n in range(50)]
-    assert {kind for some in every for kind, *_ in some} >= {"how-to", "number", "definition", "detail"}
-    assert all(len({draft[1:] for draft in some}) == len(some) for some in every)
-    assert {QUEUE[a:b] for some in every for kind, a, b in some if kind == "number"} == {QUEUE[: START - 1]}
-    assert "comparison" not in {kind for some in every for kind, *_ in some}
-
-
 def test_details_are_typed_as_people_do() -> None:
     """As keywords, or small and with a slip."""
     chances = [typed("Where does ferry keep its letters?", random.Random(n)) for n in range(20)]
@@ -220,7 +151,7 @@ def test_details_are_typed_as_people_do() -> None:
 def test_passages_come_from_all_packages_in_turn() -> None:
     """What says too little, and licences, are left out."""
     many = [SourcePassage(f"{p}{n}", p, "t", QUEUE) for p in "abc" for n in range(4)]
-    chosen = spread([*many, SourcePassage("short", "d", "t", "Too short."), LICENCE])
+    chosen = spread_passages([*many, SourcePassage("short", "d", "t", "Too short."), LICENCE])
     assert len(chosen) == 12
     assert {one.package for one in chosen[:3]} == set("abc")
-    assert chosen == spread(reversed(many))
+    assert chosen == spread_passages(reversed(many))

@@ -33,6 +33,7 @@ COMMANDS: Listing = {
     "explain": "explain:explain",
     "evaluate": "evaluate:evaluate",
     "view": "view:view",
+    "testset": "testset:make",
     "improve": "improve:improve",
     "compare": "compare:compare",
     "gate": "gate:gated",

@@ -1,0 +1,1 @@
+"""Labelled questions with their evidence, made from one's own documents."""
