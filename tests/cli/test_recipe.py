@@ -22,6 +22,8 @@ Surefoot = Callable[..., Any]
 
 PAPERS = ("paper-arc", "paper-bio", "paper-popqa", "paper-pubhealth", "reproduction")
 AGENTS = ("agentic", "langgraph", "llamaindex")
+EVALUATED = ("ragxplain",)
+"""Run in the tests of `surefoot lab ragxplain`."""
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def commands(text: str) -> list[list[str]]:
 def test_recipes_are_listed_and_written_and_say_what_to_do(empty: Path, surefoot: Surefoot) -> None:
     """What is printed stands in the file, too. A configuration that is there stays, unless it is written over."""
     listed = surefoot("recipe").out
-    assert [line.split()[0] for line in listed.splitlines()] == sorted([*PAPERS, *AGENTS])
+    assert [line.split()[0] for line in listed.splitlines()] == sorted([*PAPERS, *AGENTS, *EVALUATED])
     assert not (empty / "surefoot.toml").exists()
     printed = surefoot("recipe", "paper-popqa").out
     assert (empty / "surefoot.toml").read_text() == recipes()["paper-popqa"]

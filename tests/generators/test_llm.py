@@ -69,6 +69,7 @@ def test_a_large_model_is_told_to_say_what_is_missing(model: str, small: bool) -
 
 GOLDEN = {
     "qa": QUESTION,
+    "short": QUESTION,
     "choice": f"{QUESTION}\nOne of these is right. Answer with its letter.",
     "claim": f"Claim: {QUESTION}\nIs the claim true or false? Answer with one of these words.",
     "biography": f"{QUESTION} Answer in several sentences, with names, places and dates.",
@@ -98,7 +99,7 @@ def test_a_template_of_ones_own_is_a_file(tmp_path: Path) -> None:
     own.write_text("{question}")
     with pytest.raises(ConfigError, match=r"must hold .sources. and .question., once each"):
         LLMGenerator(Scripted(["x"]), str(own))
-    with pytest.raises(ConfigError, match=r"neither a task \(qa, choice, .*\) nor a file that can be read: 'qaa'"):
+    with pytest.raises(ConfigError, match=r"neither a task \(qa, short, .*\) nor a file that can be read: 'qaa'"):
         LLMGenerator(Scripted(["x"]), "qaa")
 
 

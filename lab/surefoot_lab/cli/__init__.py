@@ -18,6 +18,7 @@ COMMANDS: Listing = {
     "rules": "surefoot_lab.rules:rules",
     "facts": "surefoot_lab.factscore:facts",
     "study": "surefoot_lab.study.run:study",
+    "ragxplain": "surefoot_lab.ragxplain:ragxplain",
     "words": "surefoot_lab.words:words",
     "drift": "surefoot_lab.drift:drifted",
     "train": ("Make an evaluator or a verifier from labelled data.", TRAIN),

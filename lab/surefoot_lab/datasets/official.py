@@ -9,6 +9,8 @@ A set of CRAG's `data/` folder: text files that belong together line by line. `s
 those of ARC, `retrieved_psgs` the retrieved passages, `ref/correct` the parts kept of them, and `ref/incorrect` the web
 search's results. Only line numbers join them, so one line too many gives every later question another's knowledge.
 There are no gold answers.
+
+WikiPassageQA's folder (`wikipassageqa`).
 """
 
 import codecs
@@ -24,6 +26,7 @@ from surefoot.evaluate.problems import Problems, Row
 from surefoot.text.json_values import logged
 from surefoot.text.words import content_words
 from surefoot.types.errors import UsageError
+from surefoot_lab.datasets import wikipassageqa
 
 SELFRAG = "eval_data of Self-RAG, linked at https://github.com/AkariAsai/self-rag#inference"
 
@@ -66,6 +69,8 @@ def official(path: Path, problems: Problems) -> tuple[str, list[Row]] | None:
     if not path.exists() and path.name in KNOWN:
         raise UsageError(f"{path} is not there, and nothing is fetched; it comes with {KNOWN[path.name]}")
     if path.is_dir():
+        if (path / wikipassageqa.PASSAGES).exists():
+            return wikipassageqa.NAME, wikipassageqa.rows(path, problems)
         if _is_crag(path):
             return NAME, _crag_rows(path, problems)
         raise UsageError(_several(path))

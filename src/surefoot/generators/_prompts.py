@@ -18,6 +18,7 @@ RULES = (
 )
 """The system message of the task "qa". Told to put "[1]" behind each statement, Qwen2.5-Coder of 1.5 billion parameters
 writes nothing else."""
+SHORT = "Answer the question from the numbered sources. Give only the answer, and no other words."
 ABSTAIN = "Where the sources do not answer the question, say so, and say what is missing."
 """For models that can tell: told this, Qwen2.5-Coder of 1.5 billion parameters says it in 5 of 9 questions whose answer
 lies before it, and not told, it answers."""
@@ -42,6 +43,7 @@ class Template:
 
 TEMPLATES: dict[str, Template] = {
     "qa": Template("{sources}{question}", 1024, RULES),
+    "short": Template("{sources}{question}", 100, SHORT),
     "choice": Template("{sources}{question}\nOne of these is right. Answer with its letter.", 100),
     "claim": Template("{sources}Claim: {question}\nIs the claim true or false? Answer with one of these words.", 100),
     "biography": Template("{sources}{question} Answer in several sentences, with names, places and dates.", 300),

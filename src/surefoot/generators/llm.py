@@ -19,12 +19,13 @@ from surefoot.types.protocols import Knowledge, OnText
 class LLMGenerator:
     """Answers by one greedy call of a language model.
 
-    `prompt` is a task ("qa", "choice", "claim", "biography", "chat") or a file with a template of your own, which holds
-    {sources} and {question}; None: "qa", and with labelled questions the task of each. `style` is added to the rules
-    of "qa", such as "In at most two sentences." `abstain`: the model is told to say where the sources do not answer;
-    None: unless its name tells that it is small. The answer has at most `max_tokens` (None: 1,024, and 100 or 300 for
-    the papers' tasks). Sources that do not fit into `max_characters` are left out from the end, and the step says so,
-    as it does where the answer was cut off. The reflection tokens of a Self-RAG model are taken out of its answer.
+    `prompt` is a task ("qa", "short", "choice", "claim", "biography", "chat") or a file with a template of your
+    own, which holds {sources} and {question}; None: "qa", and with labelled questions the task of each. `style` is
+    added to the rules of "qa", such as "In at most two sentences." `abstain`: the model is told to say where the
+    sources do not answer; None: unless its name tells that it is small. The answer has at most `max_tokens` (None:
+    1,024, and 100 or 300 for the papers' tasks). Sources that do not fit into `max_characters` are left out from the
+    end, and the step says so, as it does where the answer was cut off. The reflection tokens of a Self-RAG model are
+    taken out of its answer.
     Raises ConfigError for a prompt that is neither.
     """
 
