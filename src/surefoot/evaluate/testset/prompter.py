@@ -99,11 +99,17 @@ def spread(passages: Iterable[S], group: Callable[[S], Hashable]) -> list[S]:
 
 def in_turn(items: Iterable[T], id: Callable[[T], str], group: Callable[[T], Hashable]) -> list[T]:
     """The items in the order of a hash of their ids, from all groups in turn."""
-    groups: dict[Hashable, list[T]] = defaultdict(list)
-    for one in sorted(items, key=lambda one: hashed(id(one))):
-        groups[group(one)].append(one)
+    groups = grouped(sorted(items, key=lambda one: hashed(id(one))), group)
     turns = ((n, hashed(id(one)), one) for same in groups.values() for n, one in enumerate(same))
     return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])]
+
+
+def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> dict[Hashable, list[T]]:
+    """The items by what they have in common; of what none has, none."""
+    groups: dict[Hashable, list[T]] = defaultdict(list)
+    for one in items:
+        groups[key(one)].append(one)
+    return groups
 
 
 def resumed(run: Run, done: dict[str, T], work: Mapping[str, Callable[[], T]], threads: int) -> Iterator[str]:

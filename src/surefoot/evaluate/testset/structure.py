@@ -2,14 +2,13 @@
 
 import re
 import tomllib
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from surefoot.evaluate.ask.questions import hashed
-from surefoot.evaluate.testset.prompter import JOINT, in_turn
+from surefoot.evaluate.testset.prompter import JOINT, grouped, in_turn
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.languages import language
 from surefoot.text.words import STOP_WORDS, content_words, fold, words
@@ -125,14 +124,12 @@ class Structure:
         self.passages = sorted(passages, key=lambda one: (one.file or "", one.start, one.id))
         before = ["", *(one.title for one in self.passages)]
         every = [fact for one, title in zip(self.passages, before, strict=False) for fact in facts(one, title)]
-        self._named: dict[Hashable, list[Fact]] = defaultdict(list)
-        for fact in every:
-            self._named[fold(fact.key), fold(fact.column)].append(fact)
-        keys: dict[str, set[str]] = defaultdict(set)
-        for fact in every:
-            keys[fact.value].add(fact.key)
-        telling = (one for one in every if one.column or len(keys[one.value]) < POINTER)
+        self._named = grouped(every, lambda fact: (fold(fact.key), fold(fact.column)))
+        keys = grouped(every, lambda fact: fact.value)
+        telling = (one for one in every if one.column or len({same.key for same in keys[one.value]}) < POINTER)
         self.facts = [fact for fact in telling if self.asked_as(fact)]
+        self._by_key = grouped(self.facts, lambda fact: fact.key)
+        self._by_column = grouped(self.facts, lambda fact: (fact.passage.file, fold(fact.column)))
 
     def drawn(self, lot: str) -> list[Fact]:
         """The facts in the order of a hash, of all files, terms and rows in turn; first one of each key."""
@@ -215,14 +212,6 @@ class Structure:
         return sorted(some, key=lambda one: hashed(f"{fact.id}\n{one.id}"))
 
     @cached_property
-    def _by_key(self) -> dict[Hashable, list[Fact]]:
-        return _grouped(self.facts, lambda fact: fact.key)
-
-    @cached_property
-    def _by_column(self) -> dict[Hashable, list[Fact]]:
-        return _grouped(self.facts, lambda fact: (fact.passage.file, fold(fact.column)))
-
-    @cached_property
     def _codes(self) -> set[str]:
         """Keys that are no ordinary words, as they are written."""
         return {fact.key for fact in self.facts if not fact.key.isalpha() or fact.key.isupper()}
@@ -245,13 +234,6 @@ def _alike(one: Fact, other: Fact) -> bool:
         return words(one.value) == words(other.value)
     mine, its = {*content_words(one.value)}, {*content_words(other.value)}
     return len(mine & its) >= ALIKE * min(len(mine), len(its))
-
-
-def _grouped(some: Iterable[Fact], key: Callable[[Fact], Hashable]) -> dict[Hashable, list[Fact]]:
-    groups: dict[Hashable, list[Fact]] = defaultdict(list)
-    for one in some:
-        groups[key(one)].append(one)
-    return groups
 
 
 def _split(text: str) -> list[str]:
