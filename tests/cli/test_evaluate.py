@@ -302,3 +302,12 @@ def test_a_metric_of_ones_own_is_scored_like_any_other(surefoot: Surefoot, recor
     assert surefoot("gate", "out", "--min", "politeness>=0.5").code == 1
     (item,) = json.loads((here / "out" / "diagnosis.json").read_text())["items"]
     assert (item["stage"], len(item["cases"])) == ("format", 6)
+
+
+def test_a_model_of_the_report_needs_no_model_that_judges(surefoot: Surefoot, records: Path) -> None:
+    """Judges of this machine, and insight and report by an endpoint: two calls, each asked for twice at most."""
+    with endpoint() as server:
+        words = ("--set", "report.use=openai", "--set", "report.model=strong", "--set", f"report.base_url={server.url}")
+        done = surefoot("evaluate", records, "--run", "out", "--judge", "embedded", "--metric", "grading_note", *words)
+    assert done.code == 0
+    assert {body["model"] for body in server.bodies} == {"strong"}

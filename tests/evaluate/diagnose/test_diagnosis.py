@@ -292,6 +292,16 @@ def test_the_gist_names_only_what_there_is_to_go_by() -> None:
     assert 40 <= len(told.split()) <= 50
 
 
+@pytest.mark.parametrize(("decides", "verdict"), [(True, "lost"), (False, "right")])
+def test_a_low_score_loses_a_record_only_by_a_metric_that_decides(decides: bool, verdict: str) -> None:
+    """One of somebody's own does; one that stands beside the six does not."""
+    tone = Metric("tone", ("question", "answer"), ("answer",), "Is it polite?", decides=decides)
+    record = replace(good(1), truths=())
+    scores = judged([record], context_adherence=0.9, tone=0.1)
+    (case,) = contexts([record], scores, {}, metrics={**metrics(), "tone": tone})
+    assert case.verdict == verdict
+
+
 def test_a_refusal_is_right_where_nothing_answers_the_question() -> None:
     """Any answer to it is lost: it was made up."""
     nothing = [

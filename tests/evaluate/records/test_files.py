@@ -355,3 +355,22 @@ def test_ids_of_what_was_retrieved_and_of_what_holds_the_answer_are_read(
     file.write_text(json.dumps({"question": "Who?", "answer": "A.", "reference_context_ids": ["d1"], **row}))
     (record,) = read(file).records
     assert (record.context_ids, record.reference_ids) == (retrieved, ("d1",))
+
+
+def test_a_question_that_nothing_answers_is_no_record_without_a_reference(tmp_path: Path) -> None:
+    """Whether the record says so or the file of gold answers; the passages that this labels are the record's."""
+    rows = [{"id": "a", "question": "Who?", "answer": "No."}, {"id": "b", "question": "When?", "answer": "No."}]
+    file = lines(
+        tmp_path / "rows.jsonl", rows[0] | {"answerable": False}, rows[1], {"question": "Where?", "answer": "A"}
+    )
+    passages = [{"id": "p1", "label": 1}, {"id": "p2", "label": 0}]
+    golds = lines(
+        tmp_path / "golds.jsonl",
+        {"id": "b", "question": "When?", "answers": [], "answerable": False},
+        {"id": "c", "question": "where?", "answers": ["A"], "passages": passages},
+    )
+    loaded = read(file, golds)
+    assert [record.answerable for record in loaded.records] == [False, False, True]
+    assert [record.reference_ids for record in loaded.records] == [(), (), ("p1",)]
+    counted = {problem.what: problem.count for problem in loaded.problems}
+    assert not any("gold answer" in what or "reference" in what for what in counted)
