@@ -19,6 +19,8 @@ from typing import Any
 
 from parts import Down
 from surefoot.evaluate.diagnose.diagnosis import diagnose
+from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evidence.answer_policy import AnswerPolicy
@@ -28,7 +30,7 @@ from surefoot.refiners.strips import Strips
 from surefoot.retrievers._given import Given
 from surefoot.rewriters.templates import Templates
 from surefoot.run.store import to_json, write_text
-from surefoot.types import Answer, Attribution, Gain, Passage, Quote, Record, Score, Trace, Unit
+from surefoot.types import Answer, Attribution, Claim, Gain, Passage, Quote, Record, Score, Trace, Unit
 from surefoot.types.errors import SearchError
 from surefoot.types.protocols import Knowledge, OnText
 
@@ -99,6 +101,7 @@ def write(folder: Path, records: int = 200) -> Path:
     gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
     lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
     diagnosis = diagnose([record for record, _ in made], scores, summed, CONFIG)
+    ends = outcomes(contexts([record for record, _ in made], scores, CONFIG))
     first, *others = diagnosis.items
     diagnosis = replace(diagnosis, items=(replace(first, realised=gain), *others))
     ledger = [
@@ -121,6 +124,7 @@ def write(folder: Path, records: int = 200) -> Path:
     )
     _lines(folder / "ledger.jsonl", [(str(n), row) for n, row in enumerate(ledger)])
     write_text(folder / "summaries.json", json.dumps(to_json(summed), indent=1) + "\n")
+    write_text(folder / "outcomes.json", json.dumps(to_json(ends), indent=1) + "\n")
     write_text(folder / "diagnosis.json", json.dumps(to_json(diagnosis), indent=1) + "\n")
     return folder
 
@@ -239,7 +243,13 @@ def _scores(number: int, record: Record, fault: str) -> Iterator[Score]:
             rating = min(5, max(1, planted - (dice.random() < 0.12) + (dice.random() < 0.06)))
             quotes = tuple(_quotes(record, metric, rating))
             reason = _reason(metric, rating, quotes)
-            yield Score(record.id, metric, rating / 5, rating, reason, quotes, judge=judge)
+            claims = tuple(_claims(record)) if metric == "context_adherence" else ()
+            yield Score(record.id, metric, rating / 5, rating, reason, quotes, judge=judge, claims=claims)
+
+
+def _claims(record: Record) -> Iterator[Claim]:
+    for text in re.split(r"(?<=[.!?])\s+", (record.answer or "").split(" [")[0]):
+        yield Claim(text, 0.97 if any(text in one.text for one in record.contexts or ()) else 0.04)
 
 
 def _quotes(record: Record, metric: str, rating: int) -> Iterator[Quote]:

@@ -42,6 +42,7 @@ def test_a_report_can_be_shared_without_a_text(surefoot: Run, here: Path) -> Non
     texts += [score["reason"] for score in run.scores["q00000"] if score["reason"]]
     diagnosis = run.diagnosis or {}
     texts += [diagnosis["executive_summary_gist"], diagnosis["items"][0]["title"]]
+    texts += [next(one["reason"] for one in run.outcomes.values() if one["reason"])]
     texts += ["q00000", "Demo library", "/home/somebody"]
     for text in texts:
         assert json.dumps(text, ensure_ascii=False)[1:-1] in whole

@@ -145,6 +145,8 @@ def test_every_claim_of_the_answer_is_checked() -> None:
     score = judged("context_adherence", f"{good} {bad}", (BRIDGE,))
     assert all(part in score.reason for part in ("1 of 2 claims of the answer", f"“{bad}”"))
     assert score.quotes[0].text == bad
+    assert [claim.text for claim in score.claims] == [good, bad]
+    assert sum(claim.chance for claim in score.claims) / 2 == score.value
 
 
 def test_a_refusal_claims_nothing() -> None:

@@ -385,7 +385,7 @@ def test_an_evaluation_opens_within_the_page(open_page: Open) -> None:
     assert tab.locator(".runs .metrics li").count() >= 3
     tab.click(".runs a")
     tab.frame_locator("iframe").locator("svg.diamond").first.wait_for()
-    assert tab.get_attribute("iframe", "sandbox") == "allow-scripts allow-popups"
+    assert tab.get_attribute("iframe", "sandbox") == "allow-scripts allow-popups allow-downloads"
 
 
 def test_the_address_of_a_citation_opens_its_passage(open_page: Open, site: Site) -> None:

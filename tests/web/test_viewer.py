@@ -5,6 +5,7 @@ Needs the package playwright and a Chromium, `SUREFOOT_CHROMIUM` or the one on t
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -15,6 +16,7 @@ import pytest
 
 import sample_run
 from surefoot.evaluate.report.page import Contents, page, read
+from surefoot.evaluate.score.labels import labelled
 from web.conftest import PATIENCE, watched
 
 pytestmark = pytest.mark.slow
@@ -88,7 +90,8 @@ def test_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: P
     assert tab.inner_text(".gist") == diagnosis["executive_summary_gist"]
     drawn = tab.get_attribute("svg.diamond", "aria-label")
     for summary in summaries[:6]:
-        assert f"{summary['mean']:.2f} [{summary['low']:.2f}, {summary['high']:.2f}]" in drawn
+        mean, low, high = (f"{100 * summary[name]:.0f}" for name in ("mean", "low", "high"))
+        assert f"{mean} % {low} to {high} %" in drawn
     assert tab.locator(".only-wide .label").count() == 6
     assert tab.locator(".only-wide .node").count() == 4
     assert tab.locator(".items h3").all_inner_texts() == [item["title"] for item in diagnosis["items"]]
@@ -96,8 +99,8 @@ def test_the_dashboard_says_what_to_change_first_and_why(open_page: Open, few: P
     for gist in ("problem_detection_gist", "root_cause_analysis_gist"):
         assert diagnosis["items"][0][gist] in first
     assert "critical" in first
-    assert f"expected {diagnosis['items'][0]['predicted']:+.2f}" in first
-    assert "measured +0.13" in first
+    assert f"expected {100 * diagnosis['items'][0]['predicted']:+.1f} points" in first
+    assert "measured +13.4 points" in first
     assert tab.locator(".metrics tbody tr").count() == len(summaries)
 
 
@@ -146,7 +149,7 @@ def test_a_record_shows_all_that_led_to_its_answer(open_page: Open, few: Path, c
     assert tab.locator(".passage del").count() == len(trace["strips"]) - len(kept_texts)
     assert trace["decision"]["because"] in text
     assert tab.locator(".words .up3").count() > 0
-    tab.click(".answer button")
+    tab.click(".answer button.link")
     assert tab.evaluate("document.activeElement.id") == f"cite-{trace['answer']['citations'][0]['marker']}"
 
 
@@ -176,11 +179,11 @@ def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, conte
     assert tab.inner_text(".count") == f"{found} of {FEW} records"
     tab.click("text=Clear")
     tab.select_option("#f-metric", "factuality")
-    tab.fill("#f-most", "0.4")
+    tab.fill("#f-most", "40")
     scores = [score for scores in contents.scores.values() for score in scores if score["metric"] == "factuality"]
     low = sum(score["value"] is not None and score["value"] <= 0.4 for score in scores)
     assert tab.inner_text(".count") == f"{low} of {FEW} records"
-    until(tab, "location.hash === '#/records?metric=factuality&most=0.4'")
+    until(tab, "location.hash === '#/records?metric=factuality&most=40'")
     tab.reload()
     tab.wait_for_selector(".records tbody a")
     assert tab.inner_text(".count") == f"{low} of {FEW} records"
@@ -194,9 +197,95 @@ def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, conte
     assert tab.inner_text(".count") == f"{missing} of {FEW} records"
     tab.click("text=Clear")
     tab.click("th >> text=Context recall")
-    shown = [float(v) for v in tab.locator(".records tbody td:nth-of-type(6) .value").all_inner_texts() if v[0] in "01"]
+    shown = [
+        int(v.split()[0]) for v in tab.locator(".records tbody td:nth-of-type(7) .value").all_inner_texts() if "%" in v
+    ]
     assert shown == sorted(shown)
     assert tab.get_attribute("th:has-text('Context recall')", "aria-sort") == "ascending"
+
+
+def test_each_bar_of_the_funnel_opens_all_records_that_passed_or_were_lost(open_page: Open, few: Path) -> None:
+    """As many as it says; each line of the list names the stage and the reason."""
+    tab = open_page(few)
+    tab.wait_for_selector(".funnel")
+    for link, figure in ((".step a", ".figure"), (".lost a", ".lost a")):
+        for n in range(tab.locator(f".funnel {link}").count()):
+            (count,) = re.findall(r"\d+", tab.locator(f".funnel {figure}").nth(n).inner_text())[:1]
+            tab.locator(f".funnel {link}").nth(n).click()
+            tab.wait_for_selector(".records tbody a")
+            assert tab.inner_text(".count") == f"{count} of {FEW} records"
+            tab.evaluate("history.back()")
+            tab.wait_for_selector(".funnel")
+    go(tab, "#/records?outcome=stage:retrieval")
+    tab.wait_for_selector(".records tbody a")
+    line = tab.locator(".records tbody tr:has(a)").first.text_content()
+    assert "✗ lost: retrieval" in line
+    assert "stands in none of the" in line
+
+
+def test_a_claim_is_marked_by_its_support_and_points_at_its_source(open_page: Open, few: Path) -> None:
+    """By a sign and a word, not by colour alone; the keyboard reaches it."""
+    tab = open_page(few, "#/record/q00000")
+    tab.wait_for_selector(".sign")
+    sign = tab.locator(".sign.sure").first
+    assert sign.text_content().startswith("✓ sure, 97 %")
+    sign.focus()
+    assert "Torvath" in tab.inner_text(".source.here")
+    tab.locator("h1").focus()
+    assert tab.locator(".source.here").count() == 0
+    tab.hover(".claim.sure")
+    assert "Torvath" in tab.inner_text(".source.here")
+
+
+def test_a_labeller_works_by_keys_and_exports_what_agree_reads(open_page: Open, few: Path, tmp_path: Path) -> None:
+    """Judges are hidden meanwhile; one metric has one kind of label; a reload keeps the labels."""
+    tab = open_page(few, "#/record/q00000")
+    tab.wait_for_selector(".labels")
+    tab.keyboard.press("l")
+    assert not tab.locator("article.score").first.is_visible()
+    tab.keyboard.press("4")
+    assert "Who labels?" in tab.inner_text(".labels [role=status]")
+    tab.keyboard.type("Anna")
+    tab.keyboard.press("Enter")
+    tab.locator("h1").focus()
+    for key in "4y":
+        tab.keyboard.press(key)
+    assert "one kind of label" in tab.inner_text(".labels [role=status]")
+    tab.keyboard.press("j")
+    until(tab, "location.hash === '#/record/q00001'")
+    tab.wait_for_selector(".labels")
+    for key in "2?":
+        tab.keyboard.press(key)
+    assert "j, k: next, previous record" in tab.inner_text(".labels")
+    tab.reload()
+    tab.wait_for_selector(".labels")
+    tab.keyboard.press("l")
+    with tab.expect_download() as found:
+        tab.click("text=Export 2 labels")
+    found.value.save_as(tmp_path / "labels.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["label"], one["by"]) for one in lines] == [("q00000", 4, "Anna"), ("q00001", 2, "Anna")]
+    assert [one.share for one in labelled(tmp_path / "labels.jsonl")] == [0.75, 0.25]
+
+
+def test_a_report_of_another_system_speaks_its_words(open_page: Open, contents: Contents, tmp_path: Path) -> None:
+    """No action, no steps of ours, no settings of ours; JSON in a context is folded, and a link leads to the web."""
+    tool = {"id": "t", "title": "", "text": '{"tool": "search", "hits": [1, 2]}', "url": ""}
+    answer = "See [the page](https://example.org/a) and ![it](https://example.org/b.png)."
+    other = {"trace": None, "contexts": [tool], "answer": answer}
+    foreign = {name: {**record, **other} for name, record in contents.records.items()}
+    assert contents.diagnosis
+    items = [{**item, "patch": {}, "predicted": None, "realised": None} for item in contents.diagnosis["items"]]
+    diagnosis = {**contents.diagnosis, "items": items}
+    tab = open_page(written(replace(contents, records=foreign, diagnosis=diagnosis, ledger=()), tmp_path))
+    for view in ("#/item/1", "#/records", "#/record/q00000"):
+        go(tab, view)
+        text = tab.inner_text("main")
+        assert not re.search(r"surefoot\.toml|INCORRECT|\bAction\b|not tried|[τλ]", text), view
+    assert tab.inner_text(".beside details summary") == "JSON: tool, hits"
+    links = [(one.get_attribute("href"), one.get_attribute("rel")) for one in tab.locator(".answer a").all()]
+    assert links == [(f"https://example.org/{name}", "noopener noreferrer nofollow") for name in ("a", "b.png")]
+    assert tab.locator("main img").count() == 0
 
 
 def test_the_keyboard_alone_leads_to_a_record_and_back(open_page: Open, few: Path) -> None:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from surefoot.judges._scores import failed, scored, standalone, unscored
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, words
-from surefoot.types import Assertion, Passage, Quote, Record, Score, Support
+from surefoot.types import Assertion, Claim, Passage, Quote, Record, Score, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge, Verifier
 
@@ -72,7 +73,8 @@ def carried(
     held = f"{sum(chance >= SUPPORTED for chance in known)} of {len(known)} claims of the {where} are likely carried"
     reason = f"{held}. The least: “{plainly(stated[least])}” ({known[least]:.2f}){why}."
     each = [float(chance >= SUPPORTED) for chance in known] if counts else known
-    return scored(judge, record, sum(each) / len(each), reason, Quote(stated[least], where, True))
+    score = scored(judge, record, sum(each) / len(each), reason, Quote(stated[least], where, True))
+    return replace(score, claims=tuple(map(Claim, stated, known)))
 
 
 def best(scores: Sequence[Score]) -> Score:

@@ -3,6 +3,7 @@
 from surefoot.types.documents import Block, BlockKind, Document, DocumentProblem
 from surefoot.types.evaluation import (
     ActionItem,
+    Claim,
     Diagnosis,
     Gain,
     Insight,
@@ -11,8 +12,10 @@ from surefoot.types.evaluation import (
     Priority,
     Quote,
     Record,
+    RecordOutcome,
     Score,
     Summary,
+    Verdict,
 )
 from surefoot.types.explanation import Attribution, Unit
 from surefoot.types.llms import Completion, Message, Prices, Spent, Token

@@ -10,6 +10,8 @@ Level = Literal["low", "moderate", "high"]
 
 Priority = Literal["critical", "high", "medium"]
 
+Verdict = Literal["right", "lost", "undecided"]
+
 
 @dataclass(frozen=True, slots=True)
 class Record:
@@ -53,6 +55,16 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of an answer or of a reference answer, and how likely its sources carry it."""
+
+    text: str
+    """Word for word as it stands there."""
+    chance: float
+    """The verifier's, in [0, 1]; 0 or 1 of a verifier that only says yes or no."""
+
+
+@dataclass(frozen=True, slots=True)
 class Score:
     """A judge's verdict on one record."""
 
@@ -78,6 +90,8 @@ class Score:
     calls: int = 0
     """Of a language model."""
     tokens: int = 0
+    claims: tuple[Claim, ...] = ()
+    """The statements that `value` comes from, in the order of their text; empty: it was not judged by any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +172,20 @@ class Insight:
     text: str
     by: str
     """The model that wrote it, or "rules"."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOutcome:
+    """What became of one answer, and where it was lost, by the rules of the diagnosis."""
+
+    record_id: str
+    verdict: Verdict
+    step: str = ""
+    """The first step of the funnel that it did not pass: "run", "retrieved", "kept", "read", "grounded" or "right";
+    empty: it is not lost."""
+    stage: str = ""
+    """The stage at fault, as an `ActionItem` names it."""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

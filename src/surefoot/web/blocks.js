@@ -1,13 +1,13 @@
 // The plain Markdown of passages, answers and documents as elements: paragraphs, lists, tables, code, definitions and
 // headings. The rules are those of surefoot.text.blocks, by which loaders write it; anything else stays as it is written.
 
-import { h } from "./dom.js";
+import { address, h } from "./dom.js";
 
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 const ITEM = /^(\s*)([-*+•]|\d{1,3}[.)])\s+(?=\S)/;
 const HEADING = /^(#{1,6})(?:\s+|$)/;
 const RULE = /^\|(?:\s*:?-{2,}:?\s*\|)+(?:\s*:?-{2,}:?)?$/;
-const WORDS = /`([^`\n]{1,400})`|\*\*([^*\n]{1,400})\*\*/g;
+const WORDS = /`([^`\n]{1,400})`|\*\*([^*\n]{1,400})\*\*|!?\[([^\]\n]{1,400})\]\((https?:\/\/[^\s()<>]{1,2000})\)/g;
 const LEAD = /^[ \t]*(?:(?:`{3,}|~{3,}).*|#{1,6}(?=[ \t])|[-*+•](?=[ \t])|:(?=[ \t]))/gm;
 const LONGEST_LINE = 20000;
 
@@ -15,7 +15,11 @@ const LONGEST_LINE = 20000;
 const erased = (signs) => "\0".repeat(signs.length);
 export const unsigned = (text) =>
   text
-    .replace(WORDS, (_, code, strong) => (code === undefined ? `\0\0${strong}\0\0` : `\0${code}\0`))
+    .replace(WORDS, (whole, code, strong, link) => {
+      const words = code ?? strong ?? link;
+      const start = whole.indexOf(words);
+      return erased(whole.slice(0, start)) + words + erased(whole.slice(start + words.length));
+    })
     .replace(/^[ \t]*\|.*$/gm, (row) => (RULE.test(row.trim()) ? erased(row) : row.replace(/^[ \t]*\||\|[ \t]*$/g, erased).replaceAll("|", "·")))
     .replace(LEAD, erased);
 
@@ -26,6 +30,14 @@ export function positions(text) {
   for (let at = 0; at < text.length; at += text.codePointAt(at) > 0xffff ? 2 : 1) starts.push(at);
   starts.push(text.length);
   return (place) => starts[Math.max(0, Math.min(starts.length - 1, place))];
+}
+
+// The ranges of a passage that are worth a mark, in the offsets of JavaScript.
+export function ranges(text, grade, strips) {
+  const at = positions(text);
+  const found = strips.map((strip) => ({ start: at(strip.start), end: at(strip.end), wrap: (words) => h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : `dropped: ${strip.reason}` }, words) }));
+  if (grade?.span) found.push({ start: at(grade.span[0]), end: at(grade.span[1]), wrap: (words) => h("mark", {}, words) });
+  return found;
 }
 
 // What writes a slice of the text: words within a range are wrapped as it says, the later ranges inside the earlier ones.
@@ -88,16 +100,18 @@ export function rendered(text, ranges = [], { line = null } = {}) {
   return found;
 }
 
-// Words in backticks are code, between two stars they are strong; the signs themselves are left out.
+// Words in backticks are code, between two stars they are strong; the signs themselves are left out. A link leads only to
+// the web, and a picture is a link: nothing is loaded.
 function sentence(text, start, end, write) {
   if (end - start > LONGEST_LINE) return write(start, end);
   const nodes = [];
   let last = start;
   for (const found of text.slice(start, end).matchAll(WORDS)) {
-    const [whole, code] = found;
+    const [whole, code, strong, link, target] = found;
     const at = start + found.index;
-    const signs = code === undefined ? 2 : 1;
-    nodes.push(write(last, at), write(at + signs, at + whole.length - signs, (words) => h(code === undefined ? "strong" : "code", {}, words)));
+    const from = at + whole.indexOf(code ?? strong ?? link);
+    const wrap = (words) => (target ? address(target, words) : h(code === undefined ? "strong" : "code", {}, words));
+    nodes.push(write(last, at), write(from, from + (code ?? strong ?? link).length, wrap));
     last = at + whole.length;
   }
   return [...nodes, write(last, end)];

@@ -59,7 +59,7 @@ function diamond(summaries, layout) {
       { class: `label ${one?.level ?? "none"}`, click: () => one && (location.hash = `#/records?sort=${encodeURIComponent(name)}`) },
       svg("rect", { x: x - label[0] / 2, y: y - label[1] / 2, width: label[0], height: label[1], rx: 7 }),
       svg("text", { class: "metric", x, y: y - 5 }, called(name)),
-      svg("text", { class: "score", x, y: y + 14 }, score, svg("tspan", { class: "interval" }, ` ${interval(one?.low, one?.high)}`)),
+      svg("text", { class: "score", x, y: y + 14 }, score, svg("tspan", { class: "interval" }, one && ` ${interval(one.low, one.high)}`)),
     );
   });
   const descriptions = drawn.map(({ name, edge }) => `${called(name)} (${edge}) ${known[name] ? `${meanOf(known[name])} ${interval(known[name].low, known[name].high)}` : "not scored"}`);

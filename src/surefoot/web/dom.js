@@ -56,11 +56,11 @@ export const jump = (label, place, words) =>
 
 // Addresses of the data become links only where they are of the web. A login is left out of both: it is a secret, or it
 // hides where the link leads (https://bank.example@evil.example/).
-export function address(url) {
+export function address(url, words = null) {
   const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url) ? new URL(url) : null;
-  if (!known) return isolated(url);
+  if (!known) return words ?? isolated(url);
   const login = known.username || known.password;
   known.username = known.password = "";
   const target = login ? known.href : url;
-  return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, isolated(target));
+  return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, words ?? isolated(target));
 }

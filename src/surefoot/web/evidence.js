@@ -1,22 +1,9 @@
 // What a trace and its explanations are drawn with, wherever they are shown.
 
 import { h, more, part, isolated, svg, table } from "./dom.js";
-import { counted, isNumber, short, signed, slicer, upper } from "./words.js";
+import { counted, isNumber, short, signed, upper } from "./words.js";
 
 export const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" }, h("span", { "aria-hidden": "true" }, is ? "✓ " : "✗ "), words, why ? [": ", isolated(why)] : null);
-
-// The text with its span and its strips marked; what overlaps is cut where one of them begins or ends.
-export function marked(text, span, strips) {
-  const { length, slice } = slicer(text);
-  const ends = [0, length, ...(span ?? []), ...strips.flatMap((strip) => [strip.start, strip.end])].filter((end) => end >= 0 && end <= length);
-  const cuts = [...new Set(ends)].toSorted((a, b) => a - b);
-  return cuts.slice(1).map((end, n) => {
-    const start = cuts[n];
-    const strip = strips.find((one) => one.start <= start && end <= one.end);
-    const words = span && span[0] <= start && end <= span[1] ? h("mark", {}, slice(start, end)) : slice(start, end);
-    return strip ? h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : strip.reason }, words) : words;
-  });
-}
 
 const DEGREES = [0.15, 0.4, 0.7];
 

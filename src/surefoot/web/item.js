@@ -7,14 +7,14 @@ function itemView(number) {
   return [
     h("p", { class: "path" }, h("a", { href: "#/" }, "Overview"), ` › item ${number} of ${items.length}`),
     h("h1", { tabindex: "-1" }, isolated(item.title)),
-    chips(item),
+    chips(item, number - 1),
     drill(item, number - 1, 2),
     h("nav", { class: "turn", "aria-label": "Items" }, number > 1 ? h("a", { href: `#/item/${number - 1}` }, "← ", isolated(items[number - 2].title)) : h("span"), number < items.length ? h("a", { href: `#/item/${number + 1}` }, isolated(items[number].title), " →") : null),
   ];
 }
 
 function drill(item, place, depth) {
-  const section = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, markdown(gist)), markdown(text), ...children);
+  const section = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, rendered(gist)), rendered(text), ...children);
   return h(
     "div",
     { class: "drill apart" },
@@ -26,7 +26,7 @@ function drill(item, place, depth) {
       section("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
       section("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
     ),
-    h("div", {}, part("Patch of surefoot.toml", depth, patchOf(head.patches[place])), part("Gain", depth, gains(item))),
+    h("div", {}, patchPart(head.patches[place], depth), isNumber(item.predicted) || item.realised || item.on_cases ? part("Gain", depth, gains(item)) : null),
     h("div", { class: "whole" }, tried(item.title, depth)),
   );
 }
@@ -47,10 +47,17 @@ function cases(item) {
       const row = byId.get(id);
       if (!row) return h("li", {}, isolated(id), h("span", { class: "dim" }, " is not in this file"));
       const scores = (item.metrics ?? []).filter((metric) => row.values[metric] !== undefined).map((metric) => h("span", { class: "score" }, `${called(metric)} `, valueOf(row.values[metric])));
-      return h("li", {}, h("a", { href: recordLink(id) }, isolated(cut(row.question, 200))), " ", scores);
+      return h("li", {}, h("a", { href: recordLink(id) }, isolated(cut(row.question, 200))), " ", scores, row.reason ? h("div", { class: "small dim", dir: "auto" }, row.reason) : null);
     }).filter(Boolean));
   });
-  return [h("p", { class: "small dim" }, "Records with this problem:"), all];
+  const stage = item.stage && head.funnel?.steps.some(({ lost }) => lost[item.stage] === item.cases.length);
+  return [h("p", { class: "small dim" }, `${many(item.cases.length, "record")} with this problem`, stage ? [", also ", h("a", { href: `#/records?outcome=${encodeURIComponent(`stage:${item.stage}`)}` }, "as a list to filter and sort")] : null, ":"), all];
+}
+
+// Another system's settings are not ours to name: where there is no patch of them, there is nothing to show.
+function patchPart(lines, depth) {
+  if (!lines?.length && !head.traced) return null;
+  return part(head.traced ? "Patch of surefoot.toml" : "Settings to change", depth, patchOf(lines));
 }
 
 function patchOf(lines) {
@@ -68,9 +75,9 @@ function gains(item) {
     facts([
       ["on its own cases", cases ? gainOf(cases) : null],
       ["on as many others", others ? gainOf(others) : null],
-      ["expected", cases ? null : isNumber(predicted) ? `${signed(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "no prediction"],
-      ["measured", realised ? [h("strong", {}, signed(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${fixed(realised.before)} to ${fixed(realised.after)}`] : cases ? "not yet on held-out questions" : "not tried yet"],
-      ["95 % interval", realised ? interval(realised.low, realised.high) : null],
+      ["expected", cases ? null : isNumber(predicted) ? `${points(predicted)}${metric ? ` ${called(metric).toLowerCase()}` : ""}` : "no prediction"],
+      ["measured", realised ? [h("strong", {}, points(realised.difference)), ` ${called(realised.metric).toLowerCase()}, from ${percentage(realised.before)} to ${percentage(realised.after)}`] : cases ? "not yet on held-out questions" : "not tried yet"],
+      ["95 % interval", realised ? `${points(realised.low)} to ${points(realised.high)}` : null],
       ["p", realised ? short(realised.p) : null],
       ["questions", realised ? counted(realised.questions) : null],
     ]),

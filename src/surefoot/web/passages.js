@@ -1,7 +1,7 @@
 // Passages with their grades, the words that answer, and the strips that were cut from them.
 
 import { address, facts, h, isolated } from "./dom.js";
-import { positions, rendered, unsigned, writer } from "./blocks.js";
+import { positions, ranges, rendered, unsigned, writer } from "./blocks.js";
 import { counted, cut, isNumber, many, ranked, scored } from "./words.js";
 
 const SHOWN = 6;
@@ -98,14 +98,6 @@ export function quotedAt({ strip, quote }) {
   if (at < 0) return null;
   const start = Array.from(strip.text.slice(0, at)).length;
   return [start, start + Array.from(quote).length];
-}
-
-// The ranges of a passage that are worth a mark, in the offsets of JavaScript.
-export function ranges(text, grade, strips) {
-  const at = positions(text);
-  const found = strips.map((strip) => ({ start: at(strip.start), end: at(strip.end), wrap: (words) => h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : `dropped: ${strip.reason}` }, words) }));
-  if (grade?.span) found.push({ start: at(grade.span[0]), end: at(grade.span[1]), wrap: (words) => h("mark", {}, words) });
-  return found;
 }
 
 function whole(passage, grade, rank, strips, trace, actions) {

@@ -2,30 +2,39 @@
 
 function recordView(id) {
   const place = h("div", {}, h("h1", { tabindex: "-1" }, "Opening the record…"));
-  fetchRecord(id).then((found) => {
+  Promise.all([fetchRecord(id), index()]).then(([found, { byId, metrics }]) => {
     if (!place.isConnected) return;
-    place.replaceChildren(...recordPage(id, found).flat(Infinity).filter(Boolean));
+    place.replaceChildren(...recordPage(id, found, byId.get(id)).flat(Infinity).filter(Boolean), found ? labelBar(id, metrics) : "");
     document.title = `${cut(found?.record.question ?? "No such record", 60)} · ${named()}`;
     place.querySelector("h1").focus({ preventScroll: true });
   });
   return [place];
 }
 
-function recordPage(id, found) {
+function recordPage(id, found, row) {
   if (!found) return [h("h1", { tabindex: "-1" }, "There is no record ", isolated(cut(id, 80))), h("p", {}, h("a", { href: "#/records" }, "All records"))];
   const { record, scores, attribution } = found;
   const { trace } = record;
+  const contexts = record.contexts ?? [];
+  const claimsOf = (metric) => scores.find((score) => score.metric === metric)?.claims ?? [];
+  const recalled = claimsOf("context_recall");
+  const truth = Math.max(0, (record.truths ?? []).findIndex((one) => recalled.length && recalled.every(({ text }) => one.includes(text))));
+  const inAnswer = located(answerText(record), claimsOf("context_adherence"), contexts, "a");
+  const inTruth = located(record.truths?.[truth] ?? "", recalled, contexts, "t");
   seen.last = id;
   return [
     way(id),
     h("h1", { tabindex: "-1", class: "question" }, long(record.question || "(no question)")),
-    facts([["id", isolated(record.id)], ["group", record.group && isolated(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), isolated(String(value))])]),
-    record.history?.length ? more(`Earlier in the conversation (${counted(record.history.length)})`, h("ol", {}, record.history.map(([question, answer]) => h("li", {}, long(question), h("div", { class: "dim" }, long(answer || "(no answer)")))))) : null,
-    sure("answer", () => answerPart(record, trace)),
-    sure("scores", () => part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "This record has not been judged."))),
+    row?.verdict ? h("p", { class: "judged" }, outcomeOf(row), row.reason ? [" ", isolated(row.reason)] : null) : null,
+    facts([["id", isolated(record.id)], ["group", record.group && record.group !== record.id && isolated(record.group)], ...Object.entries(record.tags ?? {}).map(([key, value]) => [spaced(key), isolated(String(value))])]),
+    record.history?.length ? more(`Earlier in the conversation (${counted(record.history.length)})`, h("ol", {}, record.history.map(([question, answer]) => h("li", {}, drawn(question), h("div", { class: "dim" }, drawn(answer || "(no answer)")))))) : null,
+    h("div", { class: "columns" },
+      h("div", {},
+        sure("answer", () => answerPart(record, trace, inAnswer, inTruth, truth)),
+        sure("scores", () => h("div", { class: "judged" }, part("What the judges say", 2, scores.length ? h("div", { class: "scores" }, scores.map((score) => scoreCard(score, record))) : h("p", { class: "missing" }, "This record has not been judged."))))),
+      sure("contexts", () => contextsPart(record, [...inAnswer, ...inTruth]))),
     trace ? sure("decision", () => decisionPart(trace)) : null,
     trace ? sure("passages", () => passagesPart(trace)) : null,
-    sure("contexts", () => contextsPart(record)),
     trace?.conflicts?.length ? sure("conflicts", () => conflictsPart(trace)) : null,
     attribution ? sure("attribution", () => attributionPart(attribution)) : null,
     trace ? sure("steps", () => stepsPart(trace)) : null,
@@ -50,24 +59,26 @@ function way(id, end = "") {
   return h("nav", { class: "turn", "aria-label": `Records${end}` }, near(-1, "← Previous"), h("a", { href: seen.hash }, back), near(1, "Next →"));
 }
 
-function answerPart(record, trace) {
+function answerText({ answer: text, trace }) {
   const answer = trace?.answer;
-  const text = answer?.refused ? answer.text : record.answer ?? answer?.text;
+  return (answer?.refused ? answer.text : text ?? answer?.text) ?? "";
+}
+
+function answerPart(record, trace, inAnswer, inTruth, truth) {
+  const answer = trace?.answer;
+  const text = answerText(record);
   const cited = answer?.citations ?? [];
   const known = new Set(cited.map((one) => one.marker));
-  const used = new Set();
-  const marks = (words) => words.split(/(\[\d{1,4}\])/).map((piece) => {
-    const marker = Number(/^\[(\d+)\]$/.exec(piece)?.[1]);
-    used.add(marker);
-    return known.has(marker) ? jump(piece, `cite-${marker}`, `citation ${marker}`) : piece;
-  });
+  const marks = Array.from(text.matchAll(/\[(\d{1,4})\]/g), (one) => ({ marker: Number(one[1]), start: one.index, end: one.index + one[0].length })).filter(({ marker }) => known.has(marker));
+  const citing = marks.map(({ marker, ...at }) => ({ ...at, wrap: (piece) => jump(piece, `cite-${marker}`, `citation ${marker}`) }));
   return part(
     "Answer",
     2,
     answer?.refused ? h("p", {}, h("span", { class: "chip" }, "refused")) : null,
     answer?.hedged ? h("p", { class: "doubt" }, h("span", { class: "chip" }, "hedged"), " The nearest sentence may not answer the question", answer.because ? [": ", isolated(answer.because)] : null, ".") : null,
     trace?.read_as ? h("p", { class: "dim small" }, record.question === trace.read_as ? ["Typed: ", isolated(trace.question)] : ["Read as: ", isolated(trace.read_as)]) : null,
-    text === null || text === undefined ? h("p", { class: "missing" }, "The answer was not kept.") : text === "" ? h("p", { class: "missing" }, "There was no answer.") : h("div", { class: "answer" }, long(text, marks)),
+    text ? h("div", { class: "answer" }, claimed(text, inAnswer, citing)) : h("p", { class: "missing" }, record.answer === null && !answer ? "The answer was not kept." : "There was no answer."),
+    inAnswer.length ? legend() : null,
     trace?.error ? h("p", { class: "doubt" }, "The question failed: ", isolated(trace.error)) : null,
     answer ? sureness(answer) : null,
     answer?.withheld ? more("The model's words, which were withheld", long(answer.withheld)) : null,
@@ -75,7 +86,7 @@ function answerPart(record, trace) {
     answer?.uncited?.length ? h("ul", { class: "citations", "aria-label": "Unsupported sentences" }, answer.uncited.map((sentence) => h("li", {}, h("span", { class: "no" }, "not supported by any source"), ": ", h("q", { dir: "auto" }, cut(sentence, 300))))) : null,
     answer?.drafts?.length ? draftsTable(answer.drafts) : null,
     h("h3", {}, record.truths?.length > 1 ? "Possible answers" : "Ground truth"),
-    record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((truth) => h("li", {}, long(truth)))) : h("p", { class: "missing" }, "None is known, so metrics that need one do not apply."),
+    record.truths?.length ? h("ul", { class: "truths" }, record.truths.map((one, n) => h("li", {}, n === truth ? claimed(one, inTruth) : drawn(one)))) : h("p", { class: "missing" }, "None is known, so metrics that need one do not apply."),
     record.note ? more("Grading note: the form of a good answer", h("p", { dir: "auto" }, record.note)) : null,
   );
 }
@@ -173,7 +184,7 @@ function passageCard(passage, grade, strips, depth) {
       ["reason", grade?.reason ? isolated(grade.reason) : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
     ]),
-    long(passage.text, (shown) => marked(shown, grade?.span, strips)),
+    long(passage.text, (shown) => rendered(shown, ranges(shown, grade, strips)).flat()),
   );
 }
 
@@ -182,12 +193,13 @@ function stripsTable(strips) {
   return table("Strips in their order", [{ name: "passage", head: true }, { name: "kept" }, { name: "score", right: true }, { name: "why dropped" }, { name: "text" }], rows);
 }
 
-function contextsPart(record) {
-  const title = "Texts given to the generator";
-  if (!record.contexts) return part(title, 2, h("p", { class: "missing" }, "The contexts were not kept."));
-  if (!record.contexts.length) return part(title, 2, h("p", { class: "missing" }, "Nothing."));
-  const cards = record.contexts.map((passage) => (record.trace ? h("article", { class: "card" }, h("h3", {}, isolated(passage.title || passage.id)), long(passage.text)) : passageCard(passage, null, [], 3)));
-  return part(title, 2, record.trace ? more(many(cards.length, "text"), h("div", { class: "cards" }, cards)) : h("div", { class: "cards" }, cards));
+function contextsPart(record, found) {
+  const title = "What the answer was made from";
+  const { contexts } = record;
+  if (!contexts?.length) return h("div", { class: "beside" }, part(title, 2, h("p", { class: "missing" }, contexts ? "Nothing." : "The contexts were not kept.")));
+  const card = ({ id, title: name, url, text }, n) =>
+    h("article", { class: "card", id: record.trace ? null : `passage-${id}`, tabindex: "-1" }, h("h3", {}, `${n + 1}. `, isolated(name || id)), url ? h("p", { class: "small" }, address(url)) : null, drawn(text, sources(found, n)));
+  return h("div", { class: "beside", tabindex: "0", role: "region", "aria-label": title }, part(`${title}: ${many(contexts.length, "text")}`, 2, contexts.map(card)));
 }
 
 function conflictsPart(trace) {

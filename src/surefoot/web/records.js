@@ -2,17 +2,17 @@
 
 const AHEAD = 8;
 const ON_PAPER = 500;
-const PLAIN = { q: "", metric: "", most: "", tag: "", unscored: "", sort: "" };
+const PLAIN = { q: "", outcome: "", metric: "", most: "", tag: "", unscored: "", sort: "" };
 const seen = { hash: "#/records", order: [], last: null };
 
 function recordsView(query) {
   const state = { ...PLAIN, ...Object.fromEntries(query) };
   const place = h("div", {}, h("p", {}, "Opening the records…"));
-  index().then((known) => place.isConnected && place.replaceChildren(...list(known, state)));
+  index().then((known) => place.isConnected && place.replaceChildren(...recordList(known, state)));
   return [h("h1", { tabindex: "-1" }, "Records"), place];
 }
 
-function list(known, state) {
+function recordList(known, state) {
   const shown = known.metrics.slice(0, 7);
   const total = known.rows.length;
   const count = h("p", { class: "count", role: "status" });
@@ -43,22 +43,52 @@ function list(known, state) {
 }
 
 // What the rows must be like, by the filters.
-function wanted({ q, metric, most, tag, unscored }) {
+function wanted({ q, outcome, metric, most, tag, unscored }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
-  const limit = most === "" ? null : Number(most);
+  const limit = most === "" ? null : Number(most) / 100;
   const of = (row) => (metric ? [row.values[metric]] : row.all);
   return (row) =>
     words.every((word) => row.text.includes(word)) &&
+    (!outcome || ended(row, outcome)) &&
     (!tag || row.tags.includes(tag)) &&
     (!unscored || of(row).includes("unscored")) &&
     (limit === null || of(row).some((value) => isNumber(value) && value <= limit));
 }
+
+// Whether a record has this outcome: a verdict, a stage that lost it, a step that it was lost at, or one that it passed.
+function ended(row, outcome) {
+  const [kind, name] = outcome.split(":");
+  if (kind === "stage" || kind === "at") return row[kind === "at" ? "step" : kind] === name;
+  if (kind !== "passed") return row.verdict === kind;
+  const place = (step) => head.funnel?.steps.findIndex((one) => one.name === step) ?? -1;
+  return row.verdict === "right" || place(row.step) > place(name);
+}
+
+function outcomes({ rows }) {
+  const option = (value, label) => h("option", { value }, `${label} (${counted(rows.filter((row) => ended(row, value)).length)})`);
+  const steps = head.funnel.steps.map(({ name }) => name);
+  const stages = [...new Set(head.funnel.steps.flatMap(({ lost }) => Object.keys(lost)))];
+  return [
+    h("option", { value: "" }, "any"),
+    ["right", "lost", "undecided"].map((verdict) => option(verdict, verdict)),
+    h("optgroup", { label: "Passed" }, steps.map((step) => option(`passed:${step}`, step))),
+    h("optgroup", { label: "Lost at the step" }, steps.map((step) => option(`at:${step}`, step))),
+    h("optgroup", { label: "Lost by the stage" }, stages.map((stage) => option(`stage:${stage}`, stage))),
+  ];
+}
+
+const VERDICTS = { right: "✓", lost: "✗", undecided: "?" };
+const outcomeOf = ({ verdict, stage }) => (VERDICTS[verdict] ? h("span", { class: `outcome ${verdict}` }, h("span", { "aria-hidden": "true" }, `${VERDICTS[verdict]} `), verdict === "lost" ? [unseen("lost: "), stage] : verdict) : "–");
+
+// A number of the id's own, by which records are drawn by lot in the same order for everybody.
+const lot = (id) => Array.from(id).reduce((sum, letter) => Math.imul(sum ^ letter.codePointAt(0), 16777619), 2166136261) >>> 0;
 
 // Rows that have no value come last, whichever way the others go.
 function sorted(rows, { sort }) {
   if (!sort) return rows;
   const down = sort.startsWith("-");
   const name = down ? sort.slice(1) : sort;
+  if (name === "lot") return rows.toSorted((a, b) => lot(a.id) - lot(b.id));
   if (name === "question") return rows.toSorted((a, b) => (down ? -1 : 1) * a.question.localeCompare(b.question, "en"));
   const value = (row) => (name === "mean" ? row.mean : row.values[name]);
   return rows.toSorted((a, b) => {
@@ -82,20 +112,21 @@ function filters(known, state, update) {
   };
   const search = h("input", { type: "search", id: "f-q", autocomplete: "off", spellcheck: "false", input: () => change("q", search.value) });
   search.value = state.q;
-  const most = h("input", { type: "number", id: "f-most", min: "0", max: "1", step: "0.05", placeholder: "1", input: () => change("most", most.value) });
+  const most = h("input", { type: "number", id: "f-most", min: "0", max: "100", step: "5", placeholder: "100", input: () => change("most", most.value) });
   most.value = state.most;
   const missing = h("input", { type: "checkbox", id: "f-unscored", change: () => change("unscored", missing.checked ? "1" : "") });
   missing.checked = Boolean(state.unscored);
   const metrics = known.metrics.map((metric) => option(metric, called(metric)));
-  const sorts = [option("", "order of the run"), option("mean", "lowest mean first"), option("-mean", "highest mean first"), option("question", "question, A to Z"), option("-question", "question, Z to A")];
+  const sorts = [option("", "order of the run"), option("lot", "by lot, the same for everybody"), option("mean", "lowest mean first"), option("-mean", "highest mean first"), option("question", "question, A to Z"), option("-question", "question, Z to A")];
   known.metrics.forEach((metric) => sorts.push(option(metric, `${called(metric)}, lowest first`), option(`-${metric}`, `${called(metric)}, highest first`)));
   const form = h(
     "form",
     { role: "search", class: "filters", "aria-label": "Filter the records", submit: (event) => event.preventDefault() },
-    h("div", { class: "grow" }, h("label", { for: "f-q" }, "Search in questions, answers, truths and ids"), search),
+    h("div", { class: "grow" }, h("label", { for: "f-q" }, "Search questions, answers, truths, ids"), search),
+    head.funnel ? choice("outcome", "Outcome", outcomes(known)) : null,
     choice("metric", "Metric", [option("", "any metric"), ...metrics]),
-    h("div", { class: "small-field" }, h("label", { for: "f-most" }, "Score at most"), most),
-    choice("tag", "Tag or action", [option("", "any"), ...known.tags.map(([tag, count]) => option(tag, `${cut(tag, 60)} (${counted(count)})`))]),
+    h("div", { class: "small-field" }, h("label", { for: "f-most" }, "Score at most, %"), most),
+    choice("tag", head.traced ? "Tag or action" : "Tag", [option("", "any"), ...known.tags.map(([tag, count]) => option(tag, `${cut(tag, 60)} (${counted(count)})`))]),
     choice("sort", "Order", sorts),
     h("div", { class: "check" }, missing, h("label", { for: "f-unscored" }, "only with unscored")),
     h("button", { type: "button", click: () => {
@@ -128,7 +159,7 @@ function rowsView(known, shown, state) {
     "table",
     { class: "records" },
     h("caption", { class: "unseen" }, "Records; the arrow keys go from one to the next"),
-    h("thead", {}, h("tr", { "aria-rowindex": "1" }, heading("question", "Question", "question"), h("th", { scope: "col", class: "action" }, "Action"), shown.map((metric) => heading(metric, called(metric), "m")))),
+    h("thead", {}, h("tr", { "aria-rowindex": "1" }, heading("question", "Question", "question"), head.funnel ? h("th", { scope: "col", class: "ended" }, "Outcome") : null, head.traced ? h("th", { scope: "col", class: "action" }, "Action") : null, shown.map((metric) => heading(metric, called(metric), "m")))),
     body,
   );
   let rows = [];
@@ -142,9 +173,10 @@ function rowsView(known, shown, state) {
     return h(
       "tr",
       { "aria-rowindex": place + 2 },
-      h("th", { scope: "row", class: "question" }, h("div", { class: "two-lines" }, link)),
-      h("td", { class: "action" }, row.action ? h("span", { class: `act ${row.action}` }, row.action) : "–"),
-      shown.map((metric, n) => h("td", { class: chosen(metric) || (n === 0 && !shown.some(chosen)) ? "m chosen" : "m" }, valueOf(row.values[metric]))),
+      h("th", { scope: "row", class: "question" }, h("div", { class: row.reason ? "one-line" : "two-lines" }, link), row.reason ? h("div", { class: "one-line small dim", dir: "auto" }, row.reason) : null),
+      head.funnel ? h("td", { class: "ended" }, outcomeOf(row)) : null,
+      head.traced ? h("td", { class: "action" }, row.action ? h("span", { class: `act ${row.action}` }, row.action) : "–") : null,
+      shown.map((metric, n) => h("td", { class: chosen(metric) || (n === 0 && !head.funnel && !shown.some(chosen)) ? "m chosen" : "m" }, valueOf(row.values[metric]))),
     );
   };
   const draw = (all) => {
@@ -214,7 +246,7 @@ function rowsView(known, shown, state) {
         const way = state.sort === name ? "ascending" : state.sort === `-${name}` ? "descending" : null;
         if (way) cell.setAttribute("aria-sort", way);
         else cell.removeAttribute("aria-sort");
-        cell.classList.toggle("chosen", chosen(name) || (name === shown[0] && !shown.some(chosen)));
+        cell.classList.toggle("chosen", chosen(name) || (name === shown[0] && !head.funnel && !shown.some(chosen)));
       }
       draw();
       const first = drawn.values().next().value?.getBoundingClientRect().height;

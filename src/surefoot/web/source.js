@@ -1,8 +1,8 @@
 // The source of a citation or a passage, opened beside the answer at its place, which is marked.
 
 import { address, h, isolated } from "./dom.js";
-import { positions, rendered } from "./blocks.js";
-import { ranges, titled } from "./passages.js";
+import { positions, ranges, rendered } from "./blocks.js";
+import { titled } from "./passages.js";
 import { get, picture, place, within } from "./requests.js";
 import { cut } from "./words.js";
 

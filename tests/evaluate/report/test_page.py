@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -65,12 +66,42 @@ def test_the_page_holds_the_run_from_the_dashboard_to_the_record(folder: Path) -
 def test_the_list_knows_what_each_record_scored(folder: Path) -> None:
     """A number, "unscored", or that the metric does not apply; in the order of the metrics."""
     index = blocks(page(read(folder)))["index"]
-    rows = {row[0]: dict(zip(index["metrics"], row[5], strict=True)) for row in index["rows"]}
+    rows = {row[0]: dict(zip(index["metrics"], row[6], strict=True)) for row in index["rows"]}
     assert len(rows) == RECORDS
     for line in (folder / "scores.jsonl").read_text().splitlines():
         score = json.loads(line)["value"]
         shown = rows[score["record_id"]][score["metric"]]
         assert shown == (score["value"] if score["value"] is not None else "unscored" if score["applies"] else "n/a")
+
+
+def test_the_funnel_counts_what_each_step_lost(folder: Path) -> None:
+    """By its stages, as the list has them; the undecided are apart."""
+    inside = blocks(page(read(folder)))
+    ends = [row[5] for row in inside["index"]["rows"]]
+    assert inside["head"]["funnel"]["undecided"] == [verdict for verdict, *_ in ends].count("undecided")
+    steps = inside["head"]["funnel"]["steps"]
+    assert [one["name"] for one in steps] == ["retrieved", "kept", "read", "grounded", "right"]
+    found = {(one["name"], stage): count for one in steps for stage, count in one["lost"].items()}
+    assert found == Counter((step, stage) for verdict, step, stage, _ in ends if verdict == "lost")
+
+
+def test_a_step_that_no_record_can_show_is_left_out(folder: Path) -> None:
+    """A record of another system does not say what was kept and read of what it retrieved."""
+    contents = read(folder)
+    foreign = {name: {**record, "trace": None} for name, record in contents.records.items()}
+    right = {name: {"record_id": name, "verdict": "right", "step": "", "stage": ""} for name in foreign}
+    steps = blocks(page(replace(contents, records=foreign, outcomes=right)))["head"]["funnel"]["steps"]
+    assert [one["name"] for one in steps] == ["retrieved", "grounded", "right"]
+    bare = {name: {**record, "contexts": None} for name, record in foreign.items()}
+    steps = blocks(page(replace(contents, records=bare, outcomes=right)))["head"]["funnel"]["steps"]
+    assert [one["name"] for one in steps] == ["right"]
+
+
+def test_a_histogram_counts_each_score_once(folder: Path) -> None:
+    """In tenths, the highest among the last; what is unscored is in none."""
+    contents = read(folder)
+    scores = {"q": [{"metric": "m", "value": value} for value in (0.0, 0.09, 0.5, 1.0, None)]}
+    assert blocks(page(replace(contents, scores=scores)))["head"]["histograms"] == {"m": [2, 0, 0, 0, 0, 1, 0, 0, 0, 1]}
 
 
 def test_the_page_lets_in_its_own_script_and_style_and_nothing_else(folder: Path) -> None:
@@ -106,6 +137,7 @@ def test_what_a_record_says_cannot_leave_its_place(folder: Path, evil: str) -> N
     ("missing", "field", "left"),
     [
         ("diagnosis.json", "diagnosis", None),
+        ("outcomes.json", "outcomes", {}),
         ("summaries.json", "summaries", None),
         ("ledger.jsonl", "ledger", ()),
         ("scores.jsonl", "scores", {}),

@@ -8,16 +8,17 @@ from typing import Any
 from surefoot.evaluate.diagnose import evidence
 from surefoot.evaluate.diagnose.evidence import declines, holds, locatable
 from surefoot.evaluate.records import traces
-from surefoot.evaluate.score.calibration import FACTUALITY, Calibration, Cuts, Verdict, shipped
+from surefoot.evaluate.score.calibration import FACTUALITY, Calibration, Cuts, shipped
 from surefoot.evaluate.score.lexical import f1
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.text.words import words
-from surefoot.types import Metric, Passage, Record, Score
+from surefoot.types import Metric, Passage, Record, Score, Verdict
 
 WEAK = 0.5
 """Scores up to this are counted as low in a text."""
 STRONG = 0.7
 """A score from this up says that a stage did its work: a rating of 4, or of 5."""
+
 _MARKER = re.compile(r"(?<!\s)\s*\[\d[\d\s,]*\]")
 
 

@@ -1,10 +1,12 @@
-"""An evaluation summed up and diagnosed beside its scores: `summaries.json`, `slices.json`, `diagnosis.json` and
-`report.md`; with people's labels also `calibration.json`."""
+"""An evaluation summed up and diagnosed beside its scores: `summaries.json`, `slices.json`, `diagnosis.json`,
+`outcomes.json` and `report.md`; with people's labels also `calibration.json`."""
 
 from concurrent.futures import Executor
 from pathlib import Path
 
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
+from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.diagnose.verdicts import calibrated
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
@@ -14,7 +16,7 @@ from surefoot.types import Diagnosis, Summary
 from surefoot.types.protocols import LLM
 
 SUMMARIES, DIAGNOSIS, CALIBRATION = "summaries.json", "diagnosis.json", "calibration.json"
-SLICES, REPORT = "slices.json", "report.md"
+SLICES, OUTCOMES, REPORT = "slices.json", "outcomes.json", "report.md"
 
 
 def concluded(
@@ -34,7 +36,9 @@ def concluded(
         made = report(llm, scored, executor, max_tokens)
     else:
         made = diagnose(run.records, run.scores, found, config, metrics=run.metrics, calibrations=run.calibrations)
-    for name, value in ((SUMMARIES, found), (DIAGNOSIS, made), (CALIBRATION, calibrated(run)), (SLICES, run.slices)):
+    cases = contexts(run.records, run.scores, config, metrics=run.metrics, calibrations=run.calibrations)
+    written = {SUMMARIES: found, DIAGNOSIS: made, OUTCOMES: outcomes(cases), SLICES: run.slices}
+    for name, value in {**written, CALIBRATION: calibrated(run)}.items():
         if value is not None:
             write_value(folder / name, value)
     write_text(folder / REPORT, as_markdown(made, found, run.metrics))

@@ -5,6 +5,7 @@ compressed, its records in parts that are opened when one of them is looked at.
 """
 
 import gzip
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot import web
+from surefoot.evaluate.diagnose.outcomes import STEPS
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
@@ -19,7 +21,7 @@ from surefoot.evaluate.score.slices import Slice
 from surefoot.judges._diamond import recorded
 from surefoot.run.store import from_json, keyed, read_value, require_schema, to_json
 from surefoot.text import toml_values
-from surefoot.types import Diagnosis, Metric, Record, Score, Summary
+from surefoot.types import Diagnosis, Metric, Record, RecordOutcome, Score, Summary
 from surefoot.types.errors import UsageError
 
 PART = 20
@@ -27,11 +29,16 @@ PART = 20
 SLICES = 8
 """Slices that the page shows, at most."""
 SEARCHED = 600
-"""Characters of a question, an answer and the truths that the list of records knows, and so finds."""
+"""Characters of a question, an answer, the truths and a reason that the list of records knows, and so finds."""
+BINS = 10
+"""Bars of a histogram."""
 
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold no texts, paths or settings."""
-_SCRIPTS = tuple("dom words confidence charts evidence diamond slices overview item records record run viewer".split())
+_SCRIPTS = tuple(
+    "dom words blocks confidence charts evidence diamond slices overview item records claims labels record run "
+    "viewer".split()
+)
 """Scripts that are joined in this order."""
 
 _ASIDES = {**dict.fromkeys(lexical.LABELS, "words"), "grading_note": "structure", "context_adherence": "faithfulness"}
@@ -59,6 +66,8 @@ class Contents:
     """None: people labelled nothing."""
     diagnosis: Json | None
     """None: there is none."""
+    outcomes: Mapping[str, Json]
+    """What became of each record; empty: it was not asked."""
     ledger: Sequence[Json]
     """Empty: no change was tried."""
 
@@ -81,6 +90,7 @@ def read(folder: Path) -> Contents:
         slices=_checked(folder / "slices.json", tuple[Slice, ...]) or (),
         calibration=_checked(folder / "calibration.json", CalibrationReport),
         diagnosis=_checked(folder / "diagnosis.json", Diagnosis),
+        outcomes={one["record_id"]: one for one in _checked(folder / "outcomes.json", tuple[RecordOutcome, ...]) or ()},
         ledger=tuple(_lines(folder / "ledger.jsonl").values()),
     )
 
@@ -98,6 +108,7 @@ def shared(contents: Contents) -> Contents:
     scores: dict[str, list[Json]] = {}
     for score in safe:
         scores.setdefault(score.record_id, []).append(to_json(score))
+    ids = zip(contents.records, (record.id for record in records), strict=True)
     return Contents(
         name="An evaluation without its texts",
         about={name: contents.about[name] for name in _TOLD if name in contents.about},
@@ -108,6 +119,7 @@ def shared(contents: Contents) -> Contents:
         slices=(),
         calibration=None,
         diagnosis=None,
+        outcomes={new: {**contents.outcomes[old], "reason": ""} for old, new in ids if old in contents.outcomes},
         ledger=(),
     )
 
@@ -161,8 +173,35 @@ def _head(contents: Contents) -> Json:
         "diagnosis": contents.diagnosis,
         "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
         "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
+        "traced": any(record.get("trace") for record in contents.records.values()),
+        "funnel": _funnel(contents),
+        "histograms": _histograms(contents),
         "ledger": contents.ledger,
     }
+
+
+def _funnel(contents: Contents) -> Json | None:
+    """How many answers are undecided, and what each step lost, by stage; None: it was not asked. A step that no record
+    can show is left out."""
+    if not contents.outcomes:
+        return None
+    records, ends = contents.records.values(), contents.outcomes.values()
+    traced = any(record.get("trace") for record in records)
+    sourced = traced or any(record.get("contexts") is not None for record in records)
+    shown = {"retrieved": sourced, "kept": traced, "read": traced, "grounded": sourced, "right": True}
+    lost = {step: Counter(one["stage"] for one in ends if one["step"] == step) for step in STEPS}
+    steps = [{"name": step, "lost": stages} for step, stages in lost.items() if stages or shown.get(step)]
+    return {"undecided": sum(one["verdict"] == "undecided" for one in ends), "steps": steps}
+
+
+def _histograms(contents: Contents) -> Json:
+    """Of each metric, the number of values in each of `BINS` equal parts of [0, 1], from the lowest."""
+    found: dict[str, list[int]] = {}
+    for score in (score for scores in contents.scores.values() for score in scores):
+        counts = found.setdefault(score["metric"], [0] * BINS)
+        if score.get("value") is not None:
+            counts[min(int(score["value"] * BINS), BINS - 1)] += 1
+    return found
 
 
 def _lines_of(calibration: Json | None) -> list[str]:
@@ -190,8 +229,8 @@ def _settings(contents: Contents) -> Json:
 
 
 def _index(contents: Contents) -> Json:
-    """A row of the list for each record: id, question, answer and truths, tags, action; then what each metric scores: a
-    number, "unscored", "n/a", or nothing."""
+    """A row of the list for each record: id, question, answer and truths, tags, action; its outcome as verdict, step,
+    stage and reason; then what each metric scores: a number, "unscored", "n/a", or nothing."""
     metrics = list(dict.fromkeys(score["metric"] for scores in contents.scores.values() for score in scores))
     rows = []
     for record in contents.records.values():
@@ -202,7 +241,9 @@ def _index(contents: Contents) -> Json:
         texts = [str(record.get("answer") or "")[:SEARCHED], " / ".join(record.get("truths", ()))[:SEARCHED]]
         action = ((record.get("trace") or {}).get("decision") or {}).get("action", "")
         question, tags = record["question"][:SEARCHED], record.get("tags", {})
-        rows.append([record["id"], question, texts, tags, action, [*values.values()]])
+        end = contents.outcomes.get(record["id"], {})
+        outcome = [str(end.get(name, ""))[:SEARCHED] for name in ("verdict", "step", "stage", "reason")]
+        rows.append([record["id"], question, texts, tags, action, outcome, [*values.values()]])
     return {"metrics": metrics, "part": PART, "rows": rows}
 
 
