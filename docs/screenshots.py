@@ -24,8 +24,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from surefoot.cli.demo import _indexed
 
 TARGET = Path(__file__).parent / "images"
-RECORD = "m26"
-"""The record of the report whose decision is shown."""
+RECORD = "m20"
+"""The record of the report whose claims are shown."""
 CONFIG = '[index]\npath = "library.db"\n[searcher]\nuse = "folder"\npath = "outside.db"\n[network]\ncache = ""\n'
 BORN = "In which village was the guide Anna Tresk born?"
 THICK = "How thick is the Hohrin Glacier?"
@@ -103,8 +103,8 @@ def of_the_page(browser: Browser) -> None:
 def of_the_viewer(browser: Browser, report: str) -> None:
     """Open the report of the first evaluation, from disk as its readers do."""
     shot("viewer-overview", opened(browser, f"{report}#/", ".diamond", width=1280, height=1000))
-    tab = opened(browser, f"{report}#/record/{RECORD}", ".passage", width=1280, height=1100)
-    tab.get_by_role("heading", name="Decision", exact=True).evaluate("it => scrollTo(0, it.offsetTop - 24)")
+    tab = opened(browser, f"{report}#/record/{RECORD}", ".sign", width=1280, height=800)
+    tab.hover(".claim")
     shot("viewer-record", tab)
 
 

@@ -19,7 +19,7 @@ function recordPage(id, found, row) {
   const claimsOf = (metric) => scores.find((score) => score.metric === metric)?.claims ?? [];
   const recalled = claimsOf("context_recall");
   const truth = Math.max(0, (record.truths ?? []).findIndex((one) => recalled.length && recalled.every(({ text }) => one.includes(text))));
-  const inAnswer = located(answerText(record), claimsOf("context_adherence"), contexts, "a");
+  const inAnswer = located(answerText(record), claimsOf(scores.some(({ metric }) => metric === "context_adherence") ? "context_adherence" : "faithfulness"), contexts, "a");
   const inTruth = located(record.truths?.[truth] ?? "", recalled, contexts, "t");
   seen.last = id;
   return [

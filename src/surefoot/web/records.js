@@ -46,26 +46,28 @@ function recordList(known, state) {
 function wanted({ q, outcome, metric, most, tag, unscored }) {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean);
   const limit = most === "" ? null : Number(most) / 100;
+  const there = ended(outcome);
   const of = (row) => (metric ? [row.values[metric]] : row.all);
   return (row) =>
     words.every((word) => row.text.includes(word)) &&
-    (!outcome || ended(row, outcome)) &&
+    (!outcome || there(row)) &&
     (!tag || row.tags.includes(tag)) &&
     (!unscored || of(row).includes("unscored")) &&
     (limit === null || of(row).some((value) => isNumber(value) && value <= limit));
 }
 
 // Whether a record has this outcome: a verdict, a stage that lost it, a step that it was lost at, or one that it passed.
-function ended(row, outcome) {
+function ended(outcome) {
   const [kind, name] = outcome.split(":");
-  if (kind === "stage" || kind === "at") return row[kind === "at" ? "step" : kind] === name;
-  if (kind !== "passed") return row.verdict === kind;
-  const place = (step) => head.funnel?.steps.findIndex((one) => one.name === step) ?? -1;
-  return row.verdict === "right" || place(row.step) > place(name);
+  if (kind === "stage" || kind === "at") return (row) => row[kind === "at" ? "step" : kind] === name;
+  if (kind !== "passed") return (row) => row.verdict === kind;
+  const steps = (head.funnel?.steps ?? []).map((one) => one.name);
+  const later = new Set(steps.slice(steps.indexOf(name) + 1));
+  return (row) => row.verdict === "right" || later.has(row.step);
 }
 
 function outcomes({ rows }) {
-  const option = (value, label) => h("option", { value }, `${label} (${counted(rows.filter((row) => ended(row, value)).length)})`);
+  const option = (value, label) => h("option", { value }, `${label} (${counted(rows.filter(ended(value)).length)})`);
   const steps = head.funnel.steps.map(({ name }) => name);
   const stages = [...new Set(head.funnel.steps.flatMap(({ lost }) => Object.keys(lost)))];
   return [

@@ -8,7 +8,9 @@ const main = document.getElementById("main");
 async function unpack(name) {
   const packed = document.getElementById(name)?.textContent;
   if (!packed) return null;
-  const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
+  const letters = atob(packed);
+  const bytes = new Uint8Array(letters.length);
+  for (let n = 0; n < letters.length; n += 1) bytes[n] = letters.charCodeAt(n); // Uint8Array.from is ten times as slow
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
 }
 
@@ -18,7 +20,7 @@ const parsed = new Promise((done) => {
 });
 
 let indexed = null;
-const index = () => (indexed ??= parsed.then(() => unpack("index")).then(indexOf));
+const index = () => (indexed ??= unpack("index").then(indexOf));
 
 function indexOf({ metrics, part: size, rows }) {
   const ordered = metrics.toSorted((a, b) => inOrder(a) - inOrder(b));
@@ -39,7 +41,7 @@ async function fetchRecord(id) {
   const row = (await index()).byId.get(id);
   if (!row) return null;
   if (!seen.order.length) seen.order = (await index()).rows.map((one) => one.id);
-  if (!opened.has(row.part)) opened.set(row.part, unpack(`part-${row.part}`));
+  if (!opened.has(row.part)) opened.set(row.part, parsed.then(() => unpack(`part-${row.part}`)));
   if (opened.size > 8) opened.delete(opened.keys().next().value);
   const found = await opened.get(row.part);
   return found.find((one) => one.record.id === id) ?? null;
@@ -99,9 +101,10 @@ addEventListener("message", ({ source, data }) => {
   if (source !== window && source === parent && ["system", "light", "dark"].includes(data?.theme)) document.documentElement.dataset.theme = data.theme;
 });
 
-// Read when all of it is there: the script stands before the data, so that the page shows at once.
-const ready = document.getElementById("head") ? Promise.resolve() : new Promise((done) => {
-  const watch = new MutationObserver(() => document.getElementById("index") && (watch.disconnect(), done()));
+// Read when the head and the list are there: the script stands before the data, so that the page shows at once, and does
+// not wait for the records.
+const ready = new Promise((done) => {
+  const watch = new MutationObserver(() => document.getElementById("part-0") && (watch.disconnect(), done()));
   watch.observe(document.body, { childList: true });
   parsed.then(done);
 });
