@@ -120,7 +120,7 @@ function sentence(text, start, end, write) {
 function code(lines, write, line) {
   const numbered = line === null ? null : { start: line };
   const shown = lines.map(([start, end], n) => [h("span", { class: "line", "data-line": numbered ? line + n : null }, write(start, end)), "\n"]);
-  return h("pre", { class: numbered ? "code numbered" : "code", tabindex: "0", role: "region", "aria-label": "Code" }, h("code", { dir: "ltr" }, shown));
+  return h("pre", { class: numbered ? "code numbered" : "code", tabindex: "0", role: "group", "aria-label": "Code" }, h("code", { dir: "ltr" }, shown));
 }
 
 function grid(text, lines, write) {
@@ -140,7 +140,7 @@ function grid(text, lines, write) {
   const headed = lines.length > 1 && RULE.test(text.slice(...lines[1]).trim());
   const row = (kind) => (line) => h("tr", {}, cells(line).map(([start, end]) => h(kind, { scope: kind === "th" ? "col" : null, dir: "auto" }, sentence(text, start, end, write))));
   const body = lines.slice(headed ? 2 : 0).filter((line) => !RULE.test(text.slice(...line).trim()));
-  return h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Table" }, h("table", {}, headed ? h("thead", {}, row("th")(lines[0])) : null, h("tbody", {}, body.map(row("td")))));
+  return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Table" }, h("table", {}, headed ? h("thead", {}, row("th")(lines[0])) : null, h("tbody", {}, body.map(row("td")))));
 }
 
 // Items by their indentation: what is indented more than an item is a list within it, or its further lines.
