@@ -6,9 +6,9 @@ function slicesPart({ slices, sliced }) {
     h("a", { href: `#/records?tag=${encodeURIComponent(`${one.tag}: ${one.value}`)}&sort=${encodeURIComponent(one.metric)}` }, isolated(`${spaced(one.tag)}: ${one.value}`)),
     called(one.metric),
     counted(one.of),
-    h("strong", {}, fixed(one.mean)),
+    h("strong", {}, percentage(one.mean)),
     interval(one.low, one.high) || "–",
-    fixed(one.rest),
+    percentage(one.rest),
     one.holm === null ? "–" : one.holm < 0.05 ? "worse" : "may be chance",
   ]);
   const headings = [{ name: "slice", head: true }, { name: "metric" }, { name: "scored", right: true }, { name: "mean", right: true }, { name: "95 % interval", right: true }, { name: "all others", right: true }, { name: "beyond chance?" }];

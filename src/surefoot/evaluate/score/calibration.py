@@ -7,7 +7,6 @@ shipped cuts: few labels move a cut little, and no label leaves it where it was.
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from surefoot.evaluate.score.labels import ANSWER, Label
 from surefoot.evaluate.score.summaries import value
 from surefoot.stats.figures import Figure, Floats, Ints, figure, resampled, roc_auc
 from surefoot.stats.groups import count, numbered
-from surefoot.types import Score
+from surefoot.types import Score, Verdict
 
 LEAST_LABELS, LEAST_OF_A_KIND = 20, 5
 """Labels, and good and bad ones of them, below which no cut is moved."""
@@ -31,8 +30,6 @@ _MIDDLES, _SLOPES = np.linspace(-0.5, 1.5, 81), np.array([1.0, 2, 4, 8, 16, 32, 
 _SPREAD = 0.3
 """Standard deviation of the prior of the curve's middle."""
 _GRID = np.linspace(0, 1, 201)
-
-Verdict = Literal["right", "lost", "undecided"]
 
 
 @dataclass(frozen=True, slots=True)
