@@ -1,6 +1,8 @@
 // Labels by people: set with keys, stored in this browser, exported as the lines that `surefoot agree` reads.
 
 const SCALE = { 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, y: true, n: false, u: null };
+const WHOLE = "answer"; // in place of a metric, as `surefoot evaluate --calibrate` reads it
+const subject = (metric) => (metric === WHOLE ? "Whole answer" : called(metric));
 const SPOKEN = { y: "yes", n: "no", u: "unsure" };
 const KEYS = "1 to 5: rate · y, n, u: yes, no, unsure · the same key again: take the label back · j, k: next, previous record · l: labelling on, off · ?: this line";
 const memory = new Map(); // for a browser that stores nothing for this page
@@ -23,8 +25,8 @@ const mine = () => [...labels().values()].filter(({ by }) => by === labelling.by
 function labelBar(id, metrics) {
   labelling.id = id;
   labelling.by ||= stored("surefoot labeller") ?? "";
-  if (!metrics.includes(labelling.metric)) labelling.metric = metrics[0] ?? "";
-  labelling.metrics = metrics;
+  labelling.metrics = [WHOLE, ...metrics];
+  if (!labelling.metrics.includes(labelling.metric)) labelling.metric = WHOLE;
   labelling.notice = "";
   labelling.bar = h("section", { class: "labels", "aria-label": "Labels by people" });
   drawBar();
@@ -42,17 +44,17 @@ function drawBar() {
   }
   const name = h("input", { id: "labeller", autocomplete: "off", change: () => (stored("surefoot labeller", name.value.trim()), (labelling.by = name.value.trim()), setTimeout(drawBar)) });
   name.value = by;
-  const choice = h("select", { id: "labelled", change: () => ((labelling.metric = choice.value), drawBar()) }, metrics.map((one) => h("option", { value: one }, called(one))));
+  const choice = h("select", { id: "labelled", change: () => ((labelling.metric = choice.value), drawBar()) }, metrics.map((one) => h("option", { value: one }, subject(one))));
   choice.value = metric;
   const own = mine().find((one) => one.metric === metric && one.id === labelling.id);
   const button = (key) => h("button", { type: "button", "aria-pressed": String(own?.label === SCALE[key]), "aria-keyshortcuts": key, click: () => labelled(key) }, SPOKEN[key] ?? key);
   const count = mine().length;
   bar.replaceChildren(
     h("div", {}, h("label", { for: "labeller" }, "Labeller"), name),
-    h("div", {}, h("label", { for: "labelled" }, "Metric"), choice),
-    h("div", { class: "keys", role: "group", "aria-label": `Label of ${called(metric)}` }, Object.keys(SCALE).map(button)),
+    h("div", {}, h("label", { for: "labelled" }, "Label of"), choice),
+    h("div", { class: "keys", role: "group", "aria-label": `Label of ${subject(metric)}` }, Object.keys(SCALE).map(button)),
     h("div", { class: "keys" }, h("button", { type: "button", click: exported, disabled: !count }, `Export ${many(count, "label")}`), h("button", { type: "button", "aria-expanded": String(help), "aria-label": "Keys", click: helped }, "?"), h("button", { type: "button", click: toggled }, "Close")),
-    h("p", { class: "small", role: "status" }, notice || (own ? `${called(metric)}: ${own.label === null ? "unsure" : own.label === true ? "yes" : own.label === false ? "no" : `${own.label} of 5`}` : "What the judges found is hidden while you label.")),
+    h("p", { class: "small", role: "status" }, notice || (own ? `${subject(metric)}: ${own.label === null ? "unsure" : own.label === true ? "yes" : own.label === false ? "no" : `${own.label} of 5`}` : "What the judges found is hidden while you label.")),
     help ? h("p", { class: "small dim" }, KEYS) : "",
   );
   fields()[focused]?.focus();
@@ -69,7 +71,7 @@ function labelled(key) {
   const kinds = new Set([...all.values()].filter((one) => one.metric === metric && one.label !== null).map((one) => typeof one.label));
   labelling.notice = "";
   if (!by) labelling.notice = "Who labels? The name stands in each exported line.";
-  else if (label !== null && kinds.size && !kinds.has(typeof label)) labelling.notice = `${called(metric)} is labelled ${kinds.has("number") ? "from 1 to 5" : "yes or no"} already: one metric has one kind of label.`;
+  else if (label !== null && kinds.size && !kinds.has(typeof label)) labelling.notice = `${subject(metric)} is labelled ${kinds.has("number") ? "from 1 to 5" : "yes or no"} already: one metric has one kind of label.`;
   else {
     const name = JSON.stringify([by, metric, id]);
     if (all.get(name)?.label === label) all.delete(name);
