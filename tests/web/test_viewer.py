@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,13 @@ def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, conte
     tab.check("#f-unscored")
     missing = sum(any(o["value"] is None and o["applies"] for o in s) for s in contents.scores.values())
     assert tab.inner_text(".count") == f"{missing} of {FEW} records"
+    tab.click("text=Clear")
+    tab.select_option("#f-sort", "lot")
+    drawn = [
+        int(link.split("q")[1])
+        for link in tab.evaluate("[...document.querySelectorAll('.records a')].map(a => a.hash)")
+    ]
+    assert sum(abs(a - b) > 3 for a, b in pairwise(drawn)) > len(drawn) / 2, "ids that are alike lie apart"
     tab.click("text=Clear")
     tab.click("th >> text=Context recall")
     shown = [

@@ -83,7 +83,11 @@ const VERDICTS = { right: "✓", lost: "✗", undecided: "?" };
 const outcomeOf = ({ verdict, stage }) => (VERDICTS[verdict] ? h("span", { class: `outcome ${verdict}` }, h("span", { "aria-hidden": "true" }, `${VERDICTS[verdict]} `), verdict === "lost" ? [unseen("lost: "), stage] : verdict) : "–");
 
 // A number of the id's own, by which records are drawn by lot in the same order for everybody.
-const lot = (id) => Array.from(id).reduce((sum, letter) => Math.imul(sum ^ letter.codePointAt(0), 16777619), 2166136261) >>> 0;
+function lot(id) {
+  const sum = Array.from(id).reduce((all, letter) => Math.imul(all ^ letter.codePointAt(0), 16777619), 2166136261); // FNV-1a
+  const mixed = Math.imul(sum ^ (sum >>> 16), 0x85ebca6b); // and what MurmurHash ends with, so that like ids lie far apart
+  return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0;
+}
 
 // Rows that have no value come last, whichever way the others go.
 function sorted(rows, { sort }) {
