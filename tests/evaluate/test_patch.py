@@ -141,6 +141,7 @@ def test_what_a_patch_may_not_touch_is_refused_with_its_reason(patch: Any, why: 
         {"retriever": {"use": "hybrid", "retrievers": ["bm25", "dense"]}},
         {"refiner": {"mode": "sentences", "size": 2}},
         {"thresholds": {"upper": 1.0, "lower": 0.0, "evaluator": "minilm-7e508c61"}},
+        {"retriever": {"use": "reranked", "of": "hybrid", "reranker": "minilm"}},
         {"policy": {"use": "count"}},
         {"generator": {"whole": False}},
         {"searcher": {"use": "nowhere"}},

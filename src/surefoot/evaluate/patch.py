@@ -17,7 +17,7 @@ from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.consent import NAMES, texts
 from surefoot.config.settings import DEFAULTS, Config, read
-from surefoot.config.trust import INSIDE, knows
+from surefoot.config.trust import INSIDE, WORDS, knows
 from surefoot.evaluate.diagnose.settings import SystemSettings, named, settable
 from surefoot.retrievers import _given
 from surefoot.run.store import write_bytes, write_value
@@ -174,7 +174,7 @@ def _named(section: str, key: str, word: str, config: Mapping[str, Any], outside
         if not (key in NAMES and section in components.ROOMS and word in components.names(section)):
             return f"{section}.{key} = '{word}' is no name that Surefoot knows; write what names a place yourself"
         components.find(section, word)  # the user installed it; only what is imported says which settings it has
-    if word in INSIDE.get(section, {word}):
+    if (section, key) in WORDS or word in INSIDE.get(section, {word}):
         return ""
     asks = f"{section}.{key} = '{word}' asks other machines"
     if not outside:

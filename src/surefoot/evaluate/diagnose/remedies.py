@@ -59,7 +59,7 @@ Levers = Mapping[tuple[str, str], tuple[Any, ...]]
 _Fitting = Callable[[SystemSettings, Sequence[Record]], Patch]
 
 _GRADE_BETTER: Patch = {"evaluator": {"use": "minilm"}}
-_RERANK: Patch = {"retriever": {"use": "reranked", "reranker": "minilm"}}
+_RERANK: Patch = {"retriever": {"use": "reranked", "of": "hybrid", "reranker": "minilm"}}
 _REWRITE: Patch = {"policy": {"use": "none_relevant"}}
 _SECOND_PLACE: Patch = {"generator": {"sure": 0.95}}
 """Quotes the next passage too unless the reader is all but sure of the first."""
