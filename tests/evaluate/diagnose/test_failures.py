@@ -20,7 +20,7 @@ from surefoot.evaluate.diagnose.record_context import RecordContext
 from surefoot.evaluate.diagnose.verdicts import calibrated
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.calibration import Calibration, Cuts
-from surefoot.evaluate.score.labels import Label
+from surefoot.evaluate.score.labels import ANSWER, Label
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.stats.figures import Figure
@@ -328,6 +328,11 @@ def test_the_verdicts_are_held_against_peoples_before_and_after() -> None:
     assert report.after.rightly >= 38
     assert report.lines[-1].startswith("People call 41 of 50 labelled answers bad. As shipped, 21 are called lost, 21")
     assert calibrated(Evaluated({}, records, scores)) is None
+    astray = calibrated(
+        Evaluated({}, records, scores, (*labels, Label("r0", "politness", 1.0), Label("r0", ANSWER, 1.0)))
+    )
+    assert "politness: 1 labels are of no score of this run, and unused." in astray.lines
+    assert astray.unused == {"politness": 1}
 
 
 def test_torn_passages_are_told_from_whole_ones() -> None:

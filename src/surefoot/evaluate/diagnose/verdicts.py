@@ -1,14 +1,15 @@
 """The verdicts of a diagnosis held against people's, before and after it was calibrated on them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from surefoot.evaluate.diagnose.diagnosis import configured
 from surefoot.evaluate.diagnose.failures import contexts
 from surefoot.evaluate.diagnose.record_context import RecordContext
 from surefoot.evaluate.records.folder import Evaluated
-from surefoot.evaluate.score.agreement import merged
+from surefoot.evaluate.score.agreement import merged, missing
 from surefoot.evaluate.score.calibration import Calibration
+from surefoot.evaluate.score.labels import ANSWER
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class CalibrationReport:
     """By the shipped cuts."""
     after: VerdictCheck
     """By the calibrated ones, each record's fitted without its own label."""
+    unused: dict[str, int] = field(default_factory=dict)
+    """The labels, by metric, of records or metrics that the run does not score."""
 
     @property
     def lines(self) -> list[str]:
@@ -41,6 +44,10 @@ class CalibrationReport:
         before, after = self.before, self.after
         return [
             *(one.text for one in self.metrics),
+            *(
+                f"{metric}: {count} labels are of no score of this run, and unused."
+                for metric, count in self.unused.items()
+            ),
             f"People call {after.bad} of {after.of} labelled answers bad. As shipped, {before.lost} are called lost, "
             f"{before.rightly} of them rightly; by cuts fitted without the answer's own label {after.lost}, "
             f"{after.rightly} rightly, and {after.undecided} are undecided.",
@@ -60,7 +67,8 @@ def calibrated(run: Evaluated) -> CalibrationReport | None:
         cases = contexts(run.records, run.scores, settings, metrics=run.metrics, calibrations=calibrations)
         return checked(cases, bad)
 
-    return CalibrationReport(run.calibrations, verdicts(()), verdicts(run.calibrations))
+    unused = missing(run.scores, (one for one in run.labels if one.metric != ANSWER))
+    return CalibrationReport(run.calibrations, verdicts(()), verdicts(run.calibrations), unused)
 
 
 def checked(cases: Iterable[RecordContext], bad: Mapping[str, bool]) -> VerdictCheck:
