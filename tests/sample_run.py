@@ -105,8 +105,14 @@ def write(folder: Path, records: int = 200) -> Path:
     first, *others = diagnosis.items
     diagnosis = replace(diagnosis, items=(replace(first, realised=gain), *others))
     ledger = [
-        {"title": first.title, "arm": "patch", "predicted": 0.15, "realised": gain, "kept": True},
-        {"title": first.title, "arm": "placebo", "predicted": 0.0, "realised": lost, "kept": False},
+        {"name": "item 1", "title": first.title, "patch": first.patch, "realised": gain, "kept": True},
+        {
+            "name": "placebo",
+            "title": first.title,
+            "patch": {"pipeline": {"k": 3}},
+            "realised": lost,
+            "because": "a control",
+        },
     ]
     about = {
         "experiment": "Demo library, BM25 baseline",

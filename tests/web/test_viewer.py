@@ -117,6 +117,11 @@ def test_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, few: P
     assert "k = 10" in added
     assert 'use = "hybrid"' in added
     assert tab.locator(".drill code", has_text="pipeline.k").count() >= 1
+    trials = [row.split("\t") for row in tab.locator(".drill table tbody tr").all_inner_texts()]
+    assert [(row[0], row[5], row[6]) for row in trials] == [
+        ("item 1", "+13.4 (+7.1 to +19.8)", "kept"),
+        ("placebo", "−1.3 (−5.2 to +2.7)", "a control"),
+    ]
     question = tab.locator(".cases a").first.inner_text()
     tab.locator(".cases a").first.click()
     tab.wait_for_selector("article.score")
@@ -397,7 +402,7 @@ def test_hostile_data_are_text(open_page: Open, contents: Contents, tmp_path: Pa
         records={name: spoilt, "broken": broken, **contents.records},
         scores={**contents.scores, name: [score]},
         diagnosis={**diagnosis, "executive_summary_gist": EVIL},
-        ledger=[{EVIL: EVIL, "__proto__": EVIL}],
+        ledger=[{"name": EVIL, "patch": {EVIL: {EVIL: EVIL}, "__proto__": EVIL}, "because": EVIL}],
         attributions={name: {**contents.attributions["q00000"], "of": EVIL, "notes": [EVIL]}},
     )
     tab = open_page(written(hostile, tmp_path))

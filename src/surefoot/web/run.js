@@ -15,13 +15,14 @@ function runView() {
 }
 
 function ledgerTable(rows, caption) {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row ?? {})))];
-  const cell = (value) => {
-    if (value === null || value === undefined || value === "") return "–";
-    if (typeof value === "boolean") return value ? "yes" : "no";
-    if (isNumber(value)) return short(value);
-    if (isNumber(value?.difference)) return [value.metric ? `${called(String(value.metric))} ` : "", gainOf(value)];
-    return typeof value === "object" ? h("code", {}, JSON.stringify(value)) : isolated(String(value));
-  };
-  return table(caption, columns.map((name, n) => ({ name: spaced(name), head: n === 0 })), rows.map((row) => columns.map((name) => cell(row?.[name]))));
+  const bare = (value) => points(value).replace(" points", "");
+  const gain = (one) => (isNumber(one?.difference) ? [`${bare(one.difference)} `, h("span", { class: "dim" }, `(${bare(one.low)} to ${bare(one.high)})`)] : "–");
+  const columns = { tried: (row) => isolated(String(row.name ?? "")), change: (row) => h("code", {}, settingsOf(row.patch)), "own cases": (row) => gain(row.on_cases), "as many others": (row) => gain(row.on_others), "chosen on": (row) => gain(row.development), "held out": (row) => gain(row.realised), outcome: (row) => isolated([row.kept ? "kept" : "", row.because].filter(Boolean).join(": ")) };
+  return table(`${caption}: gains in points, with 95 % intervals`, Object.keys(columns).map((name, n) => ({ name, head: n === 0 })), rows.map((row) => Object.values(columns).map((cell) => cell(row ?? {}))));
+}
+
+// The settings of a patch in a line; those of another system stand in no table.
+function settingsOf(patch) {
+  const pairs = Object.entries(patch ?? {}).flatMap(([section, keys]) => Object.entries(keys ?? {}).map(([key, value]) => `${section === "system" ? "" : `${section}.`}${key} = ${JSON.stringify(value)}`));
+  return pairs.join(", ") || "–";
 }

@@ -210,6 +210,7 @@ def test_the_folder_opens_as_an_evaluation(done: Any) -> None:
     assert set(contents.records) == {one.id for one in done[2].half("development")}
     assert [one["metric"] for one in contents.summaries] == ["factuality"]
     assert len(contents.ledger) == len(done[0].trials)
+    assert set(contents.outcomes) == set(contents.records)
     assert page.page(contents)
 
 

@@ -193,6 +193,10 @@ def test_a_patch_is_shown_against_the_settings_it_changes() -> None:
     ]
 
 
+def test_the_settings_of_another_system_stand_under_no_table() -> None:
+    assert [*patch_lines({"system": {"k": 8}}, {"system": {"k": 3}})] == [("-", "k = 3"), ("+", "k = 8")]
+
+
 def test_settings_are_those_that_all_traces_share(folder: Path) -> None:
     """Where they differ there are none to compare a patch with; without traces, the run may say them."""
     contents = read(folder)

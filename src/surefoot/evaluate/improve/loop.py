@@ -19,6 +19,8 @@ from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm
 from surefoot.evaluate.diagnose.diagnosis import as_markdown
+from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.items import after_trials, figures, helps, total
@@ -26,7 +28,7 @@ from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Kind, Outcome, Propo
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size
-from surefoot.evaluate.report.conclusion import DIAGNOSIS, REPORT, SUMMARIES
+from surefoot.evaluate.report.conclusion import DIAGNOSIS, OUTCOMES, REPORT, SUMMARIES
 from surefoot.evaluate.score.scoring import RECORDS, SCORES, key
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
@@ -250,6 +252,7 @@ class _Loop:
         _lines(folder / SCORES, {key(one.record_id, one.metric): one for one in scores})
         write_value(folder / SUMMARIES, found)
         write_value(folder / DIAGNOSIS, made)
+        write_value(folder / OUTCOMES, outcomes(contexts(before.records, scores, self.plan.config)))
         write_text(folder / REPORT, as_markdown(made, found))
 
     def _config(self, patch: Patch) -> Config:

@@ -14,6 +14,7 @@ from typing import Any
 
 from surefoot import web
 from surefoot.evaluate.diagnose.outcomes import STEPS
+from surefoot.evaluate.diagnose.settings import SYSTEM
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
@@ -148,7 +149,8 @@ def policy() -> str:
 def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """A patch as lines of TOML, each behind "+", "-" or " "; `settings` are those it is for, where they are known."""
     for section, keys in patch.items():
-        yield " ", f"[{section}]"
+        if section != SYSTEM:  # of another system, whose settings stand in no table
+            yield " ", f"[{section}]"
         known = of if isinstance(of := settings.get(section), Mapping) else {}
         for key, value in keys.items():
             same = key in known and known[key] == value
