@@ -127,20 +127,10 @@ def test_doctor_speaks_of_absent_models_only_where_they_are_wanted(indexed: Call
 def test_models_are_listed_with_their_state(surefoot: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """All that Surefoot knows, where they would be kept, without fetching any."""
     monkeypatch.setenv("COLUMNS", "200")
-    done = surefoot("models", "list")
+    done = surefoot("doctor", "--models")
     assert done.code == 0
     for model in registry.REGISTRY.values():
         assert model.name in done.out
         assert model.licence in done.out
     assert done.out.count("absent") == len(registry.REGISTRY)
     assert "models" in done.out.splitlines()[-1]
-
-
-def test_verify_gives_exit_code_3_for_a_damaged_model(surefoot: Callable[..., Any], here: Path) -> None:
-    """And names it; an absent one is no damage."""
-    assert surefoot("models", "list", "--verify").code == 0
-    (here / "models").mkdir()
-    (here / "models" / registry.REGISTRY["minilm-int8"].file).write_text("short")
-    done = surefoot("models", "list", "--verify", "minilm-int8")
-    assert done.code == 3
-    assert "minilm-int8: " in done.out.splitlines()[-1]

@@ -101,7 +101,7 @@ def test_the_version_is_that_of_the_package(surefoot: Callable[..., Any]) -> Non
         (["index", "no-such-folder"], "no-such-folder"),
         (["trace", "none.json"], "none.json"),
         (["trace", "surefoot.toml", "--replay"], "is not JSON"),
-        (["models", "list", "--verify", "gpt"], "no model called 'gpt'"),
+        (["models", "pull", "gpt"], "no model called 'gpt'"),
         (["lab", "qa", "none.jsonl"], "none.jsonl"),
         (["index", "library", "--set", "index.path=3"], "must be the name of a file, not 3"),
         (["index", "library", "--set", "index.path='/'"], "/ is a folder, and an index is a file"),
@@ -176,7 +176,7 @@ def test_a_file_that_cannot_be_written_is_one_line(indexed: Callable[..., Any], 
 
 
 @pytest.mark.parametrize(
-    "words", [["doctor", "--components"], ["models", "list"], ["ask", "Who built the Ruvel Bridge?"]]
+    "words", [["doctor", "--components"], ["doctor", "--models"], ["ask", "Who built the Ruvel Bridge?"]]
 )
 def test_nothing_is_coloured_when_piped(indexed: Callable[..., Any], words: list[str]) -> None:
     """No escape sequence reaches a file."""
@@ -188,7 +188,7 @@ def test_nothing_is_coloured_when_piped(indexed: Callable[..., Any], words: list
 def test_a_terminal_without_the_signs_still_gets_the_lines(here: Path) -> None:
     """A question mark instead of a traceback."""
     done = subprocess.run(
-        [sys.executable, "-c", "from surefoot.cli import main; main()", "models", "list"],
+        [sys.executable, "-c", "from surefoot.cli import main; main()", "doctor", "--models"],
         env=os.environ | {"PYTHONIOENCODING": "ascii", "SUREFOOT_MODELS": str(here / "mödels")},
         capture_output=True,
         check=True,

@@ -107,7 +107,7 @@ def test_a_known_model_that_does_not_load_names_the_check(monkeypatch: pytest.Mo
     monkeypatch.setitem(registry.REGISTRY, "junk", junk)
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path))
     (tmp_path / "junk.gguf").write_bytes(b"junk")
-    with pytest.raises(ModelError, match="surefoot models list junk --verify"):
+    with pytest.raises(ModelError, match="surefoot doctor --deep"):
         local.Local("junk").complete(HELLO)
 
 

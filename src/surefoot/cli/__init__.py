@@ -40,10 +40,7 @@ COMMANDS: Listing = {
     "agree": "agree:agree",
     "recipe": "recipe:recipe",
     "doctor": "inspect:doctor",
-    "models": (
-        "The model files that Surefoot uses: list, pull.",
-        {"list": "models:list_models", "pull": "models:pull"},
-    ),
+    "models": ("The model files that Surefoot uses; doctor --models lists them.", {"pull": "models:pull"}),
 }
 """Each command, in the order of the help, and where it is."""
 

@@ -10,6 +10,7 @@ from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configu
 from surefoot.cli._console import out, plain, tabled
 from surefoot.components import components as all_components
 from surefoot.config.doctor import examine
+from surefoot.models import registry
 
 
 def doctor(
@@ -20,6 +21,7 @@ def doctor(
     components: Annotated[
         bool, Option("--components", help="List what can be plugged in where, and what is not installed.")
     ] = False,
+    models: Annotated[bool, Option("--models", help="List the model files: state, licence, source and size.")] = False,
 ) -> None:
     """Check models, index, endpoint and disk, and say what to do; code 1: a fault."""
     if components:
@@ -29,6 +31,12 @@ def doctor(
             rows.append(("" if one.role == role else one.role, one.name, one.origin, about))
             role = one.role
         out.print(tabled(["Role", "use =", "From", "What it is"], [], rows))
+    if models:
+        listed = [(one.model, one.state) for one in registry.status()]
+        files = [(m.name, state, m.licence, m.what, str(m.sources[0]), f"{m.size / 1e6:.1f}") for m, state in listed]
+        out.print(tabled(["Name", "State", "Licence", "What it is", "From"], ["MB"], files))
+        out.say(f"kept in {registry.cache_dir()}", "dim")
+    if components or models:
         return
     checks = examine(configured(config, settings, index), deep)
     for check in checks:

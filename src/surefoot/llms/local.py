@@ -124,7 +124,7 @@ class Local:
             # One that goes before its loop has begun waits for its end for ever; this waits for the loop.
             server.handle_completions({"prompt": "", "max_tokens": 0}, lambda _: True)
         except (RuntimeError, ValueError) as error:
-            check = f"surefoot models list {self._model} --verify" if known else "another .gguf file"
+            check = "surefoot doctor --deep" if known else "another .gguf file"
             raise ModelError(f"{file} does not load as a model; try: {check} ({on_one_line(error)})") from error
         return server
 
