@@ -1,5 +1,6 @@
 """From a configuration to the judges of an evaluation, and to the language models that judge and report."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,21 +32,21 @@ _PACE = LIMITS - {"in_flight", "seconds", "cache"}
 
 
 @dataclass(frozen=True)
-class JudgeBuilder:
+class JudgeBuilder(ABC):
     """Builds the judges, and the models that they and the report ask."""
 
     config: Config
     objects: Mapping[str, Any] = field(default_factory=dict)
     """Components that are not built, by role."""
 
+    @abstractmethod
     def built(self, role: str, section: Any = None) -> Any:
         """The component of a role that its section names, or that of another section."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def shared(self) -> dict[str, Callable[[], Any]]:
         """A getter of each part that constructors may ask for, by the name of their parameter."""
-        raise NotImplementedError
 
     def judges(self, metrics: Sequence[str] | None = None) -> tuple[Judge, ...]:
         """A judge for each metric; None: those that `[judge]` names, or else the diamond's six and those of `[metric]`.

@@ -169,7 +169,7 @@ def build(
     """So many confirmed questions of each kind, or as many as the passages yield, by their keys. Each candidate is on
     disk in `run` as soon as it is made, dropped ones with the reason; the same call goes on after a kill. `on_done`
     counts confirmed questions and all that are wanted."""
-    kept: dict[str, MadeQuestion] = {}
+    confirmed: dict[str, MadeQuestion] = {}
     with run.held():
         done = run.values(MadeQuestion)
         for kind, most in wanted.items():
@@ -177,14 +177,14 @@ def build(
             while len(own) < most and (batch := dict(islice(candidates, max(BATCH, threads)))):
                 for _ in resumed(run, done, batch, threads):
                     pass
-                asked = {folded(one.question) for one in (*kept.values(), *own.values())}
+                questions = {folded(one.question) for one in (*confirmed.values(), *own.values())}
                 for key in batch:
-                    if (one := done.get(key)) and not one.fault and folded(one.question) not in asked:
+                    if (one := done.get(key)) and not one.fault and folded(one.question) not in questions:
                         own[key] = one
-                        asked.add(folded(one.question))
-                on_done(len(kept) + min(len(own), most), sum(wanted.values()))
-            kept |= dict(islice(own.items(), most))
-    return kept
+                        questions.add(folded(one.question))
+                on_done(len(confirmed) + min(len(own), most), sum(wanted.values()))
+            confirmed |= dict(islice(own.items(), most))
+    return confirmed
 
 
 def row(key: str, made: MadeQuestion, titles: Mapping[str, str]) -> dict[str, Any]:
