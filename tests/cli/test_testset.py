@@ -46,3 +46,24 @@ def test_an_unknown_kind_is_refused(office: Path, surefoot: Callable[..., Any]) 
     done = surefoot("testset", "office", "--kind", "hard")
     assert done.code == 2
     assert "there are: single, multi-hop, unanswerable, false premise" in done.err
+
+
+def test_prose_alone_yields_nothing_without_a_model_and_says_so(surefoot: Callable[..., Any], here: Path) -> None:
+    """With what would make questions of it."""
+    (here / "prose").mkdir()
+    (here / "prose" / "a.txt").write_text("The ferry leaves the island in the morning and comes back late.\n")
+    done = surefoot(
+        "testset",
+        "prose",
+        "--out",
+        "none.jsonl",
+        "--set",
+        "generator.use=extractive",
+        "--set",
+        "llm.use=local",
+        "--questions",
+        "4",
+    )
+    assert (done.code, (here / "none.jsonl").read_text()) == (0, "")
+    assert "--model NAME" in " ".join(done.out.split())
+    assert "dropped" not in done.out + done.err

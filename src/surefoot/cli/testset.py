@@ -67,5 +67,8 @@ def make(
         short = f" of {most}: the documents yield no more" if found[kind] < most else ""
         out.say(f"{found[kind]:4} {kind}{short}")
     tried = Counter(one.fault for one in values(run.path, build.MadeQuestion).values() if one.fault)
-    err.say("dropped: " + ", ".join(f"{count:,} {fault}" for fault, count in tried.most_common()), "dim")
+    if tried:
+        err.say("dropped: " + ", ".join(f"{count:,} {fault}" for fault, count in tried.most_common()), "dim")
+    if not made and not prompter:
+        out.say("questions come from terms, tables and headings that ask, or from a language model: --model NAME")
     out.say(f"{len(made)} questions in {out_file}")
