@@ -260,7 +260,7 @@ def test_thresholds_are_the_evaluators_own_unless_given(small: dict[str, Any]) -
     assert built(small, thresholds={"evaluator": "lexical"}).thresholds == own
     changed = built(small, thresholds={"evaluator": "lexical", "upper": 0.95, "lower": 0.8}).pipeline()
     assert changed.policy.thresholds == Thresholds(0.95, 0.8, own.strip, "lexical", "set by hand")
-    assert (changed.refiner.floor, changed.outside) == (0.8, None)  # type: ignore[attr-defined]
+    assert (changed.refiner.least, changed.outside) == (0.8, None)  # type: ignore[attr-defined]
 
 
 def test_what_comes_from_outside_may_have_thresholds_of_its_own(small: dict[str, Any]) -> None:

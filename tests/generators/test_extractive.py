@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,7 +11,7 @@ from hypothesis import given, strategies as st
 from surefoot.evidence.beyond import CHOOSE, COMPARE, COUNT, JOIN, JUDGE, WHEN, beyond
 from surefoot.evidence.citations import grounded
 from surefoot.generators.extractive import DIFFERS, GAP, Extractive, layout
-from surefoot.refiners.strips import CUTS, StripSizes
+from surefoot.refiners.strips import Mode, Strips
 from surefoot.types import Answer, Grade, Passage, Strip, Thresholds
 from surefoot.types.protocols import Knowledge, Pair
 
@@ -232,15 +233,16 @@ def test_an_ungraded_strip_is_not_quoted(score: float | None) -> None:
 @given(
     st.lists(st.sampled_from([STEPS, TABLE, CODE, TERM, "# A\nIt is old. [1] So."]), min_size=1, max_size=3),
     st.sampled_from(["a", "It", "jit", "SELECT", "|", "- ", "\n", "# A"]),
-    st.sampled_from([*CUTS]),
+    st.sampled_from(get_args(Mode)),
     st.integers(0, 20),
 )
-def test_quotations_are_slices_of_their_passages(texts: list[str], word: str, mode: str, words: int) -> None:
+def test_quotations_are_slices_of_their_passages(texts: list[str], word: str, mode: Mode, words: int) -> None:
     """Whichever way strips are cut, and all are found again when the answer is checked."""
     passage = Passage("0", "\n\n".join(texts), "0.5")
-    spans = CUTS[mode](passage.text, StripSizes())
+    reader = Pointing(word)
+    spans = Strips(reader, reader.thresholds, mode).cut(passage.text)
     known = [(Strip("0", a, b, passage.text[a:b], 1.0, kept=True), passage) for a, b in spans]
-    answer = Extractive(Pointing(word), words=words).generate(QUESTION, known)
+    answer = Extractive(reader, words=words).generate(QUESTION, known)
     for citation in answer.citations:
         strip = citation.strip
         assert strip

@@ -21,7 +21,7 @@ from surefoot.evidence.policies import PRESETS
 from surefoot.evidence.ranking import Decompose
 from surefoot.generators._prompts import TEMPLATES
 from surefoot.generators.self_rag import Paragraphs
-from surefoot.refiners.strips import CUTS
+from surefoot.refiners.strips import Mode
 from surefoot.retrievers import _given
 from surefoot.types.errors import ConfigError, UsageError
 
@@ -38,7 +38,7 @@ YOURS = ("index", "network", "judge", "report", "metric", "server")
 may come in."""
 
 WORDS: dict[tuple[str, str], Sequence[str]] = {
-    ("refiner", "mode"): tuple(CUTS),
+    ("refiner", "mode"): get_args(Mode),
     ("thresholds", "preset"): tuple(PRESETS),
     ("evaluator", "task"): tuple(PRESETS),
     ("generator", "prompt"): tuple(TEMPLATES),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from surefoot.generators._prompts import USUAL, Template, template
 from surefoot.generators._reflection import (
@@ -25,7 +25,6 @@ from surefoot.generators.llm import fitting
 from surefoot.run import meter
 from surefoot.text.screen import line as on_one_line
 from surefoot.types import Answer, Completion, Critique, Draft, Message, protocols
-from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Knowledge, OnText
 
 Paragraphs = Literal["one", "each", "three"]
@@ -65,8 +64,6 @@ class SelfRAG:
     utility: float = 0.5
 
     def __post_init__(self) -> None:
-        if self.paragraphs not in get_args(Paragraphs):
-            raise ConfigError(f"paragraphs must be one of {', '.join(get_args(Paragraphs))}, not {self.paragraphs!r}")
         template(self.prompt or USUAL)
 
     def with_task(self, task: str) -> SelfRAG:

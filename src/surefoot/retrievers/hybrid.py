@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from surefoot.evidence.merge import covered
 from surefoot.types import Passage
-from surefoot.types.errors import ConfigError
 from surefoot.types.metadata import NO_FILTER, Filter, filtered
 from surefoot.types.protocols import Retriever
+from surefoot.types.ranges import Count
 
 WEIGHTS: Mapping[str, float] = MappingProxyType({"dense": 0.6})
 """By a retriever's name; others weigh 1. Over four question sets this finds as much among the first five as BM25 alone
@@ -34,11 +34,9 @@ class Hybrid:
         self,
         retrievers: Sequence[Retriever],
         weights: Mapping[str, float] = WEIGHTS,
-        depth: int = DEPTH,
+        depth: Count = DEPTH,
         constant: int = CONSTANT,
     ) -> None:
-        if depth < 1:
-            raise ConfigError(f"depth must be 1 or more, not {depth}")
         named = ((getattr(each, "name", type(each).__name__), each.retrieve) for each in retrievers)
         self._retrievers = tuple((name, retrieve, weights.get(name, 1.0)) for name, retrieve in named)
         self._depth = depth

@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from operator import itemgetter
 from threading import Thread
+from typing import Literal
 from urllib.parse import urldefrag, urlsplit
 
 from surefoot.documents.loaders import Unreadable
@@ -21,10 +22,12 @@ from surefoot.network.robots import Robots
 from surefoot.run import cancel, meter
 from surefoot.text.words import content_words, stem, words
 from surefoot.types import Passage
-from surefoot.types.errors import ComponentError, ConfigError, MissingExtra, SearchError
+from surefoot.types.errors import ComponentError, MissingExtra, SearchError
 from surefoot.types.protocols import Searcher
+from surefoot.types.ranges import Count, Positive
 
-MODES = ("all", "wiki")  # the hits that are opened: all of them, or only pages of Wikipedia
+Mode = Literal["all", "wiki"]
+"""The hits that are opened: all of them, or only pages of Wikipedia."""
 
 _DECLARED = {
     "text/html": "html",
@@ -52,15 +55,11 @@ class Pages:
         self,
         of: Searcher,
         network: Network,
-        mode: str = "all",
-        hits: int = 8,
-        seconds: float = 15.0,
+        mode: Mode = "all",
+        hits: Count = 8,
+        seconds: Positive = 15.0,
         most: int = 5_000_000,
     ) -> None:
-        if mode not in MODES:
-            raise ConfigError(f"pages has no mode '{mode}'; there are: {', '.join(MODES)}")
-        if hits < 1 or seconds <= 0:
-            raise ConfigError(f"pages opens at least one hit in more than 0 seconds, not {hits} in {seconds:g}")
         if find_spec("trafilatura") is None:
             raise MissingExtra("pages, which reads the main text of what a search found,", "web")
         self.name = f"pages:{of.name}"

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
 from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
 from surefoot.types import Passage
-from surefoot.types.errors import ConfigError
 
-DEPTHS = ("basic", "advanced")  # depths of Tavily's search; "advanced" costs two of its credits instead of one
+Depth = Literal["basic", "advanced"]
+"""The depth of Tavily's search; "advanced" costs two of its credits instead of one."""
 
 _MOST_RESULTS = 20  # of one search; more is an error there
 _LONGEST_QUERY = 400  # characters; a longer one is an error there
@@ -38,13 +38,11 @@ class Tavily:
     def __init__(
         self,
         network: Network,
-        depth: str = "basic",
+        depth: Depth = "basic",
         raw_content: bool = False,
         key_env: str = "TAVILY_API_KEY",
         base_url: str = "https://api.tavily.com",
     ) -> None:
-        if depth not in DEPTHS:
-            raise ConfigError(f"tavily has no depth '{depth}'; there are: {', '.join(DEPTHS)}")
         self._network = network
         self._depth = depth
         self._raw = raw_content
