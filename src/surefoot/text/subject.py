@@ -30,18 +30,6 @@ _REGION = "province|state|district|canton|department|region|county|country|emira
 
 
 @dataclass(frozen=True, slots=True)
-class Relation:
-    """Something that can be asked of a thing."""
-
-    words: tuple[str, ...]
-    """What it is called in questions and queries."""
-    kinds: tuple[str, ...]
-    """What may have it, as encyclopedias put it in brackets behind a title; the commonest first."""
-    cues: frozenset[str]
-    """Folded words of which one stands in most paragraphs that tell it: those of its names and kinds."""
-
-
-@dataclass(frozen=True, slots=True)
 class Subject:
     """The subject of a question or a query."""
 
@@ -50,47 +38,47 @@ class Subject:
     relation: str = ""
     """What is asked of it, as it was written; empty: nothing particular."""
     kinds: tuple[str, ...] = ()
-    """What the thing may be, likeliest first; empty: anything."""
+    """What the thing may be, as encyclopedias put it in brackets behind a title, likeliest first; empty: anything."""
     cues: frozenset[str] = frozenset()
-    """Folded words that speak of the relation."""
+    """Folded words that speak of the relation: one of its names and kinds stands in most paragraphs that tell it."""
     form: bool = True
     """Whether a form fits; without one the entity is the longest name, or else the content words."""
 
 
-def _relation(called: str, kinds: str) -> Relation:
-    every = tuple(called.split("|"))
-    known = tuple(dict.fromkeys(kinds.split("|")))
-    return Relation(every, known, frozenset(content_words(" ".join((*every, *known)))))
-
-
-RELATIONS = (
-    _relation("occupation|profession", _PEOPLE),
-    _relation("born|place of birth|birthplace", f"{_PEOPLE}|{_ATHLETE}"),
-    _relation("father|mother", f"king|queen|prince|princess|duke|emperor|{_PEOPLE}"),
-    _relation("religion", f"bishop|priest|saint|pope|cardinal|{_PEOPLE}"),
-    _relation("sport", _ATHLETE),
-    _relation(
+_KINDS = (
+    ("occupation|profession", _PEOPLE),
+    ("born|place of birth|birthplace", f"{_PEOPLE}|{_ATHLETE}"),
+    ("father|mother", f"king|queen|prince|princess|duke|emperor|{_PEOPLE}"),
+    ("religion", f"bishop|priest|saint|pope|cardinal|{_PEOPLE}"),
+    ("sport", _ATHLETE),
+    (
         "genre",
         "band|album|song|film|novel|musician|singer|book|TV series|video game|EP|single|rapper|play|magazine",
     ),
-    _relation("country|city", _PLACE),
-    _relation("capital", _REGION),
-    _relation("color|colour", "football club|school|team|bridge"),
-    _relation("author|wrote|writer", _BOOK),
-    _relation("director|directed", _SCREEN),
-    _relation("producer|produced", f"{_SCREEN}|album|song|single"),
-    _relation("screenwriter", _SCREEN),
-    _relation("composer|composed", _MUSIC),
-    _relation("architect|built|builder", "building|church|bridge|house|ship"),
+    ("country|city", _PLACE),
+    ("capital", _REGION),
+    ("color|colour", "football club|school|team|bridge"),
+    ("author|wrote|writer", _BOOK),
+    ("director|directed", _SCREEN),
+    ("producer|produced", f"{_SCREEN}|album|song|single"),
+    ("screenwriter", _SCREEN),
+    ("composer|composed", _MUSIC),
+    ("architect|built|builder", "building|church|bridge|house|ship"),
 )
-"""Those of PopQA, with a verb for some, and buildings."""
-KINDS = tuple(dict.fromkeys(kind for relation in RELATIONS for kind in relation.kinds))
+"""The names of each relation, and what may have it, the commonest first: those of PopQA, with a verb for some, and
+buildings."""
+RELATIONS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
+    name: (tuple(dict.fromkeys(kinds.split("|"))), frozenset(content_words(f"{names} {kinds}".replace("|", " "))))
+    for names, kinds in _KINDS
+    for name in names.split("|")
+}
+"""By the name of each relation, its kinds and cues, as a `Subject` has them."""
+KINDS = tuple(dict.fromkeys(kind for kinds, _ in RELATIONS.values() for kind in kinds))
 """All kinds of thing that any relation names."""
 
 OPENING = 60
 """Words of a page that are read to see what it is."""
-_BY_WORD = {word: relation for relation in RELATIONS for word in relation.words}
-_LONGEST_FIRST = sorted(_BY_WORD, key=len, reverse=True)
+_LONGEST_FIRST = sorted(RELATIONS, key=len, reverse=True)
 _R = f"(?-i:{'|'.join(_LONGEST_FIRST)})"  # "Western Hockey League" is no league
 _ASKING = frozenset("who whose what which where when why how is are do does did can".split())
 _FORM = re.compile(
@@ -129,8 +117,7 @@ def subject_of(text: str) -> Subject:
 
 
 def _about(entity: str, relation: str) -> Subject:
-    known = _BY_WORD[relation.casefold()]
-    return Subject(entity, relation, known.kinds, known.cues)
+    return Subject(entity, relation, *RELATIONS[relation.casefold()])
 
 
 def _by_names(question: str) -> Subject:
