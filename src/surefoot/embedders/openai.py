@@ -82,7 +82,7 @@ class OpenAIEmbedder:
     def _requested(self, texts: Sequence[str]) -> Matrix:
         """A row for each text, as the endpoint gave it."""
         request = {"model": self._endpoint.model, "input": [*texts]}
-        sent = self._endpoint.post("embeddings", request, _ENVELOPE + _PER_TEXT * len(texts))
+        sent = self._endpoint.json("embeddings", _ENVELOPE + _PER_TEXT * len(texts), request)
         rows = _rows(sent, len(texts))
         if rows is None:
             raise self._endpoint.nonsense(f"no vector for each of {len(texts)} texts", sent)

@@ -76,7 +76,7 @@ class Rerank:
         documents = [*map(encodable, texts)]
         request = {"model": self._endpoint.model, "query": encodable(question), "documents": documents}
         most = _ENVELOPE + sum(_PER_TEXT + 8 * len(text) for text in texts)
-        sent = self._endpoint.post("rerank", {**request, "top_n": len(texts)}, most)
+        sent = self._endpoint.json("rerank", most, {**request, "top_n": len(texts)})
         try:
             scores = {one.index: one.relevance_score for one in _Results.model_validate(sent).results}
         except ValidationError:

@@ -134,7 +134,7 @@ class OpenAI:
         if on_text and self._streams:
             self._stream(request, answer, size)
         else:
-            self._take(answer, self._endpoint.post(self._path, request, size), "message")
+            self._take(answer, self._endpoint.json(self._path, size, request), "message")
         completion = answer.completion(self.name)
         if cut:
             completion = _cut(completion, cut)
@@ -144,7 +144,7 @@ class OpenAI:
 
     def probe(self) -> tuple[str, ...]:
         """The names of the endpoint's models; raises EndpointError."""
-        listed = self._endpoint.get("models", _MAX_BYTES)
+        listed = self._endpoint.json("models", _MAX_BYTES)
         try:
             names = tuple(one["id"] for one in listed["data"])
         except (KeyError, TypeError):

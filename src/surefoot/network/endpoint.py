@@ -57,21 +57,16 @@ class JsonEndpoint:
     def __repr__(self) -> str:
         return f"JsonEndpoint({self.model!r}, base_url={self._where!r}, key_env={self._key_env!r})"
 
-    def get(self, path: str, most: int) -> Any:
-        """The JSON at this path, of at most so many bytes. Raises EndpointError."""
-        with self._answer("GET", path, None) as response:
-            return self._json(b"".join(self._bounded(response, most)))
-
-    def post(self, path: str, request: Any, most: int) -> Any:
-        """The JSON that answers this request, of at most so many bytes. Raises EndpointError."""
-        with self._answer("POST", path, request) as response:
+    def json(self, path: str, most: int, request: Any = None) -> Any:
+        """The JSON at this path, or that answers a request there, of at most so many bytes. Raises EndpointError."""
+        with self._answer(path, request) as response:
             return self._json(b"".join(self._bounded(response, most)))
 
     @contextmanager
     def events(self, path: str, request: Any, most: int) -> Iterator[Iterator[Any]]:
         """The JSON of each event of the stream that answers, of at most so many bytes in all, or the one JSON of an
         endpoint that does not stream. Raises EndpointError."""
-        with self._answer("POST", path, request) as response:
+        with self._answer(path, request) as response:
             body = self._bounded(response, most)
             whole = "json" in response.headers.get("Content-Type", "")
             yield iter([self._json(b"".join(body))]) if whole else self._events(_lines(body))
@@ -86,9 +81,10 @@ class JsonEndpoint:
         return self._error(f"broke off its answer {how}", "ask again, or run: surefoot doctor")
 
     @contextmanager
-    def _answer(self, method: str, path: str, request: Any) -> Iterator[httpx.Response]:
+    def _answer(self, path: str, request: Any) -> Iterator[httpx.Response]:
         """A successful answer, its body still to be read, after as many retries as it takes."""
         with within(_MAX_SECONDS):
+            method = "GET" if request is None else "POST"
             response = self._send(self._client.build_request(method, path, json=request))
             try:
                 if response.status_code != 200:
