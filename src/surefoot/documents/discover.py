@@ -89,23 +89,18 @@ def find(path: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> Fo
     found = Found(_root(path))
     # An absolute path, or one through "..", would say something about the machine.
     name = Path(found.root.name) if path.is_absolute() or ".." in path.parts else path
-    if found.root.is_dir():
-        for place in _below(found, name):
-            path = name / place.relative_to(found.root)
-            if not patterns.want(path.as_posix()):
-                found.ignored["left out"].append(_label(path))
-            elif kind := _unreadable(place):
-                if remedy := remedy_of(kind):
-                    found.skipped.append((_label(path), remedy))
-                else:
-                    found.ignored[kind].append(_label(path))
-            else:
-                _add(found, place, path, max_bytes)
-    elif kind := _unreadable(found.root):
-        remedy = remedy_of(kind) or f"is of a kind that is not read; these are: {supported()}"
-        found.skipped.append((name.as_posix(), remedy))
-    else:
-        _add(found, found.root, name, max_bytes)
+    is_folder = found.root.is_dir()
+    for place in _below(found, name) if is_folder else [found.root]:
+        path = name / place.relative_to(found.root)
+        if is_folder and not patterns.want(path.as_posix()):
+            found.ignored["left out"].append(_label(path))
+        elif not (kind := _unreadable(place)):
+            _add(found, place, path, max_bytes)
+        elif is_folder and not remedy_of(kind):
+            found.ignored[kind].append(_label(path))
+        else:
+            why = remedy_of(kind) or f"is of a kind that is not read; these are: {supported()}"
+            found.skipped.append((_label(path), why))
     return found
 
 

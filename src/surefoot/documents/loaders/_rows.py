@@ -39,10 +39,10 @@ Pairs = Iterable[tuple[str, str]]
 @contextmanager
 def opened(stream: BinaryIO) -> Iterator[tuple[TextIOWrapper, list[DocumentProblem]]]:
     """The stream as text with its line ends, and a problem if its encoding is in doubt; the stream stays open."""
-    encoding, problem = encoding_of(stream)
+    encoding, problems = encoding_of(stream)
     text = TextIOWrapper(stream, encoding, "replace", newline="")
     try:
-        yield text, [problem] if problem else []
+        yield text, problems
     finally:
         text.detach()
 

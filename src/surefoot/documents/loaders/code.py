@@ -72,9 +72,8 @@ class CodeLoader:
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The whole file as one document, titled by its whole name."""
-        text, problem = decoded(stream)
-        if problem:
-            yield problem
+        text, problems = decoded(stream)
+        yield from problems
         suffix, lines = PurePath(name).suffix.lower(), text.split("\n")
         language = LANGUAGES.get(suffix) or SETTINGS.get(suffix, "")
         starts = _of_python(text) if language == "python" else None

@@ -1,6 +1,7 @@
 """Mails: the text and what is attached, with who wrote to whom and when as fields."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from email.errors import MessageError
 from email.message import EmailMessage
@@ -12,7 +13,7 @@ from pathlib import PurePath
 from typing import BinaryIO, cast
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable, loader_of, needs_head, read
-from surefoot.documents.loaders.html import HtmlLoader
+from surefoot.documents.loaders.html import page
 from surefoot.text.blocks import blocks, bullets, paragraph
 from surefoot.types.metadata import LONGEST_VALUE, usable
 
@@ -113,9 +114,5 @@ def _body(mail: EmailMessage) -> Iterator[Block]:
     if part.get_content_subtype() != "html":
         yield from blocks(str(content).replace("\r\n", "\n"))
         return
-    try:
-        for item in HtmlLoader().read(BytesIO(str(content).encode("utf-8", "replace")), "mail.html"):
-            if isinstance(item, Document):
-                yield from item.blocks
-    except Unreadable:
-        return  # a mail of nothing but pictures
+    with suppress(Unreadable):  # a mail of nothing but pictures
+        yield from page(str(content).encode("utf-8", "replace"), "mail.html").blocks

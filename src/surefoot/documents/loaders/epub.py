@@ -1,7 +1,6 @@
 """EPUB: the chapters of a book in the order in which they are read."""
 
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import PurePath
 from posixpath import dirname, join, normpath
 from typing import BinaryIO
@@ -12,7 +11,7 @@ from lxml.etree import XMLParser, _Element, fromstring
 
 from surefoot.documents.loaders import MAX_BYTES, Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._archives import DAMAGE
-from surefoot.documents.loaders.html import HtmlLoader
+from surefoot.documents.loaders.html import page
 
 _CONTAINER = "META-INF/container.xml"
 _LOCKS = "META-INF/encryption.xml"
@@ -70,16 +69,13 @@ def _refuse(archive: ZipFile, chapters: tuple[str, ...]) -> None:
             raise Unreadable("is locked by its publisher (DRM); get a copy without a lock")
 
 
-def _blocks(page: bytes, chapter: str, book: str) -> Iterator[Block]:
+def _blocks(content: bytes, chapter: str, book: str) -> Iterator[Block]:
     """The blocks of a chapter, under its title; none where it has no text, as a cover."""
     try:
-        found = [
-            item for item in HtmlLoader().read(BytesIO(page), PurePath(chapter).name) if isinstance(item, Document)
-        ]
+        document = page(content, PurePath(chapter).name)
     except Unreadable:
         return
-    for document in found:
-        named = () if document.title in (book, PurePath(chapter).stem) else (document.title,)
-        for block in document.blocks:
-            path = block.path if block.path[:1] == named else named + block.path
-            yield Block(block.text, block.kind, path, chapter)
+    named = () if document.title in (book, PurePath(chapter).stem) else (document.title,)
+    for block in document.blocks:
+        path = block.path if block.path[:1] == named else named + block.path
+        yield Block(block.text, block.kind, path, chapter)

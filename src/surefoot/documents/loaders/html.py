@@ -22,12 +22,12 @@ class HtmlLoader:
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The page as one document, under its own title, without text that a browser would not show."""
-        yield page(stream.read(), name, page_blocks)
+        yield page(stream.read(), name)
 
 
-def page(content: bytes, name: str, blocks: Callable[[HtmlElement, str], tuple[Block, ...]]) -> Document:
-    """The page as a document of these blocks of its tree, from which hidden text is taken out. Raises Unreadable where
-    there are none."""
+def page(content: bytes, name: str, blocks: Callable[[HtmlElement, str], tuple[Block, ...]] = page_blocks) -> Document:
+    """The page as a document of all blocks of its tree, or of these, from which hidden text is taken out. Raises
+    Unreadable where there are none."""
     tree = parsed(content)
     prune(tree)
     title = page_title(tree) or PurePath(name).stem

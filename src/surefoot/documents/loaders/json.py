@@ -54,9 +54,8 @@ def _row(row: dict[str, Any] | str, where: str, title: str = "") -> Iterator[Doc
 
 
 def _value(stream: BinaryIO, title: str) -> Iterator[Document | DocumentProblem]:
-    text, problem = decoded(stream)
-    if problem:
-        yield problem
+    text, problems = decoded(stream)
+    yield from problems
     try:
         value = parsed(text)
     except JSONDecodeError as error:

@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
 
 from surefoot.documents.loaders import Block, Document, DocumentProblem
+from surefoot.documents.loaders._headings import OpenHeadings
 from surefoot.documents.loaders.text import decoded, placed
 from surefoot.text.blocks import code
 from surefoot.types.metadata import NO_META, Value, plain, usable
@@ -35,9 +36,8 @@ class MarkdownLoader:
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The whole file as one document."""
-        text, problem = decoded(stream)
-        if problem:
-            yield problem
+        text, problems = decoded(stream)
+        yield from problems
         front = _FRONT.match(text)
         named = dict(_FRONT_FIELD.findall(front[2])) if front else {}
         found = tuple(headed(text))
@@ -72,16 +72,14 @@ def headed(text: str) -> Iterator[Block]:
         line += text.count("\n", 0, front.end())
         text = text[front.end() :]
     lines, headings = _parsed(text)
-    path: list[_Heading] = []
+    above = OpenHeadings()
     for heading, following in pairwise([_Heading(0, "", 0, 0), *headings, _Heading(0, "", len(lines), 0)]):
         if heading.level:
-            path = [*(above for above in path if above.level < heading.level), heading]
-        names = tuple(above.name for above in path)
+            yield from above.enter(heading.level, heading.name, f"L{line + heading.first}")
         words = "\n".join(lines[heading.behind : following.first])
         if words.strip():
-            yield from placed(words, names, line + heading.behind)
-        elif heading.level and following.level <= heading.level:
-            yield Block(heading.name, "caption", names[:-1], f"L{line + heading.first}")
+            yield from placed(words, above.path(), line + heading.behind)
+    yield from above.close()
 
 
 def _parsed(text: str) -> tuple[list[str], list[_Heading]]:

@@ -61,9 +61,8 @@ class PandocLoader:
         yield _document(own, (*map(Block, running if found else ()), *found), name, named)
 
     def _text(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
-        text, problem = decoded(stream)
-        if problem:
-            yield problem
+        text, problems = decoded(stream)
+        yield from problems
         if source == "man" and re.search(r"^\.Dd\b", text, re.MULTILINE):
             source = "mdoc"
         if source == "docbook":

@@ -34,9 +34,8 @@ class TextLoader:
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The whole file as one document, titled by its name."""
-        text, problem = decoded(stream)
-        if problem:
-            yield problem
+        text, problems = decoded(stream)
+        yield from problems
         yield Document("", PurePath(name).stem, tuple(placed(text, indented=True)))
 
 
@@ -65,16 +64,16 @@ def _margin(text: str, part: Part) -> int:
     return min(len(line) - len(line.lstrip()) for line in lines)
 
 
-def decoded(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
+def decoded(stream: BinaryIO) -> tuple[str, list[DocumentProblem]]:
     """The file's text with \\n as line ends, and a problem if its encoding is in doubt. Raises Unreadable if empty."""
-    encoding, problem = encoding_of(stream)
+    encoding, problems = encoding_of(stream)
     text = stream.read().decode(encoding, "replace")
     if not text.strip():
         raise Unreadable("holds no text")
-    return text.replace("\r\n", "\n").replace("\r", "\n"), problem
+    return text.replace("\r\n", "\n").replace("\r", "\n"), problems
 
 
-def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
+def encoding_of(stream: BinaryIO) -> tuple[str, list[DocumentProblem]]:
     """The encoding to decode with, replacing what does not fit, and a problem if it is in doubt.
 
     Reads the stream once, in pieces, and leaves it at its start. Raises Unreadable for a binary file.
@@ -87,12 +86,11 @@ def encoding_of(stream: BinaryIO) -> tuple[str, DocumentProblem | None]:
     sample = stream.read(2 * _SAMPLE) if misfit is not None else None
     stream.seek(0)
     if sample is None:
-        return encoding, None
+        return encoding, []
     if encoding == "utf-8" and (guess := _guess(sample)):
-        return guess, DocumentProblem(f"is not UTF-8; it was read as {guess}", skipped=False)
-    return encoding, DocumentProblem(
-        "is in no known encoding; characters that did not decode were replaced", skipped=False
-    )
+        return guess, [DocumentProblem(f"is not UTF-8; it was read as {guess}", skipped=False)]
+    reason = "is in no known encoding; characters that did not decode were replaced"
+    return encoding, [DocumentProblem(reason, skipped=False)]
 
 
 def _first_misfit(stream: BinaryIO, encoding: str) -> int | None:

@@ -57,12 +57,12 @@ def _text_of(path: Path, problems: Problems) -> str:
         data = path.read_bytes()
         if data.startswith(_BINARY):
             raise Unreadable("is no text")
-        encoding, doubt = encoding_of(BytesIO(data))
+        encoding, doubts = encoding_of(BytesIO(data))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except Unreadable as error:
         raise UsageError(f"{path} {error}; {CONVERT}") from error
-    if doubt:
+    for doubt in doubts:
         problems.add(f"the file {doubt.reason}", path.name)
     return data.decode(encoding, "replace")
 
