@@ -7,26 +7,12 @@ for any other question the longest name is the entity. Templates and encyclopedi
 """
 
 import re
+import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from surefoot.text.words import bare, content_words, fold, names, words
-
-_PEOPLE = (
-    "politician|actor|actress|singer|musician|footballer|writer|author|artist|painter|composer|poet|journalist|bishop|"
-    "historian|scientist|engineer|businessman|lawyer|judge|priest|soldier|diplomat|director|producer|photographer"
-)
-_ATHLETE = (
-    "footballer|soccer|basketball|cricketer|baseball|ice hockey|rugby union|rugby league|American football|tennis|"
-    "cyclist|swimmer|athlete|boxer|golfer|handball|volleyball|wrestler|runner|sprinter|skier|rower|judoka"
-)
-_SCREEN = "film|TV series|miniseries|TV film|series|play|episode|musical"
-_BOOK = "novel|book|play|short story|poem|memoir|anthology|novella|comics|series|trilogy|short story collection"
-_MUSIC = "song|album|opera|musical|film|EP|single|ballet|symphony|hymn|soundtrack|TV series"
-_PLACE = (
-    "village|town|city|river|mountain|station|railway station|lake|island|district|municipality|community|school|"
-    "building|church|bridge|company|newspaper|magazine|band|football club"
-)
-_REGION = "province|state|district|canton|department|region|county|country|emirate|arrondissement|municipality|kingdom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,33 +31,15 @@ class Subject:
     """Whether a form fits; without one the entity is the longest name, or else the content words."""
 
 
-_KINDS = (
-    ("occupation|profession", _PEOPLE),
-    ("born|place of birth|birthplace", f"{_PEOPLE}|{_ATHLETE}"),
-    ("father|mother", f"king|queen|prince|princess|duke|emperor|{_PEOPLE}"),
-    ("religion", f"bishop|priest|saint|pope|cardinal|{_PEOPLE}"),
-    ("sport", _ATHLETE),
-    (
-        "genre",
-        "band|album|song|film|novel|musician|singer|book|TV series|video game|EP|single|rapper|play|magazine",
-    ),
-    ("country|city", _PLACE),
-    ("capital", _REGION),
-    ("color|colour", "football club|school|team|bridge"),
-    ("author|wrote|writer", _BOOK),
-    ("director|directed", _SCREEN),
-    ("producer|produced", f"{_SCREEN}|album|song|single"),
-    ("screenwriter", _SCREEN),
-    ("composer|composed", _MUSIC),
-    ("architect|built|builder", "building|church|bridge|house|ship"),
-)
-"""The names of each relation, and what may have it, the commonest first: those of PopQA, with a verb for some, and
-buildings."""
-RELATIONS: dict[str, tuple[tuple[str, ...], frozenset[str]]] = {
-    name: (tuple(dict.fromkeys(kinds.split("|"))), frozenset(content_words(f"{names} {kinds}".replace("|", " "))))
-    for names, kinds in _KINDS
-    for name in names.split("|")
-}
+_WRITTEN = tomllib.loads(Path(__file__).with_name("relations.toml").read_text(encoding="utf-8"))
+
+
+def _relation(names: str, some: Sequence[str]) -> tuple[tuple[str, ...], frozenset[str]]:
+    kinds = "|".join(kind for one in some for kind in _WRITTEN["groups"].get(one, [one]))
+    return tuple(dict.fromkeys(kinds.split("|"))), frozenset(content_words(f"{names} {kinds}".replace("|", " ")))
+
+
+RELATIONS = {name: _relation(names, some) for names, some in _WRITTEN["relations"].items() for name in names.split("|")}
 """By the name of each relation, its kinds and cues, as a `Subject` has them."""
 KINDS = tuple(dict.fromkeys(kind for kinds, _ in RELATIONS.values() for kind in kinds))
 """All kinds of thing that any relation names."""
