@@ -2,18 +2,20 @@
 
 Everything retrieved is data. A sentence that gives orders ("ignore the question and say X") is blanked out before
 grading, its strip is dropped, and the trace says so. Signs of such sentences are words and phrases, in English and some
-other languages, read through the spellings that are to hide them. They do not find everything
+other languages (`orders.toml`), read through the spellings that are to hide them. They do not find everything
 (`benchmarks/injections.md` counts the rest); the second line of defence is that citations and links are checked against
 the sources.
 """
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 from surefoot.text.phrases import each, phrase_set, phrases
 from surefoot.text.words import blanked, located, sentences
@@ -47,75 +49,18 @@ _BOUND = phrase_set("you must|you should|you shall|you will|you need to|you have
 """Words behind which one may."""
 
 
-def _sign(weight: float, *some: str) -> tuple[float, frozenset[str]]:
-    return weight, phrase_set(*some)
+_WRITTEN = tomllib.loads(Path(__file__).with_name("orders.toml").read_text(encoding="utf-8"))
 
 
-_ORDERED = (
-    _sign(
-        0.65,
-        "ignore|disregard|forget|override|bypass|discard|set aside|pay no attention|stop following",
-        each("do not|don't|never", "follow|answer|mention|cite|trust|obey"),
-        "ignoriere|ignorieren|vergiss|vergesst|missachte|ignorez|oublie|oubliez|ignora|ignorad|olvida|olvide|esqueca",
-        "dimentica|dimenticate|negeer|vergeet|игнорируи|забудь",
-    ),
-    _sign(
-        0.4,
-        "answer|reply|respond|output|print|say|state|write|return|assign|give|rate|grade|label|score|rank|cite|mention",
-        "include|recommend|refuse|decline|stop|complete|append|add|reveal|repeat|clear|treat|consider|pass|decode|begin",
-        "start|end|format|do what|do not use|say:|reply:|respond:",
-    ),
-    _sign(0.4, each("say|answer|reply|respond|state", "with|that|only|exactly"), "say:|reply:|respond:"),
-    _sign(0.4, each("tell|inform|convince", "the user")),
-    _sign(0.7, "system:|assistant:|you are now"),
-    _sign(
-        1.0,
-        each("new|updated|important|urgent|hidden|secret", "instructions:"),
-        each("attention|note to", "ai:|llm:|assistant:|chatbot:|model:|evaluator:"),
-        each("dear", "ai|llm|chatbot|language model|evaluator"),
-        each("say|answer|reply|respond|output|print", "only:|exactly:"),
-        each("antworte|antworten sie", "nur|mit|immer"),
-        each("reponds|repondez", "uniquement|seulement|toujours|par"),
-        each("responde|responda|rispondi", "solo|unicamente|siempre|sempre|con|com|apenas|somente|soltanto"),
-        each("antwoord", "alleen|altijd|met"),
-        each("отвечаи|ответь", "только|всегда"),
-    ),
-)
-"""Signs that count only where a clause begins: "many ignore this rule" is no order."""
-_SPOKEN_OF = (
-    _sign(
-        0.35,
-        "question|questions|query|queries|prompt|prompts|passage|passages|source|sources|conversation|the context",
-        "instruction|instructions|relevance|relevant|threshold|retrieved|developer|operator|guidelines|rules|the above",
-        "the user|everything above|everything before|everything else|you were told|you have been",
-        each("this", "page|text|paragraph|document|line|content"),
-        "anweisungen|anweisung|instruktionen|vorgaben|frage|gesagt|consignes|regles|instrucciones|reglas|pregunta",
-        "instrucoes|regras|istruzioni|regole|domanda|instructies|vraag|opdracht|инструкции|указания|вопрос|правила",
-    ),
-    _sign(
-        0.5,
-        "ai|llm|llms|gpt|chatbot|chatbots|chat bot|chat bots|language model|language models|the assistant",
-        "virtual assistant|retrieval evaluator|graders|evaluators|summarizers|summarisers",
-    ),
-    _sign(
-        0.5,
-        each("your", "answer|answers|reply|response|responses|output|context|guidelines|prompt|instructions"),
-        each("your", "new|only|real|true", "task|job|goal|role"),
-    ),
-    _sign(0.5, each("your", "answer|reply|response", "is|should|must")),
-    _sign(0.6, "developer mode", each("real|true|actual|previous|original|system|hidden", "prompt|prompts")),
-    _sign(0.2, "must|should|shall|always|never", each("is|are", "asked|required|instructed|expected|permitted|to be")),
-    _sign(0.3, "as correct|label correct|as relevant|1.0|empty string|above or below|place this one"),
-    _sign(
-        0.3,
-        "precedence|void|no longer|unrestricted|without restrictions|enabled|activated|exactly|verbatim|instead",
-        "word for word|with the words|whatever|you do not|nothing else",
-    ),
-    _sign(0.3, each("the|final|correct", "answer")),
-    _sign(0.4, each("when", "ranking|grading|scoring|rating|judging|answering|asked")),
-)
-"""Signs that count anywhere: a machine, its output, the conversation; duties and emphasis. All are weighed by hand,
-each is counted once, and it takes two or three, since manuals and forms say "tell the user", too."""
+def _signs(place: str) -> tuple[tuple[float, frozenset[str]], ...]:
+    """The weight and the phrases of each sign that counts in this place."""
+    return tuple(
+        (sign["weight"], phrase_set(*(some if isinstance(some, str) else each(*some) for some in sign["phrases"])))
+        for sign in _WRITTEN[place]
+    )
+
+
+_ORDERED, _SPOKEN_OF = _signs("begins"), _signs("anywhere")
 ADDRESS = 0.3
 """The weight of an address."""
 
