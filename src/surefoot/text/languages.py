@@ -5,27 +5,18 @@ titles of other languages are common, so a sentence counts as foreign only when 
 """
 
 import re
+import tomllib
 import unicodedata
 from collections import Counter
 from functools import lru_cache
 from itertools import zip_longest
+from pathlib import Path
 
 from surefoot.text.words import STOP_WORDS, WORD, fold
 
-FUNCTION_WORDS = {
-    "de": "der das und ist nicht ein eine einen einem einer auf fur mit sich auch dem den des im wird werden von zu "
-    "wie oder aber nur bei nach wenn wer sie ich es durch uber sind wurde hat haben dass zum zur vom so ihm ihr man",
-    "fr": "le la les des une est et dans pour que qui sur pas par au aux avec ce cette sont il elle vous nous du ne "
-    "se en un ou ont ete plus leur ces comme mais si tout de",
-    "es": "el la los las una es y en que por para con del se su sus al lo como mas pero cuando un fue son esta este "
-    "sobre todo toda quien de",
-    "it": "il lo la gli una di che per con del della nel sono si non come piu alla dal un dei delle al da questa "
-    "questo vi su chi quando ha",
-    "pt": "o os uma que por para com da dos das nao se ao mais um em na foi sao sobre quando quem esta este de do",
-    "nl": "de het een en van dat niet voor met zijn op aan door bij wordt ook als naar wie er om te uit zij werd",
-    "pl": "na z nie jest sie ze jak przez dla od po kto oraz tym tego sa byl przy lub gdy",
-    "tr": "ve bir bu icin ile olarak ne kadar olan sadece gibi daha icinde olur tek",
-}
+FUNCTION_WORDS: dict[str, str] = tomllib.loads(
+    Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8")
+)
 """Folded."""
 OTHER = "other"
 _PARTICLES = frozenset("de la el del da das dos do di du van von le al o os".split())
