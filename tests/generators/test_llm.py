@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from shelf import known
-from surefoot.generators._prompts import ABSTAIN, RULES, TEMPLATES
+from surefoot.generators._prompts import ABSTAIN, TEMPLATES
 from surefoot.generators.llm import LLMGenerator, prompt
 from surefoot.llms.scripted import Scripted
 from surefoot.run.meter import metered
@@ -18,6 +18,7 @@ from surefoot.types.errors import ComponentError, ConfigError, ContextOverflow, 
 from surefoot.types.protocols import Knowledge
 
 QUESTION = "Who built the Ruvel Bridge?"
+RULES = TEMPLATES["qa"].system
 
 
 def asked(knowledge: Knowledge, **limits: int) -> str:

@@ -1,6 +1,7 @@
 """The words that ask a language model: a template for each task, or one of the user's own in a file."""
 
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,16 +13,10 @@ USUAL = "qa"
 _FIELD = re.compile(r"\{(sources|question)\}")
 
 
-RULES = (
-    "Answer the question from the numbered sources, in one or two full sentences and in the language of the question. "
-    "End each sentence with the number of its source in brackets."
-)
-"""The system message of the task "qa". Told to put "[1]" behind each statement, Qwen2.5-Coder of 1.5 billion parameters
-writes nothing else."""
-SHORT = "Answer the question from the numbered sources. Give only the answer, and no other words."
-ABSTAIN = "Where the sources do not answer the question, say so, and say what is missing."
-"""For models that can tell: told this, Qwen2.5-Coder of 1.5 billion parameters says it in 5 of 9 questions whose answer
-lies before it, and not told, it answers."""
+_WRITTEN = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8"))
+
+ABSTAIN: str = _WRITTEN["abstain"]
+"""For models that can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +36,8 @@ class Template:
         return _FIELD.sub(lambda place: fields[place[1]], self.text)
 
 
-TEMPLATES: dict[str, Template] = {
-    "qa": Template("{sources}{question}", 1024, RULES),
-    "short": Template("{sources}{question}", 100, SHORT),
-    "choice": Template("{sources}{question}\nOne of these is right. Answer with its letter.", 100),
-    "claim": Template("{sources}Claim: {question}\nIs the claim true or false? Answer with one of these words.", 100),
-    "biography": Template("{sources}{question} Answer in several sentences, with names, places and dates.", 300),
-    "chat": Template("{sources}{question}", 1024),
-}
-"""The words of each task. The room for short and long answers of the papers' tasks is theirs, 100 and 300 tokens."""
+TEMPLATES = {task: Template(**words) for task, words in _WRITTEN["tasks"].items()}
+"""The words of each task."""
 
 
 def template(prompt: str) -> Template:
