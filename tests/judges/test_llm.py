@@ -190,7 +190,7 @@ def test_without_a_ground_truth_it_does_not_apply_and_nothing_is_asked(metric: s
     """It is neither 0 nor a failure."""
     score = judge(metric=metric).judge(replace(RECORD, truths=()))
     assert (score.value, score.applies, score.calls) == (None, False, 0)
-    assert score.unscored_because == "the record has no ground truth"
+    assert score.unscored_because == "the record has no reference answer"
 
 
 def test_quotations_are_looked_up_in_what_the_judge_saw() -> None:
@@ -329,7 +329,7 @@ def test_a_judge_may_declare_no_metric() -> None:
 @pytest.mark.parametrize("metric", metrics().values(), ids=metrics())
 @pytest.mark.parametrize(
     ("missing", "said"),
-    [({"answer": None}, "no answer"), ({"contexts": None}, "retrieved"), ({"truths": ()}, "no ground truth")],
+    [({"answer": None}, "no answer"), ({"contexts": None}, "no contexts"), ({"truths": ()}, "no reference answer")],
 )
 def test_a_metric_applies_where_the_record_has_what_it_sees(
     metric: Metric, missing: dict[str, object], said: str

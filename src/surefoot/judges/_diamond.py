@@ -55,7 +55,7 @@ def lacking(metric: Metric, record: Record) -> str:
     """The reason why the metric does not apply to this record; empty: it does. A missing note can be made."""
     reasons = {
         "answer": "the record has no answer" if record.answer is None else "",
-        "contexts": "the record does not say what was retrieved" if record.contexts is None else "",
-        "truths": "" if record.truths else "the record has no ground truth",
+        "contexts": "the record has no contexts" if record.contexts is None else "",
+        "truths": "" if any(truth.strip() for truth in record.truths) else "the record has no reference answer",
     }
     return next((reason for name, reason in reasons.items() if reason and name in metric.sees), "")

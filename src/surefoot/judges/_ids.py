@@ -1,30 +1,26 @@
 """Ids of what was retrieved and of what holds the answer."""
 
-from typing import ClassVar
-
-from surefoot.judges._scores import scored, unscored
-from surefoot.types import Metric, Record, Score
+from surefoot.judges._scores import BaseJudge, Finding, Unscored
+from surefoot.types import Record
 
 
-class SharedIds:
+class SharedIds(BaseJudge):
     """The share of ids that both have: of those retrieved, or (`recalls`) of those of passages that hold the answer."""
 
-    about: ClassVar[Metric]
-    name = metric = ""
     recalls = False
 
-    def judge(self, record: Record) -> Score:
-        """The record's score; it applies where it has `reference_ids`, and ids of what was retrieved."""
+    def find(self, record: Record) -> Finding:
+        """It applies where the record has `reference_ids`, and ids of what was retrieved."""
         found = record.trace.passages if record.trace else record.contexts or ()
         retrieved = {*(record.context_ids or _named([passage.id for passage in found]))}
         if not record.reference_ids:
-            return unscored(self, record, "the record does not say which passages hold the answer", applies=False)
+            raise Unscored("the record does not say which passages hold the answer", applies=False)
         if not retrieved:
-            return unscored(self, record, "the record has no ids of what was retrieved", applies=False)
+            raise Unscored("the record has no ids of what was retrieved", applies=False)
         wanted = {*record.reference_ids}
         here, of = len(retrieved & wanted), len(wanted if self.recalls else retrieved)
         ending = "passages that hold the answer were found" if self.recalls else "passages retrieved hold the answer"
-        return scored(self, record, here / of, f"{here} of {of} {ending}, by their ids")
+        return Finding(here / of, f"{here} of {of} {ending}, by their ids")
 
 
 def _named(ids: list[str]) -> tuple[str, ...]:

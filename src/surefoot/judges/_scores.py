@@ -1,54 +1,100 @@
-"""Scores of judges: a value with its reason, none with a reason, or that the metric does not apply."""
+"""The frame of the built-in judges: a value with its reason, none with a reason, or that the metric does not apply."""
 
 import json
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
+from surefoot.judges._diamond import lacking
 from surefoot.run import meter
 from surefoot.stats.calibration import Head
 from surefoot.text.follow_up import standing_alone
-from surefoot.types import Grade, Quote, Record, Score, Thresholds
+from surefoot.types import Claim, Grade, Metric, Quote, Record, Score, Thresholds
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Judge
+
+
+class Unscored(Exception):
+    """Raised with the reason why a record gets no value."""
+
+    def __init__(self, because: str, applies: bool = True) -> None:
+        super().__init__(because)
+        self.applies = applies
+
+
+def lacks(what: str) -> Unscored:
+    """The metric does not apply to a record without this."""
+    return Unscored(f"the record has no {what}", applies=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A value, and what it rests on; the fields mean what they mean in `Score`."""
+
+    value: float
+    reason: str
+    quotes: tuple[Quote, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    rating: int | None = None
+    repeats: tuple[float, ...] = ()
+
+
+class BaseJudge(ABC):
+    """A judge that declares its metric as `about`, from which it has its name, and finds a value."""
+
+    about: Metric
+    name: str
+    metric: str
+
+    def __init_subclass__(cls) -> None:
+        if about := vars(cls).get("about"):
+            cls.name = cls.metric = about.name
+
+    @abstractmethod
+    def find(self, record: Record) -> Finding:
+        """The finding on a record that has all that the metric sees. Raises Unscored, and ComponentError for what may
+        have passed when the record is judged again."""
+
+    def judge(self, record: Record) -> Score:
+        """The record's score, with the calls and tokens that a language model took; a failure of a part is its
+        reason."""
+        with meter.metered() as spent:
+            score = self._score(record)
+        meter.add(spent)
+        return replace(score, calls=spent.calls, tokens=spent.tokens)
+
+    def _score(self, record: Record) -> Score:
+        try:
+            if missing := lacking(self.about, record):
+                raise Unscored(missing, applies=False)
+            found = self.find(record)
+        except Unscored as why:
+            return Score(record.id, self.metric, None, unscored_because=str(why), applies=why.applies, judge=self.name)
+        except ComponentError as error:
+            return failed(self, record, error)
+        return Score(
+            record.id,
+            self.metric,
+            found.value,
+            found.rating,
+            found.reason,
+            found.quotes,
+            judge=self.name,
+            repeats=found.repeats,
+            claims=found.claims,
+        )
+
+
+def failed(judge: Judge, record: Record, error: ComponentError) -> Score:
+    """No value, for a reason that may have passed when the record is judged again."""
+    return Score(record.id, judge.metric, None, unscored_because=str(error), passing=True, judge=judge.name)
 
 
 def standalone(record: Record) -> str:
     """The record's question, completed from those before it in the conversation where it goes on from them."""
     return standing_alone(record.question, [question for question, _ in record.history])
-
-
-def scored(judge: Judge, record: Record, value: float, reason: str, *quotes: Quote) -> Score:
-    """A value in [0, 1], and what it rests on."""
-    return Score(record.id, judge.metric, value, reason=reason, quotes=quotes, judge=judge.name)
-
-
-def unscored(judge: Judge, record: Record, because: str, applies: bool = True) -> Score:
-    """No value, and why."""
-    return Score(record.id, judge.metric, None, unscored_because=because, applies=applies, judge=judge.name)
-
-
-def lacks(judge: Judge, record: Record, what: str) -> Score:
-    """The metric does not apply to a record without this."""
-    return unscored(judge, record, f"the record has no {what}", applies=False)
-
-
-def failed(judge: Judge, record: Record, error: ComponentError) -> Score:
-    """No value, for a reason that may have passed when the record is judged again."""
-    return replace(unscored(judge, record, str(error)), passing=True)
-
-
-def metered(judge: Judge, record: Record, judged: Callable[[], Score]) -> Score:
-    """The score that a language model gave, with its calls and tokens; a failure of the model is its reason."""
-    with meter.metered() as spent:
-        try:
-            score = judged()
-        except ComponentError as error:
-            score = failed(judge, record, error)
-    meter.add(spent)
-    return replace(score, calls=spent.calls, tokens=spent.tokens)
 
 
 @cache

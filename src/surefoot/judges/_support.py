@@ -1,19 +1,20 @@
 """The claims of a text, and how far evidence carries them, as the configured verifier finds."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
-from surefoot.judges._scores import failed, scored, standalone, unscored
+from surefoot.judges._equivalence import telling
+from surefoot.judges._scores import BaseJudge, Finding, Unscored, standalone
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, words
-from surefoot.types import Assertion, Claim, Passage, Quote, Record, Score, Support
-from surefoot.types.errors import ComponentError
-from surefoot.types.protocols import Judge, Verifier
+from surefoot.types import Assertion, Claim, Passage, Quote, Record, Support
+from surefoot.types.protocols import Verifier
 
 SUPPORTED = 0.5
 """Probability from which a claim counts as carried in an explanation; values take the probabilities as they are."""
+SHORT = 10
+"""Telling words up to which a reference is one thing, looked up as a whole; a longer one is cut into its facts."""
 _TALK = frozenset(
     "according additional answer answers anything ask asking assist assistance based certainly clarification context "
     "contexts details document documents feel free further given glad great happy help helpful helps hesitate hope "
@@ -29,57 +30,66 @@ _LINKS = _VERBS | frozenset("it they this he she the".split())
 _MARKS = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\*\*|https?://\S+|(?m:^)\s*(?:[-*•#]+|\d{1,2}[.)])\s+")
 
 
+class VerifierJudge(BaseJudge):
+    """A judge that goes by what the configured verifier says of sentences."""
+
+    def __init__(self, verifier: Verifier) -> None:
+        self.verifier = verifier
+
+
 def verified(
-    judge: Judge, record: Record, verifier: Verifier, pairs: Sequence[tuple[str, Sequence[Passage]]]
-) -> list[tuple[float, str]] | Score:
-    """The chance that its evidence carries each claim, and why; or a score without a value where the verifier leaves
-    one open, or fails."""
-    try:
-        context = standalone(record)
-        found = verifier.support([Assertion(claimed(one) or plainly(one), tuple(by), context) for one, by in pairs])
-    except ComponentError as error:
-        return failed(judge, record, error)
+    verifier: Verifier, record: Record, pairs: Sequence[tuple[str, Sequence[Passage]]]
+) -> list[tuple[float, str]]:
+    """The chance that its evidence carries each claim, and why. Raises Unscored where the verifier leaves one open."""
+    context = standalone(record)
+    found = verifier.support([Assertion(claimed(one) or plainly(one), tuple(by), context) for one, by in pairs])
     if left := [one.reason for one in found if _chance(one) is None]:
-        return unscored(judge, record, f"{len(left)} of {len(found)} claims are left open: {left[0]}")
+        raise Unscored(f"{len(left)} of {len(found)} claims are left open: {left[0]}")
     return [(chance, one.reason) for one in found if (chance := _chance(one)) is not None]
 
 
-def carries(
-    judge: Judge, record: Record, verifier: Verifier, pairs: Sequence[tuple[str, Sequence[Passage]]]
-) -> list[bool] | Score:
+def carries(verifier: Verifier, record: Record, pairs: Sequence[tuple[str, Sequence[Passage]]]) -> list[bool]:
     """The same as yes or no."""
-    found = verified(judge, record, verifier, pairs) if pairs else []
-    return found if isinstance(found, Score) else [chance >= SUPPORTED for chance, _ in found]
+    return [chance >= SUPPORTED for chance, _ in verified(verifier, record, pairs)] if pairs else []
 
 
 def carried(
-    judge: Judge,
-    record: Record,
     verifier: Verifier,
+    record: Record,
     stated: Sequence[str],
     where: str,
     evidence: Sequence[Passage],
     counts: bool = False,
-) -> Score:
+) -> Finding:
     """The mean chance that the evidence carries a claim, of which there is one at least, or the share of those that it
-    likely does (`counts`); all stand in this corner of the record. Unscored where the verifier leaves one open, or
-    fails."""
-    found = verified(judge, record, verifier, [(one, evidence) for one in stated])
-    if isinstance(found, Score):
-        return found
+    likely does (`counts`); all stand in this corner of the record. Raises Unscored where the verifier leaves one
+    open."""
+    found = verified(verifier, record, [(one, evidence) for one in stated])
     known = [chance for chance, _ in found]
     least = known.index(min(known))
     why = f": {found[least][1]}" if found[least][1] else ""
     held = f"{sum(chance >= SUPPORTED for chance in known)} of {len(known)} claims of the {where} are likely carried"
     reason = f"{held}. The least: “{plainly(stated[least])}” ({known[least]:.2f}){why}."
     each = [float(chance >= SUPPORTED) for chance in known] if counts else known
-    score = scored(judge, record, sum(each) / len(each), reason, Quote(stated[least], where, True))
-    return replace(score, claims=tuple(map(Claim, stated, known)))
+    quotes = (Quote(stated[least], where, True),)
+    return Finding(sum(each) / len(each), reason, quotes, tuple(map(Claim, stated, known)))
 
 
-def best(scores: Sequence[Score]) -> Score:
-    """The score with the highest value; one without a value only where none has one."""
-    return max(scores, key=lambda score: -1.0 if score.value is None else score.value)
+def best(
+    truths: Sequence[str], short: Callable[[Sequence[str]], list[Finding]], long: Callable[[str], Finding]
+) -> Finding:
+    """The finding with the highest value: `short` looks up the short references together, `long` one that is cut into
+    its facts. Raises Unscored only where there is no value beside any reference."""
+    whole = [truth for truth in truths if len(telling(truth)) <= SHORT]
+    found, missed = short(whole) if whole else [], list[Unscored]()
+    for truth in (truth for truth in truths if truth not in whole):
+        try:
+            found.append(long(truth))
+        except Unscored as why:
+            missed.append(why)
+    if not found:
+        raise missed[0]
+    return max(found, key=lambda one: one.value)
 
 
 def _chance(verdict: Support) -> float | None:

@@ -1,16 +1,13 @@
 """Citation precision (ALCE): the share of the answer's citations that its statements need."""
 
-from typing import ClassVar
-
 from surefoot.judges._citations import cited
 from surefoot.judges._diamond import built_in
-from surefoot.judges._scores import scored
-from surefoot.judges._support import carries, plainly
-from surefoot.types import Metric, Passage, Record, Score
-from surefoot.types.protocols import Verifier
+from surefoot.judges._scores import Finding
+from surefoot.judges._support import VerifierJudge, carries, plainly
+from surefoot.types import Passage, Record
 
 
-class CitationPrecision:
+class CitationPrecision(VerifierJudge):
     """The share of the answer's citations by [n] that its statements need, by the verifier.
 
     A statement needs a citation where it is carried, and this source carries it alone or the others that it cites do
@@ -18,27 +15,18 @@ class CitationPrecision:
     cites several.
     """
 
-    about: ClassVar[Metric] = built_in()["citation_precision"]
-    name = metric = about.name
+    about = built_in()["citation_precision"]
 
-    def __init__(self, verifier: Verifier) -> None:
-        self.verifier = verifier
-
-    def judge(self, record: Record) -> Score:
-        """The record's score; it applies where there are contexts and an answer that cites one."""
-        found = cited(self, record, self.verifier)
-        if isinstance(found, Score):
-            return found
+    def find(self, record: Record) -> Finding:
+        """It applies where the answer cites a context."""
+        found = cited(self.verifier, record)
         pairs: list[tuple[str, tuple[Passage, ...]]] = []
         for one in found:
             if one.carried and len(one.sources) > 1:
                 for place, source in enumerate(one.sources):
                     rest = (*one.sources[:place], *one.sources[place + 1 :])
                     pairs += [(one.text, tuple(filter(None, several))) for several in ((source,), rest)]
-        verdicts = carries(self, record, self.verifier, [pair for pair in pairs if pair[1]])
-        if isinstance(verdicts, Score):
-            return verdicts
-        known = iter(verdicts)
+        known = iter(carries(self.verifier, record, [pair for pair in pairs if pair[1]]))
         carried = [bool(evidence) and next(known) for _, evidence in pairs]
         needed = sum(alone or not rest for alone, rest in zip(carried[::2], carried[1::2], strict=True))
         needed += sum(one.carried for one in found if len(one.sources) == 1)
@@ -46,4 +34,4 @@ class CitationPrecision:
         wrong = next((plainly(one.text) for one in found if one.sources and not one.carried), "")
         reason = f"{needed} of {every} citations are needed"
         reason += f"; “{wrong}” is not carried by what it cites" if wrong else ""
-        return scored(self, record, needed / every, reason)
+        return Finding(needed / every, reason)

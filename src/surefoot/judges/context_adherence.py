@@ -1,15 +1,12 @@
 """Context adherence (faithfulness, groundedness): the share of the answer that the contexts carry, claim by claim."""
 
-from typing import ClassVar
-
 from surefoot.judges._diamond import metrics
-from surefoot.judges._scores import lacks, unscored
-from surefoot.judges._support import carried, claims
-from surefoot.types import Metric, Record, Score
-from surefoot.types.protocols import Verifier
+from surefoot.judges._scores import Finding, Unscored
+from surefoot.judges._support import VerifierJudge, carried, claims
+from surefoot.types import Record
 
 
-class ContextAdherence:
+class ContextAdherence(VerifierJudge):
     """Faithfulness (groundedness): the mean of the verifier's chances that the contexts carry a claim of the answer.
 
     A claim is a sentence, or a line of a list. Of a verifier that gives no chance, supported counts 1 and not supported
@@ -17,18 +14,12 @@ class ContextAdherence:
     the metric does not apply. Cost: a sentence to verify a claim.
     """
 
-    about: ClassVar[Metric] = metrics()["context_adherence"]
-    name = metric = about.name
+    about = metrics()["context_adherence"]
     counts = False
     """True: the share of claims that are likely carried, in place of the mean chance."""
 
-    def __init__(self, verifier: Verifier) -> None:
-        self.verifier = verifier
-
-    def judge(self, record: Record) -> Score:
-        """The record's score; it applies where there are contexts and an answer that claims something."""
-        if record.contexts is None or not record.answer or not record.answer.strip():
-            return lacks(self, record, "contexts" if record.contexts is None else "answer")
-        if not (stated := claims(record.answer)):
-            return unscored(self, record, "the answer claims nothing that a context would have to carry", applies=False)
-        return carried(self, record, self.verifier, stated, "answer", record.contexts, self.counts)
+    def find(self, record: Record) -> Finding:
+        """It applies where the answer claims something."""
+        if not (stated := claims(record.answer or "")):
+            raise Unscored("the answer claims nothing that a context would have to carry", applies=False)
+        return carried(self.verifier, record, stated, "answer", record.contexts or (), self.counts)

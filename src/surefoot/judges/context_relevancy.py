@@ -1,11 +1,10 @@
 """Context relevancy: the contexts hold what the question asks for, whole."""
 
 import re
-from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
-from surefoot.judges._scores import chance, lacks, scored, standalone, unscored
-from surefoot.types import Metric, Quote, Record, Score
+from surefoot.judges._scores import BaseJudge, Finding, Unscored, chance, standalone
+from surefoot.types import Quote, Record
 from surefoot.types.protocols import Evaluator
 
 SPLIT = 0.75
@@ -17,7 +16,7 @@ SENTENCE = 8
 """Words from which a text without a full stop is a sentence cut off, and not a heading or an entry."""
 
 
-class ContextRelevancy:
+class ContextRelevancy(BaseJudge):
     """The chance, by the `evaluator`, that the best of the contexts answers the question; no language model.
 
     Lowered, with the reason, where its text is cut off inside a sentence.
@@ -26,24 +25,21 @@ class ContextRelevancy:
     any context, 0. Cost: a graded pair a context.
     """
 
-    about: ClassVar[Metric] = metrics()["context_relevancy"]
-    name = metric = about.name
+    about = metrics()["context_relevancy"]
 
     def __init__(self, evaluator: Evaluator) -> None:
         self.evaluator = evaluator
 
-    def judge(self, record: Record) -> Score:
-        """The record's score; it applies where contexts were kept."""
-        if record.contexts is None:
-            return lacks(self, record, "contexts")
-        texts = [passage for passage in record.contexts if passage.text.strip()]
+    def find(self, record: Record) -> Finding:
+        """0 without any text among the contexts."""
+        texts = [passage for passage in record.contexts or () if passage.text.strip()]
         if not texts:
-            return scored(self, record, 0.0, "there was no context")
+            return Finding(0.0, "there was no context")
         grades = self.evaluator.grade([(standalone(record), passage) for passage in texts])
         chances = [chance(grade, self.evaluator.thresholds) for grade in grades]
         known = [place for place, sure in enumerate(chances) if sure is not None]
         if not known:
-            return unscored(self, record, f"no context could be graded: {grades[0].reason}")
+            raise Unscored(f"no context could be graded: {grades[0].reason}")
         best = max(known, key=lambda place: chances[place] or 0.0)
         passage, grade, sure = texts[best], grades[best], chances[best] or 0.0
         cut = split(passage.text)
@@ -51,8 +47,8 @@ class ContextRelevancy:
         pointed = passage.text[slice(*grade.span)] if grade.span else ""
         reason += f", with “{pointed}”" if pointed else ""
         reason += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
-        quotes = [Quote(pointed, passage.id, True)] if pointed else []
-        return scored(self, record, sure * (SPLIT if cut else 1.0), reason, *quotes)
+        quotes = (Quote(pointed, passage.id, True),) if pointed else ()
+        return Finding(sure * (SPLIT if cut else 1.0), reason, quotes)
 
 
 def split(text: str) -> list[str]:

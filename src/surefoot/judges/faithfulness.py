@@ -1,10 +1,7 @@
 """Faithfulness, as RAGAS counts it (Es et al. 2024, arXiv 2309.15217): the share of the answer's claims that stand."""
 
-from typing import ClassVar
-
 from surefoot.judges._diamond import built_in
 from surefoot.judges.context_adherence import ContextAdherence
-from surefoot.types import Metric
 
 
 class Faithfulness(ContextAdherence):
@@ -14,6 +11,5 @@ class Faithfulness(ContextAdherence):
     verify a claim.
     """
 
-    about: ClassVar[Metric] = built_in()["faithfulness"]
-    name = metric = about.name
+    about = built_in()["faithfulness"]
     counts = True

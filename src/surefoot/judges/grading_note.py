@@ -5,16 +5,15 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import ClassVar
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal
-from surefoot.judges._scores import lacks, scored, standalone, unscored
+from surefoot.judges._scores import BaseJudge, Finding, Unscored, lacks, standalone
 from surefoot.judges._support import claims
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
 from surefoot.text.words import names, sentences, words
-from surefoot.types import Metric, Record, Score
+from surefoot.types import Record
 
 SLACK = 1.1
 """Factor by which an answer may exceed its length: people do not count words alike."""
@@ -82,7 +81,7 @@ _COUNTS: dict[str, Callable[[str], int]] = {
 _RULED_OUT = r"(?i)\b(?:no|not|without|avoid|rather than|instead of)\b[^,.;]*$"
 
 
-class GradingNote:
+class GradingNote(BaseJudge):
     """The share of the structures that the note asks for and the answer has; by rules, no language model.
 
     The rules know the structures of `STRUCTURES` by their commonest English names, and lengths ("at most 50 words"); a
@@ -90,8 +89,7 @@ class GradingNote:
     that says that the context lacks the information scores 1, which rewards refusals; else it is read like any other.
     """
 
-    about: ClassVar[Metric] = metrics()["grading_note"]
-    name = metric = about.name
+    about = metrics()["grading_note"]
 
     def __init__(self, allow_abstention: bool = True) -> None:
         self.allow_abstention = allow_abstention
@@ -100,21 +98,22 @@ class GradingNote:
         """The record with the note that the rules write, where it has none."""
         return record if record.note.strip() else replace(record, note=note_of(standalone(record)))
 
-    def judge(self, record: Record) -> Score:
-        """The record's score; it applies where there are a note and an answer that was kept."""
-        if not record.note.strip() or record.answer is None:
-            return lacks(self, record, "answer" if record.note.strip() else "grading note")
-        if self.allow_abstention and refuses(record.answer) and not claims(record.answer):
-            return scored(self, record, 1.0, "the answer says that it cannot be given, which is all that can be asked")
-        wanted = required(record.note, record.answer)
+    def find(self, record: Record) -> Finding:
+        """It applies where there is a note."""
+        answer = record.answer or ""
+        if not record.note.strip():
+            raise lacks("grading note")
+        if self.allow_abstention and refuses(answer) and not claims(answer):
+            return Finding(1.0, "the answer says that it cannot be given, which is all that can be asked")
+        wanted = required(record.note, answer)
         if not wanted:
-            return unscored(self, record, "the note asks for no structure that the rules know")
+            raise Unscored("the note asks for no structure that the rules know")
         has = [called for called, there in wanted.items() if there]
         missing = ", ".join(called for called, there in wanted.items() if not there)
         reason = f"of what the note asks for the answer has {', '.join(has) or 'nothing'}" + (
             missing and f"; it lacks {missing}"
         )
-        return scored(self, record, len(has) / len(wanted), reason)
+        return Finding(len(has) / len(wanted), reason)
 
 
 def required(note: str, answer: str) -> dict[str, bool]:

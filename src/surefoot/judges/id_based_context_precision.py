@@ -11,4 +11,3 @@ class IDBasedContextPrecision(SharedIds):
     """
 
     about = built_in()["id_based_context_precision"]
-    name = metric = about.name

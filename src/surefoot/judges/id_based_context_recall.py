@@ -11,5 +11,4 @@ class IDBasedContextRecall(SharedIds):
     """
 
     about = built_in()["id_based_context_recall"]
-    name = metric = about.name
     recalls = True

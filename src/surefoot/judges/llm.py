@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot.judges._diamond import HIGHEST, lacking, metric as declared, metrics
-from surefoot.judges._scores import metered, standalone, unscored
+from surefoot.judges._scores import BaseJudge, Finding, Unscored, standalone
 from surefoot.run import meter
 from surefoot.run.cost import tokens
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import encodable
-from surefoot.types import Completion, Message, Metric, Quote, Record, Score, protocols
+from surefoot.types import Completion, Message, Metric, Quote, Record, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.llms import Spent
 
@@ -70,7 +70,7 @@ class JudgeReading:
     quotes: tuple[str, ...] = ()
 
 
-class LLMJudge:
+class LLMJudge(BaseJudge):
     """A language model's rating of any metric from 1 to 5, with its reason and checked quotations.
 
     `metric` names the judge that declares it; the score is a fifth of the rating. With `repeats`, a record is judged so
@@ -103,12 +103,6 @@ class LLMJudge:
         strict = ", no abstention" if about.abstention and not allow_abstention else ""
         self.name = f"llm:{llm.name}{f' x{repeats}' if repeats > 1 else ''}{strict}"
 
-    def judge(self, record: Record) -> Score:
-        """The record's score, with what was asked for it; what the model or its endpoint fails at has its reason."""
-        if why := lacking(self.about, record):
-            return unscored(self, record, why, applies=False)
-        return metered(self, record, lambda: self._judged(self.with_note(record)))
-
     def with_note(self, record: Record) -> Record:
         """The record with a grading note, if this metric needs one and the model, whose errors are raised, wrote it."""
         if "note" not in self.about.sees or record.note or lacking(self.about, record):
@@ -130,27 +124,26 @@ class LLMJudge:
             return judged
         return judged.plus(Spent(1, tokens(note_prompt(standalone(record))), 60))
 
-    def _judged(self, record: Record) -> Score:
+    def find(self, record: Record) -> Finding:
+        """The ratings' value, with the explanation of the one that is nearest to it."""
+        record = self.with_note(record)
         if "note" in self.about.sees and not record.note:
-            return unscored(self, record, "the model wrote no readable grading note, asked twice")
+            raise Unscored("the model wrote no readable grading note, asked twice")
         if record.contexts and "contexts" in self.about.sees and (ordering := suspects(record.contexts)):
             meter.degrade(f"instructions found in {', '.join(ordering)}: not shown to {self.name}")
         found = [self._read(record, reading) for reading in range(1, self.repeats + 1)]
         if not (read := [one for one in found if isinstance(one, JudgeReading)]):
-            return unscored(self, record, str(found[0]))
+            raise Unscored(str(found[0]))
         choices = self.about.choices
         values, unread = tuple(choices[one.choice] for one in read), len(found) - len(read)
         unanimous, mean = len(set(values)) == 1, sum(values) / len(values)
         chosen = min(read, key=lambda one: abs(choices[one.choice] - mean))
         aside = f" ({unread} of {len(found)} judgements could not be read)" if unread else ""
-        return Score(
-            record.id,
-            self.metric,
+        return Finding(
             values[0] if unanimous else mean,
-            int(chosen.choice) if unanimous and not self.about.scale else None,
             chosen.explanation + aside,
             _checked((*chosen.quotes, *re.findall(_QUOTED, chosen.explanation)), self.about, record),
-            judge=self.name,
+            rating=int(chosen.choice) if unanimous and not self.about.scale else None,
             repeats=values if self.repeats > 1 else (),
         )
 

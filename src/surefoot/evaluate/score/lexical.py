@@ -16,7 +16,7 @@ from math import exp, log
 from operator import or_
 from typing import Literal
 
-from surefoot.judges._scores import lacks
+from surefoot.judges._diamond import lacking
 from surefoot.types import Metric, Record, Score
 
 Mode = Literal["flashrag", "standard"]
@@ -61,9 +61,9 @@ class Wording:
 
     def judge(self, record: Record) -> Score:
         """The score; it does not apply without a reference or an answer, and is 0 for an empty answer."""
-        if not record.truths or record.answer is None:
-            return lacks(self, record, "answer" if record.truths else "reference answer")
-        value = _MEASURES[self.metric](record.answer, record.truths, self.mode)
+        if why := lacking(METRICS[self.metric], record):
+            return Score(record.id, self.metric, None, unscored_because=why, applies=False, judge=self.mode)
+        value = _MEASURES[self.metric](record.answer or "", record.truths, self.mode)
         return Score(record.id, self.metric, value, judge=self.mode)
 
 
