@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from parts import Down
-from surefoot.evaluate.diagnose.diagnosis import diagnose
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
 from surefoot.evaluate.diagnose.failures import contexts
 from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.score.summaries import summaries
@@ -100,7 +100,7 @@ def write(folder: Path, records: int = 200) -> Path:
     summed = [*sorted(by_metric, key=lambda one: [*SEES].index(one.metric))]
     gain = Gain("context_recall", 0.712, 0.846, 0.134, 0.071, 0.198, 0.0004, records // 2)
     lost = Gain("factuality", 0.741, 0.728, -0.013, -0.052, 0.027, 0.51, records // 2)
-    diagnosis = diagnose([record for record, _ in made], scores, summed, CONFIG)
+    diagnosis = diagnose(ScoredRun([record for record, _ in made], scores, summed, CONFIG))
     ends = outcomes(contexts([record for record, _ in made], scores, CONFIG))
     first, *others = diagnosis.items
     diagnosis = replace(diagnosis, items=(replace(first, realised=gain), *others))

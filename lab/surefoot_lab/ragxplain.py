@@ -19,6 +19,7 @@ from surefoot.config.settings import Config
 from surefoot.evaluate import patch
 from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example, hashed, inside, load
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.evaluate.improve.plan import by_rules, record
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.lexical import wordings
@@ -116,7 +117,7 @@ def passed(
     config = {**config, "index": {**config["index"], "path": str(folder / "index.db")}}
     indexed(path, examples, config)
     records, before = scored("before", examples, config, folder)
-    diagnosis = by_rules(records, [*before.values()], summaries(before.values(), {}), config)
+    diagnosis = by_rules(ScoredRun(records, [*before.values()], summaries(before.values(), {}), config))
     write_value(folder / "diagnosis.json", diagnosis)
     changed = reduce(_with, (item.patch for item in diagnosis.items), config)
     after = scored("after", examples, changed, folder)[1] if changed != config else before

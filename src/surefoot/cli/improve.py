@@ -23,7 +23,7 @@ from surefoot.evaluate.diagnose.settings import SYSTEM
 from surefoot.evaluate.improve import loop
 from surefoot.evaluate.improve.items import effect
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
-from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, by_rules, golds, judged
+from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, golds, judged
 from surefoot.evaluate.improve.system import levers_of, opened
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
@@ -117,7 +117,6 @@ def improve(
                 plan,
                 config=theirs.config,
                 spreading=theirs.spreading,
-                diagnose=partial(by_rules, levers=theirs.levers),
                 about={**plan.about, **theirs.about},
                 levers=theirs.levers,
                 change=theirs.changed,

@@ -90,7 +90,7 @@ SUMMARIES = [
 
 @pytest.fixture(scope="module")
 def made() -> Diagnosis:
-    return diagnose(RECORDS, SCORES, SUMMARIES, CONFIG)
+    return diagnose(ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG))
 
 
 def test_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) -> None:
@@ -106,24 +106,24 @@ def test_there_is_an_insight_a_metric_and_a_prioritised_report(made: Diagnosis) 
 def test_little_is_told_in_the_same_form(records: list[Record], summaries: tuple[Summary, ...]) -> None:
     """No record, one, none lost, no metric; with one metric too."""
     for known in (summaries, SUMMARIES[:1], SUMMARIES[:2]):
-        made = diagnose(records, [], known)
+        made = diagnose(ScoredRun(records, [], known))
         assert violations(as_report(made), min(2, len(records))) == ()
-    assert as_markdown(diagnose(records, [], ()), ())
+    assert as_markdown(diagnose(ScoredRun(records, [], ())), ())
 
 
 def test_nothing_is_said_of_answers_that_nobody_judged() -> None:
     """They are in no share and no count; where none was judged the diagnosis says so, in the same form, and no more."""
     waiting = [Record(f"w{n}", "Who?", answer="Aldwin") for n in range(30)]
-    nothing = diagnose(waiting, [Score(one.id, "factuality", None) for one in waiting], [])
+    nothing = diagnose(ScoredRun(waiting, [Score(one.id, "factuality", None) for one in waiting], []))
     assert nothing.executive_summary_gist.startswith("None of the 30 answers was judged")
     assert "needs work" not in str(nothing)
     assert (nothing.items, violations(as_report(nothing))) == ((), ())
-    part = diagnose([*RECORDS, *waiting], SCORES, SUMMARIES, CONFIG)
+    part = diagnose(ScoredRun([*RECORDS, *waiting], SCORES, SUMMARIES, CONFIG))
     assert part.executive_summary_gist.startswith("9 of 20 judged answers need work")
     assert part.executive_summary.startswith("9 of 20 judged answers need work")
     assert violations(as_report(part)) == ()
     assert "6 of 20 records (30 %" in part.items[0].problem_detection
-    fine = diagnose([*RECORDS[9:], *waiting], SCORES, [], CONFIG)
+    fine = diagnose(ScoredRun([*RECORDS[9:], *waiting], SCORES, [], CONFIG))
     assert fine.executive_summary_gist.startswith("None of the 11 judged answers needs work")
     assert violations(as_report(fine)) == ()
 
@@ -138,7 +138,7 @@ def test_a_mean_says_of_how_many_it_is_and_no_gain_is_promised_without_one(made:
         "Factuality averages 0.200 over 6 of these; in all 0.640 (95 % interval 0.590 to 0.690) over 20 records."
         in str(made.items[0])
     )
-    bare = diagnose(RECORDS, [], [], CONFIG)
+    bare = diagnose(ScoredRun(RECORDS, [], [], CONFIG))
     assert bare.items[0].patch
     assert [item.predicted for item in bare.items] == [None] * len(bare.items)
 
@@ -151,12 +151,12 @@ def test_every_remedy_makes_an_item_of_the_form(key: tuple[str, str], monkeypatc
     monkeypatch.setattr("surefoot.evaluate.diagnose.diagnosis.failures", lambda *_: found)
     for config in (CONFIG, {}, {"top_k": 5, "prompt": "Answer."}):
         for known in (SUMMARIES, ()):
-            assert violations(as_report(diagnose(RECORDS, SCORES, known, config))) == ()
+            assert violations(as_report(diagnose(ScoredRun(RECORDS, SCORES, known, config)))) == ()
 
 
 def test_an_item_says_level_cases_cause_settings_gain_and_trade_off(made: Diagnosis) -> None:
     """And one thing beyond the obvious. Another system's settings are told as they are called, and no gain is."""
-    theirs = diagnose(RECORDS, SCORES, SUMMARIES, {"search": {"top_k": 3}}).items[0]
+    theirs = diagnose(ScoredRun(RECORDS, SCORES, SUMMARIES, {"search": {"top_k": 3}})).items[0]
     assert (theirs.patch, theirs.predicted) == ({}, None)
     assert "`search.top_k` (now 3)" in theirs.root_cause_analysis
     item = made.items[0]
@@ -183,7 +183,9 @@ def test_no_gain_is_predicted_that_cannot_be_counted() -> None:
     """Where the lost records, or the others, have no score of the metric."""
     lost = [score for score in SCORES if score.record_id.startswith("m")]
     for scores in ([score for score in SCORES if score not in lost], lost):
-        item = next(item for item in diagnose(RECORDS, scores, SUMMARIES, CONFIG).items if item.stage == "retrieval")
+        item = next(
+            item for item in diagnose(ScoredRun(RECORDS, scores, SUMMARIES, CONFIG)).items if item.stage == "retrieval"
+        )
         assert item.patch
         assert item.predicted is None
 
@@ -194,9 +196,9 @@ def test_a_stage_that_lost_one_record_is_told_only_where_no_other_lost_more() ->
     apart = tallies(found, RECORDS)[0]
     together = tallies(found, [replace(r, group=str(n // 5)) for n, r in enumerate(RECORDS)])[0]
     assert together.low < apart.low < apart.high < together.high
-    assert [i.stage for i in diagnose([*RECORDS[:3], RECORDS[6]], (), ()).items] == ["retrieval"]
+    assert [i.stage for i in diagnose(ScoredRun([*RECORDS[:3], RECORDS[6]], (), ())).items] == ["retrieval"]
     lone = [RECORDS[6], RECORDS[9]]
-    assert [i.stage for i in diagnose(lone, judged(lone, context_adherence=0.1), ()).items] == ["grounding"]
+    assert [i.stage for i in diagnose(ScoredRun(lone, judged(lone, context_adherence=0.1), ())).items] == ["grounding"]
 
 
 def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() -> None:
@@ -205,7 +207,7 @@ def test_answers_that_are_wrong_come_before_more_of_them_that_are_badly_put() ->
     tone = Metric("tone", ("question", "answer"), ("answer",), "Is it polite?")
     records = [invented(1), invented(2), *(good(n) for n in range(3, 8))]
     scores = [*judged(records[:2], context_adherence=0.1), *judged(records[2:], factuality=1.0, tone=0.2)]
-    made = diagnose(records, scores, (), metrics={**metrics(), "tone": tone})
+    made = diagnose(ScoredRun(records, scores, (), metrics={**metrics(), "tone": tone}))
     assert [(item.stage, item.priority) for item in made.items] == [("grounding", "critical"), ("format", "medium")]
     assert "for 2 of them the generator left its sources" in made.executive_summary_gist
 
@@ -214,7 +216,7 @@ def test_what_cannot_be_decided_is_counted_and_not_called_good() -> None:
     """In the summary and its gist, with lost answers and without."""
     unknown = [replace(good(n), truths=()) for n in range(4)]
     for records in (unknown, [*unknown, invented(9)]):
-        made = diagnose(records, judged(unknown, answer_relevancy=0.3), ())
+        made = diagnose(ScoredRun(records, judged(unknown, answer_relevancy=0.3), ()))
         assert "4 are undecided" in made.executive_summary
         assert re.search(r"\b4 (?:of them are )?undecided", made.executive_summary_gist)
         assert 40 <= len(made.executive_summary_gist.split()) <= 50
@@ -287,7 +289,7 @@ def test_the_chance_of_an_uneven_spread_is_fishers() -> None:
 def test_the_gist_names_only_what_there_is_to_go_by() -> None:
     """Reference answers and traces where there are some."""
     bare = [Record(f"r{n}", f"Who built {n}?", (Passage("p", "Of iron."),), "Aldwin did.") for n in range(3)]
-    told = diagnose(bare, judged(bare, context_adherence=0.1), ()).executive_summary_gist
+    told = diagnose(ScoredRun(bare, judged(bare, context_adherence=0.1), ())).executive_summary_gist
     assert "as the scores alone show, for there are neither reference answers nor traces" in told
     assert 40 <= len(told.split()) <= 50
 

@@ -14,7 +14,7 @@ from surefoot.config.settings import Config, read
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone, Spread, threads
-from surefoot.evaluate.diagnose.diagnosis import PROVE, to_set
+from surefoot.evaluate.diagnose.diagnosis import PROVE, ScoredRun, to_set
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import loop, plan as planned
 from surefoot.evaluate.improve.ledger import Outcome, Trial
@@ -73,8 +73,8 @@ class Diagnosing:
         self.items = items
         self.shown: list[str] = []
 
-    def __call__(self, records: Sequence[Record], scores: Sequence[Score], summaries: Any, config: Config) -> Diagnosis:
-        self.shown += [record.id for record in records]
+    def __call__(self, run: ScoredRun) -> Diagnosis:
+        self.shown += [record.id for record in run.records]
         return Diagnosis("s", "s", (), self.items, "c", "rules")
 
 
@@ -349,7 +349,7 @@ def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path) -> None:
     missed = Record("r", "Who built the Ruvel Bridge?", (Passage("p", "Cheese."),), "Nobody.", ("Tomas Aldwin",))
     given = read(CONFIG, {"index": {"path": str(tmp_path / "index.db")}})
     for config, asked in ((read(given, {"retriever": {"use": "bm25"}}), True), (given, False)):
-        told = planned.by_rules([missed], [], [], config).items[0].evidence_trace
+        told = planned.by_rules(ScoredRun([missed], [], [], config)).items[0].evidence_trace
         assert ("though the corpus holds it" in told) == asked
 
 

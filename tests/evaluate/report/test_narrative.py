@@ -69,7 +69,7 @@ GIVEN = {
 def said(**other: Any) -> dict[str, Any]:
     """A report that keeps to the rules, but for what is given."""
     wrong = [RECORDS[0], replace(RECORDS[1], truths=("Tomas Aldwin",))]
-    made = as_report(diagnose(wrong, SCORES, SUMMARIES, CONFIG))
+    made = as_report(diagnose(ScoredRun(wrong, SCORES, SUMMARIES, CONFIG)))
     for item in made["insights"]:
         item["settings"] = ["pipeline.k=10"]
         item["problem_detection"] = "Context Recall is 0.3."
@@ -235,7 +235,7 @@ def test_after_the_second_violation_the_rules_report_takes_its_place(other: dict
     assert diagnosis.fallback.startswith("model gave no valid report, asked twice: ")
     assert diagnosis.fallback.endswith(wrong)
     assert diagnosis.insights[0].by == "model"
-    assert diagnosis.items == diagnose(RECORDS, SCORES, SUMMARIES, CONFIG).items
+    assert diagnosis.items == diagnose(ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG)).items
 
 
 def test_a_model_that_fails_leaves_everything_to_the_rules() -> None:

@@ -2,22 +2,23 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from statistics import fmean
-from typing import Any
+from typing import Any, Self
 
 from surefoot.evaluate.diagnose.evidence import Corpus
 from surefoot.evaluate.diagnose.failures import STAGES, Failure, contexts, failures
 from surefoot.evaluate.diagnose.patterns import Trait, missing, shared, traits
-from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, quoted
+from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, RecordContext, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Levers, Remedy, patches_of
 from surefoot.evaluate.diagnose.settings import SYSTEM, SystemSettings, named, written
 from surefoot.evaluate.patch import Patch
+from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.evaluate.score.calibration import Calibration
-from surefoot.evaluate.score.summaries import average
+from surefoot.evaluate.score.summaries import average, sampled
 from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
@@ -68,17 +69,34 @@ class ScoredRun:
     records: Sequence[Record]
     scores: Sequence[Score]
     summaries: Sequence[Summary]
-    config: Mapping[str, Any]
+    config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics that texts tell of, by name."""
     samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
     """Examples of each metric, the lowest first."""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
     """The commit of the system and the seeds, where they are known."""
+    corpus: Corpus | None = None
+    """Says whether the corpus holds a record's evidence; None: a page that is not there can look like one that
+    retrieval missed."""
     levers: Levers | None = None
     """What can be changed of a system that is not ours; None: unknown."""
     calibrations: Sequence[Calibration] = ()
     """The cuts that people's labels moved."""
+
+    @classmethod
+    def of(cls, run: Evaluated) -> Self:
+        """The evaluation of a folder."""
+        config = configured(run.records, run.about.get("config"))
+        circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
+        scores, summed = run.scores, run.summaries
+        made = cls(run.records, scores, summed, config, run.metrics, sampled(scores), circumstances)
+        return replace(made, calibrations=run.calibrations)
+
+    @cached_property
+    def cases(self) -> tuple[RecordContext, ...]:
+        """Each record with all that tells whether it is lost, and by which stage."""
+        return contexts(self.records, self.scores, self.config, self.corpus, self.metrics, self.calibrations)
 
     @cached_property
     def by_id(self) -> dict[str, Record]:
@@ -129,26 +147,10 @@ class Tally:
         return frozenset(failure.record_id for failure in self.lost)
 
 
-def diagnose(
-    records: Sequence[Record],
-    scores: Sequence[Score],
-    summaries: Sequence[Summary],
-    config: Mapping[str, Mapping[str, Any]] | None = None,
-    corpus: Corpus | None = None,
-    metrics: Mapping[str, Metric] | None = None,
-    levers: Levers | None = None,
-    calibrations: Sequence[Calibration] = (),
-) -> Diagnosis:
-    """The diagnosis by rules: deterministic, no model, a second or two for a thousand records.
-
-    `config` None: that of the first trace, if any. `corpus` says whether the corpus holds a record's evidence
-    (`evidence.held_by` asks an index); without it, a missing page can look like one that retrieval missed. `metrics`
-    None: the built-in ones.
-    """
-    settings, known = configured(records, config), diamond() if metrics is None else metrics
-    cases = contexts(records, scores, settings, corpus, known, calibrations)
+def diagnose(run: ScoredRun) -> Diagnosis:
+    """The diagnosis by rules: deterministic, no model, a second or two for a thousand records."""
+    records, cases = run.records, run.cases
     found = failures(cases)
-    run = ScoredRun(records, scores, summaries, settings, known, levers=levers)
     verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}
     if not verdicts:
         summary, gist = (text.format(of=len(records)) for text in (UNJUDGED, UNJUDGED_GIST))

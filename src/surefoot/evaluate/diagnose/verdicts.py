@@ -1,10 +1,9 @@
 """The verdicts of a diagnosis held against people's, before and after it was calibrated on them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from surefoot.evaluate.diagnose.diagnosis import configured
-from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.evaluate.diagnose.record_context import RecordContext
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.score.agreement import merged, missing
@@ -61,14 +60,10 @@ def calibrated(run: Evaluated) -> CalibrationReport | None:
     bad: dict[str, bool] = {}
     for one in merged(run.labels):
         bad[one.record_id] = bad.get(one.record_id, False) or not one.good
-    settings = configured(run.records, run.about.get("config"))
-
-    def verdicts(calibrations: Iterable[Calibration]) -> VerdictCheck:
-        cases = contexts(run.records, run.scores, settings, metrics=run.metrics, calibrations=calibrations)
-        return checked(cases, bad)
-
+    scored = ScoredRun.of(run)
+    before, after = (checked(one.cases, bad) for one in (replace(scored, calibrations=()), scored))
     unused = missing(run.scores, (one for one in run.labels if one.metric != ANSWER))
-    return CalibrationReport(run.calibrations, verdicts(()), verdicts(run.calibrations), unused)
+    return CalibrationReport(run.calibrations, before, after, unused)
 
 
 def checked(cases: Iterable[RecordContext], bad: Mapping[str, bool]) -> VerdictCheck:

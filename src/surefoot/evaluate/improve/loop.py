@@ -18,7 +18,7 @@ from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.evaluate.diagnose.diagnosis import as_markdown
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown
 from surefoot.evaluate.diagnose.failures import contexts
 from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.diagnose.settings import SystemSettings
@@ -154,7 +154,8 @@ class _Loop:
         if path.exists():
             return read_value(path, Diagnosis)
         known = _known(before)
-        made = self.plan.diagnose(before.records, known, summaries(known, {}), self.plan.config)
+        run = ScoredRun(before.records, known, summaries(known, {}), self.plan.config, levers=self.plan.levers)
+        made = self.plan.diagnose(run)
         write_value(path, made)
         self._show(made, before)
         return made

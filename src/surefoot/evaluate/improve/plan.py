@@ -10,7 +10,7 @@ from surefoot.config.settings import Config
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import OnDone, Spread
-from surefoot.evaluate.diagnose import diagnosis as diagnosed
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
 from surefoot.evaluate.diagnose.evidence import declines, held_by
 from surefoot.evaluate.diagnose.remedies import Levers
 from surefoot.evaluate.diagnose.settings import SystemSettings
@@ -21,14 +21,14 @@ from surefoot.evaluate.score import scoring as scored
 from surefoot.index.search import Index
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.retrievers import _given
-from surefoot.types import Diagnosis, Record, Score, Summary, Trace
+from surefoot.types import Diagnosis, Record, Score, Trace
 from surefoot.types.errors import UsageError
 from surefoot.types.protocols import Judge
 
 Half = Literal["development", "held-out"]
 Scores = Callable[[Sequence[Record], Path], Sequence[Score]]
 """Scores records; may keep paid judgements in the folder. Called again when a run is resumed."""
-Diagnose = Callable[[Sequence[Record], Sequence[Score], Sequence[Summary], Config], Diagnosis]
+Diagnose = Callable[[ScoredRun], Diagnosis]
 Spreading = Callable[[Config], AbstractContextManager[Spread]]
 """Opens the pipeline of a configuration, for questions to be asked of it."""
 Watching = Callable[[str], AbstractContextManager[OnDone]]
@@ -45,18 +45,12 @@ class Scoring:
     scores: Scores
 
 
-def by_rules(
-    records: Sequence[Record],
-    scores: Sequence[Score],
-    summaries: Sequence[Summary],
-    config: Config,
-    levers: Levers | None = None,
-) -> Diagnosis:
+def by_rules(run: ScoredRun) -> Diagnosis:
     """The diagnosis by rules; the index, if it is searched, is asked whether it holds the evidence that was missed."""
-    if searched_index(config) is None:
-        return diagnosed.diagnose(records, scores, summaries, config, levers=levers)
-    with Index.open(**config["index"]) as index:
-        return diagnosed.diagnose(records, scores, summaries, config, held_by(index))
+    if searched_index(run.config) is None:
+        return diagnose(run)
+    with Index.open(**run.config["index"]) as index:
+        return diagnose(replace(run, corpus=held_by(index)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +131,7 @@ def record(example: Example, trace: Trace) -> Record:
     )
 
 
-def searched_index(config: Config) -> Path | None:
+def searched_index(config: Mapping[str, Any]) -> Path | None:
     """The index's file; None: the texts come with the questions, or another engine holds them."""
     if not SystemSettings(config).ours:
         return None

@@ -4,13 +4,11 @@
 from concurrent.futures import Executor
 from pathlib import Path
 
-from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, configured, diagnose
-from surefoot.evaluate.diagnose.failures import contexts
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose
 from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.diagnose.verdicts import calibrated
 from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.report.narrative import report
-from surefoot.evaluate.score.summaries import sampled
 from surefoot.run.store import write_text, write_value
 from surefoot.types import Diagnosis, Summary
 from surefoot.types.protocols import LLM
@@ -26,18 +24,9 @@ def concluded(
     none or it fails, by rules. `max_tokens` is the room of each reply, None: the usual one. Nothing is judged. Raises
     UsageError where the folder holds no evaluation."""
     run = opened(folder)
-    found, config = run.summaries, configured(run.records, run.about.get("config"))
-    if llm:
-        circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
-        samples = sampled(run.scores)
-        scored = ScoredRun(
-            run.records, run.scores, found, config, run.metrics, samples, circumstances, calibrations=run.calibrations
-        )
-        made = report(llm, scored, executor, max_tokens)
-    else:
-        made = diagnose(run.records, run.scores, found, config, metrics=run.metrics, calibrations=run.calibrations)
-    cases = contexts(run.records, run.scores, config, metrics=run.metrics, calibrations=run.calibrations)
-    written = {SUMMARIES: found, DIAGNOSIS: made, OUTCOMES: outcomes(cases), SLICES: run.slices}
+    found, scored = run.summaries, ScoredRun.of(run)
+    made = report(llm, scored, executor, max_tokens) if llm else diagnose(scored)
+    written = {SUMMARIES: found, DIAGNOSIS: made, OUTCOMES: outcomes(scored.cases), SLICES: run.slices}
     for name, value in {**written, CALIBRATION: calibrated(run)}.items():
         if value is not None:
             write_value(folder / name, value)

@@ -70,9 +70,7 @@ def report(llm: LLM, run: ScoredRun, executor: Executor | None = None, max_token
     except ComponentError as error:
         reply, why = {}, f"{llm.name} gave no report: {error}"
     if why:
-        scored, known = (run.records, run.scores, run.summaries, run.config), run.calibrations
-        rules = diagnose(*scored, metrics=run.metrics, calibrations=known)
-        return replace(rules, insights=readings, fallback=why)
+        return replace(diagnose(run), insights=readings, fallback=why)
     items = tuple(_item(item, run) for item in reply["insights"])
     return Diagnosis(**{name: reply[name] for name in TOPS}, insights=readings, items=items, by=llm.name)
 
