@@ -15,7 +15,7 @@ from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import counting, err, out, plain, tabled
 from surefoot.config import settings as configuration
 from surefoot.config.builder import Builder
-from surefoot.config.settings import Config
+from surefoot.config.settings import Config, read_file
 from surefoot.evaluate import patch
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example
@@ -28,7 +28,6 @@ from surefoot.evaluate.improve.system import levers_of, opened
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
-from surefoot.text import toml_values
 from surefoot.types.errors import UsageError
 
 WORKERS = 4
@@ -104,7 +103,7 @@ def improve(
         _scoring(examples, chosen.config, metric),
         partial(questions.spread, workers=WORKERS),
         counting,
-        own={path.stem: {SYSTEM: _settings(path)} if system else _settings(path) for path in own or []},
+        own={path.stem: {SYSTEM: read_file(path)} if system else read_file(path) for path in own or []},
         about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
         outside=outside,
     )
@@ -189,12 +188,3 @@ def _offered(proposals: Sequence[Proposal], shown: Callable[[Patch], str]) -> No
         out.say(f"predicted {points(one.predicted)} points; {expected(one.cost)}")
     if not proposals:
         out.print("nothing to try: the diagnosis proposes no change of settings")
-
-
-def _settings(path: Path) -> Patch:
-    try:
-        return toml_values.parsed(path.read_bytes().decode())
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
-    except ValueError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error

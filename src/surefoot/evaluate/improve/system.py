@@ -17,7 +17,7 @@ from threading import Timer
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from surefoot.config.settings import Config
+from surefoot.config.settings import Config, read_file
 from surefoot.evaluate.ask.questions import Example, hashed
 from surefoot.evaluate.ask.runs import Arm, Spread
 from surefoot.evaluate.diagnose.remedies import Levers
@@ -100,10 +100,7 @@ def opened(target: str, levers: Levers, allow: Sequence[str] = ("*",)) -> Iterat
 
 def levers_of(path: Path) -> Levers:
     """The levers of a TOML file: names, each with the list of its values. Raises UsageError."""
-    try:
-        found = toml_values.parsed(path.read_bytes().decode())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read as TOML: {error}") from error
+    found = read_file(path)
     if unfit := [name for name, values in found.items() if not isinstance(values, list) or len(values) < 2]:
         raise UsageError(f"{path}: {unfit[0]} must be a list of two values or more, the one in effect first")
     return {(SYSTEM, name): tuple(values) for name, values in found.items()}
