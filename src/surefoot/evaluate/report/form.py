@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from typing import Any, TypeGuard
 
-from surefoot.text.words import STOP_WORDS, sentences
+from surefoot.text.words import sentences
 
 MOST_ITEMS = 4
 PRIORITIES = ("critical", "high", "medium")
@@ -23,9 +23,6 @@ _PARTS = {name.removeprefix(_ITEM): part for name, part in FORM.items()}
 
 _QUOTATION = re.compile(r"“[^”]*”|\"[^\"\n]*\"|`[^`\n]*`")
 _BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
-_NO_VERB = re.compile(r"\w+(?:ing|tion|sion|ment|ness|ity|ly|ance|ence)\Z")
-_VERBS = frozenset("implement complement supplement document bring apply reference position condition rely".split())
-"""Verbs that look like nouns or adverbs."""
 
 
 def violations(report: Mapping[str, Any], cases: int = 2) -> tuple[str, ...]:
@@ -80,13 +77,6 @@ def _item_violations(item: Mapping[str, Any], cases: int) -> Iterator[str]:
     yield from _texts(item, TEXTS)
     if _text(evidence := item.get("evidence_trace")):
         yield from _evidence(evidence, cases)
-    if _text(protocol := item.get("recommended_protocol_gist")):
-        for step in bullets(protocol):
-            # Told by what starts no command, since any noun may be a verb.
-            first = re.match(r"[^\w`]*([A-Za-z]+)", step)
-            word = first[1].lower() if first else ""
-            if word not in _VERBS and (not word or word in STOP_WORDS or _NO_VERB.match(word)):
-                yield f"recommended_protocol_gist: “{step[:40]}” must start with a verb"
 
 
 def _evidence(text: str, cases: int) -> Iterator[str]:
