@@ -103,4 +103,4 @@ def qa(
     show(table for table in tables if len(reports) == 1 or table.name in beside)
     for stage in dict.fromkeys(one.change.removeprefix("without ") for one in reports if one.change[:8] == "without "):
         out.say(f"without {stage}: {STAGES[stage].instead}", "dim")
-    questions.kept_in(queries.folder)
+    err.say(f"traces in {queries.folder}", "dim")

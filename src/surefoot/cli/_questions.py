@@ -106,8 +106,3 @@ def remarks(problems: Iterable[DataProblem]) -> None:
     for problem in problems:
         where = ", ".join(problem.where) + (", …" if problem.count > len(problem.where) else "")
         err.say(f"data: {problem.count:,} × {problem.what} ({where})", "yellow")
-
-
-def kept_in(folder: Path) -> None:
-    """Say where the traces are."""
-    err.say(f"traces in {folder}", "dim")

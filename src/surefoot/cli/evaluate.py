@@ -28,7 +28,7 @@ from surefoot.evaluate.score.labels import ANSWER, labelled
 from surefoot.evaluate.score.lexical import METRICS, wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.evaluate.score.slices import Slice
-from surefoot.run.store import read_value, write_value
+from surefoot.run.store import read_value, values, write_value
 from surefoot.stats import text as figures
 from surefoot.types import Diagnosis, Record, Score, Summary
 from surefoot.types.errors import UsageError
@@ -112,7 +112,7 @@ def evaluate(
     if system and any(record.trace and record.trace.config for record in every):
         raise UsageError("these are traces of Surefoot, which hold their settings; leave --system out")
     if dry_run:
-        _planned(builder, judges, every, scoring.scores(folder))
+        _planned(builder, judges, every, values(folder / scoring.SCORES, Score))
         return
     limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
     scoring_settings = {section: values for section, values in chosen.items() if section != "report"}

@@ -20,7 +20,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.evaluate.records.folder import records_of
 from surefoot.evaluate.score import scoring
-from surefoot.evaluate.score.scoring import ScoringProgress, plan, run, scores
+from surefoot.evaluate.score.scoring import SCORES, ScoringProgress, plan, run
 from surefoot.judges._diamond import metrics
 from surefoot.judges.llm import LLMJudge, prompt
 from surefoot.llms.scripted import Scripted
@@ -31,6 +31,10 @@ from surefoot.types.errors import EndpointError, TraceFault, UsageError
 from surefoot.types.llms import Prices
 
 METRIC = "answer_relevancy"
+
+
+def scores(folder: Path) -> dict[str, Score]:
+    return values(folder / SCORES, Score)
 
 
 def record(number: int, **more: Any) -> Record:

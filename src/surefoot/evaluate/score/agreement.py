@@ -47,9 +47,7 @@ def agreed(
     `groups` are of the records, by id; that of a label comes first. Labels that no judge was asked about are left
     out (`missing`).
     """
-    known = groups or {}
-    located = [replace(one, group=one.group or known.get(one.record_id) or f"\0{one.record_id}") for one in labels]
-    return tuple(_agreement(*one) for one in judged(scores, located))
+    return tuple(_agreement(one) for one in beside_labels(scores, labels, groups))
 
 
 def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
@@ -58,17 +56,40 @@ def missing(scores: Iterable[Score], labels: Iterable[Label]) -> dict[str, int]:
     return dict(Counter(one.metric for one in labels if (one.metric, one.record_id) not in judged))
 
 
-def judged(
-    scores: Iterable[Score], labels: Iterable[Label]
-) -> Iterator[tuple[str, str, list[Label], dict[str, Score]]]:
-    """Yield metric, judge, one label for each record that this judge was asked about, and its scores by record id."""
+@dataclass(frozen=True, slots=True)
+class LabelledScores:
+    """The scores of one judge of a metric, beside people's labels."""
+
+    metric: str
+    judge: str
+    labels: tuple[Label, ...]
+    """One for each labelled record that this judge was asked about."""
+    scores: Mapping[str, Score]
+    """All of this judge, by record id."""
+    values: Mapping[str, float]
+    """Of those that have one."""
+    groups: Mapping[str, str]
+    """The group of each record that has one, by id; that of a label comes first."""
+
+    @property
+    def valued(self) -> list[Label]:
+        """The labels of records whose score has a value."""
+        return [one for one in self.labels if one.record_id in self.values]
+
+
+def beside_labels(
+    scores: Iterable[Score], labels: Iterable[Label], groups: Mapping[str, str] | None = None
+) -> Iterator[LabelledScores]:
+    """Yield the scores of each judge of each metric that has labels."""
     single = merged(labels)
     table: dict[tuple[str, str], dict[str, Score]] = {}
     for score in sorted(scores, key=lambda score: (score.metric, score.judge, score.record_id)):
         table.setdefault((score.metric, score.judge), {})[score.record_id] = score
     for (metric, judge), mine in table.items():
-        if among := [one for one in single if one.metric == metric and one.record_id in mine]:
-            yield metric, judge, among, mine
+        if among := tuple(one for one in single if one.metric == metric and one.record_id in mine):
+            values = {id: number for id, score in mine.items() if (number := value(score)) is not None}
+            known = {**(groups or {}), **{one.record_id: one.group for one in among if one.group}}
+            yield LabelledScores(metric, judge, among, mine, values, known)
 
 
 def merged(labels: Iterable[Label]) -> list[Label]:
@@ -174,15 +195,14 @@ def nmae(first: npt.ArrayLike, second: npt.ArrayLike, numbers: Ints | None = Non
     return mean(np.abs(np.asarray(first, dtype=float) - np.asarray(second, dtype=float)), numbers)
 
 
-def _agreement(metric: str, judge: str, labels: Sequence[Label], scores: Mapping[str, Score]) -> Agreement:
-    rated, binary = rates(scores.values()), any(one.binary for one in labels)
-    found = [(one, number) for one in labels if (number := value(scores[one.record_id])) is not None]
-    people = [one.share for one, _ in found]
-    shares = [(5 * number - 1) / 4 if rated else number for _, number in found]
-    numbers = numbered((one.record_id for one, _ in found), {one.record_id: one.group for one in labels})
+def _agreement(one: LabelledScores) -> Agreement:
+    rated, binary, found = rates(one.scores.values()), any(label.binary for label in one.labels), one.valued
+    people, values = [label.share for label in found], [one.values[label.record_id] for label in found]
+    shares = [(5 * number - 1) / 4 if rated else number for number in values]
+    numbers = numbered((label.record_id for label in found), one.groups)
     measures = {"auc": roc_auc, "tau_b": tau_b} if binary else {"tau_b": tau_b, "nmae": nmae}
     counts = resampled(count(numbers))
     figures = {name: figure(of(shares, people, numbers), counts)[0] for name, of in measures.items() if found}
     kind: Labelled = "yes and no" if binary else "ratings"
-    groups = count(numbers) if found else 0
-    return Agreement(metric, judge, kind, rated, len(found), groups, len(labels) - len(found), figures)
+    groups, unscored = count(numbers) if found else 0, len(one.labels) - len(found)
+    return Agreement(one.metric, one.judge, kind, rated, len(found), groups, unscored, figures)

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surefoot.evaluate.score.agreement import judged
+from surefoot.evaluate.score.agreement import LabelledScores, beside_labels
 from surefoot.evaluate.score.labels import ANSWER, Label
-from surefoot.evaluate.score.summaries import value
 from surefoot.stats.figures import Figure, Floats, Ints, figure, resampled, roc_auc
 from surefoot.stats.groups import count, numbered
 from surefoot.types import Score, Verdict
@@ -125,35 +124,22 @@ def calibrations(
     own = [*labels]
     named = {one.metric for one in own}
     own += [replace(one, metric=m) for one in own if one.metric == ANSWER for m in DECIDING if m not in named]
-    found = []
-    for metric, judge, among, mine in judged(scores, own):
-        every = {name: number for name, score in mine.items() if (number := value(score)) is not None}
-        good = {one.record_id: one.good for one in among if one.record_id in every}
-        if good:
-            known = {**(groups or {}), **{one.record_id: one.group for one in among if one.group}}
-            found.append(_calibration(metric, judge, every, good, known, shipped(next(iter(mine.values())))))
-    return tuple(found)
+    return tuple(_calibration(one) for one in beside_labels(scores, own, groups) if one.valued)
 
 
-def _calibration(
-    metric: str,
-    judge: str,
-    every: Mapping[str, float],
-    good: Mapping[str, bool],
-    groups: Mapping[str, str],
-    start: Cuts,
-) -> Calibration:
+def _calibration(one: LabelledScores) -> Calibration:
+    good, start = {label.record_id: label.good for label in one.valued}, shipped(next(iter(one.scores.values())))
     ids = sorted(good, key=lambda name: hashlib.sha256(name.encode()).digest())
-    values, truths = np.array([every[name] for name in ids]), np.array([good[name] for name in ids])
-    numbers, bad = numbered(ids, groups), len(ids) - sum(good.values())
+    values, truths = np.array([one.values[name] for name in ids]), np.array([good[name] for name in ids])
+    numbers, bad = numbered(ids, one.groups), len(ids) - sum(good.values())
     auc = figure(roc_auc(values, truths, numbers), resampled(count(numbers)))[0]
-    made = Calibration(metric, judge, len(ids), bad, auc, None)
+    made = Calibration(one.metric, one.judge, len(ids), bad, auc, None)
     if len(ids) < LEAST_LABELS or min(bad, len(ids) - bad) < LEAST_OF_A_KIND:
         least = f"it takes {LEAST_LABELS}, {LEAST_OF_A_KIND} good and {LEAST_OF_A_KIND} bad ones among them"
         return replace(made, because=f"{len(ids)} labels, {bad} of them bad, move no cut: {least}")
     if auc.low is None or auc.low <= 0.5:
         return replace(made, cuts=_SILENT, because="its judge does not tell the good answers from the bad ones")
-    spread = np.array([*every.values()])
+    spread = np.array([*one.values.values()])
     folds = numbers % FOLDS  # whole groups; no label has a say in its fold
     return replace(
         made,

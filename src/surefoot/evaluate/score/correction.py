@@ -11,9 +11,9 @@ from math import sqrt
 
 import numpy as np
 
-from surefoot.evaluate.score.agreement import judged
+from surefoot.evaluate.score.agreement import beside_labels
 from surefoot.evaluate.score.labels import Label
-from surefoot.evaluate.score.summaries import level, rates, summaries, value
+from surefoot.evaluate.score.summaries import level, rates, summaries
 from surefoot.stats.figures import Z95, Figure, Floats, Ints
 from surefoot.stats.groups import numbered
 from surefoot.types import Score, Summary
@@ -47,20 +47,18 @@ def corrections(
     """A correction for each metric that has labels, and each judge of it. The labelled records have to be a random
     sample of all: chosen by their scores, or by how easy they were, they correct nothing."""
     found = []
-    for metric, judge, among, mine in judged(scores, labels):
-        values = {name: number for name, score in mine.items() if (number := value(score)) is not None}
-        if not (there := {one.record_id: one for one in among if one.record_id in values}):
+    for one in beside_labels(scores, labels, groups):
+        if not (there := {label.record_id: label for label in one.valued}):
             continue
-        rest = [name for name in values if name not in there]
-        fifths = rates(mine.values()) and not any(one.binary for one in there.values())
-        people = np.array([(1 + 4 * one.share) / 5 if fifths else one.share for one in there.values()])
+        values, rest = one.values, [name for name in one.values if name not in there]
+        fifths = rates(one.scores.values()) and not any(label.binary for label in there.values())
+        people = np.array([(1 + 4 * label.share) / 5 if fifths else label.share for label in there.values()])
         own, others = np.array([values[name] for name in there]), np.array([values[name] for name in rest])
-        known = {**(groups or {}), **{one.record_id: one.group for one in there.values() if one.group}}
-        numbers = numbered([*there, *rest], known)
+        numbers = numbered([*there, *rest], one.groups)
         estimate, weight = corrected(people, own, others, numbers)
         alone, _ = corrected(people, own, others, numbers, weight=0.0)
         mean = float(np.mean(list(values.values())))
-        found.append(Correction(metric, judge, len(there), len(values), mean, alone, estimate, weight))
+        found.append(Correction(one.metric, one.judge, len(there), len(values), mean, alone, estimate, weight))
     return tuple(found)
 
 

@@ -181,11 +181,6 @@ def run(
     return work.scores
 
 
-def scores(folder: Path) -> dict[str, Score]:
-    """All scores in a run's folder, by `key`; empty where there are none. Raises TraceFault for a damaged line."""
-    return values(folder / SCORES, Score)
-
-
 @dataclass
 class _Work:
     """The judgements of one pass, taken one by one by several threads."""
