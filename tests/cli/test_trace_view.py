@@ -59,8 +59,8 @@ def test_what_a_model_writes_is_shown_until_the_answer_takes_its_place(terminal:
     [
         (1.0, None, "1.00", 96),
         (0.5, None, ".50", 48),
-        (-1.04, None, "-1.04", 0),
-        (-0.5, None, "-.50", 24),
+        (-1.04, None, "−1.04", 0),
+        (-0.5, None, "−.50", 24),
         (1.03, None, "1.03", 96),
         (0.1, 0.25, "25 %", 24),
         (None, None, "–", 0),

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from surefoot.cli._console import cut, plain, tabled
+from surefoot.cli._console import cut, plain, share, tabled
 from surefoot.cli._text_view import excerpt, readable
 from surefoot.evidence.ranking import best
 from surefoot.evidence.sources import ALONE
@@ -251,15 +251,7 @@ def line(label: str, content: RenderableType) -> RenderableType:
 
 def chance(grade: Grade) -> str:
     """The probability, which means the same for every evaluator that has one; else the score."""
-    return number(grade.score) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
-
-
-def number(value: float | None) -> str:
-    """Two decimals, without the 0 before them."""
-    if value is None:
-        return "–"
-    text = f"{value:.2f}"
-    return text.replace("0.", ".", 1) if abs(value) < 1 else text
+    return share(grade.score, 2) if grade.probability is None else f"{grade.probability:.0%}".replace("%", " %")
 
 
 def troubles(trace: Trace, *names: str) -> list[RenderableType]:

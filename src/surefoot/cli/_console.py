@@ -141,12 +141,12 @@ def pulling() -> Iterator[None]:
             yield
 
 
-def share(number: float | None) -> str:
-    """To three decimals: ".612", "1.000", "−.250"."""
+def share(number: float | None, places: int = 3) -> str:
+    """To so many decimals: ".612", "1.000", "−.250"."""
     if number is None:
         return NONE
-    size = f"{abs(number):.3f}".removeprefix("0")
-    return f"−{size}" if number < 0 and size != ".000" else size
+    size = f"{abs(number):.{places}f}".removeprefix("0")
+    return f"−{size}" if number < 0 and float(size) else size
 
 
 def signed(number: float | None) -> str:

@@ -22,12 +22,11 @@ from surefoot.cli._answer_view import (
     factors,
     line,
     marked,
-    number,
     place,
     troubles,
     unopened,
 )
-from surefoot.cli._console import plain, tabled
+from surefoot.cli._console import plain, share, tabled
 from surefoot.searchers.nowhere import NEEDED
 from surefoot.types import Answer, Critique, Decision, Event, Grade, Passage, Trace
 
@@ -179,8 +178,8 @@ def _columns(first: int, *shares: int) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=first)
     table.add_column(width=5, justify="right")
-    for share in shares:
-        table.add_column(ratio=share, no_wrap=True, overflow="ellipsis")
+    for part in shares:
+        table.add_column(ratio=part, no_wrap=True, overflow="ellipsis")
     return table
 
 
@@ -188,7 +187,7 @@ def _decision(decision: Decision) -> RenderableType:
     text = Text(decision.action.value.upper(), style=f"bold {COLOUR[decision.action]}")
     text.append(f"  {plain(decision.because)}", style="not bold default")
     if decision.margin is not None:
-        text.append(f", by {number(decision.margin)}", style="not bold dim")
+        text.append(f", by {share(decision.margin, 2)}", style="not bold dim")
     return line("Decision", text)
 
 
@@ -211,10 +210,10 @@ def _refined(trace: Trace, shown: int) -> RenderableType:
     for marker, strip in enumerate(used, start=1):
         where = "outside: " if origin[strip.passage_id].source == "external" else ""
         text = Text.assemble((where, "italic"), plain(strip.text))
-        table.add_row(Text(f"[{marker}]", style="green"), number(strip.score), text)
+        table.add_row(Text(f"[{marker}]", style="green"), share(strip.score, 2), text)
     for strip in dropped[: max(0, shown - len(used))]:
         text = Text(plain(f"{strip.reason}: {strip.text}"), style="dim")
-        table.add_row(Text("✗", style="red"), Text(number(strip.score), style="dim"), text)
+        table.add_row(Text("✗", style="red"), Text(share(strip.score, 2), style="dim"), text)
     return Group(line("Refined", Text(f"{len(used)} of {len(trace.strips)} strips kept")), Padding(table, (0, 0, 0, 2)))
 
 
@@ -237,9 +236,10 @@ def _drafts(answer: Answer) -> list[RenderableType]:
     if not answer.drafts:
         return []
     names = [field.name for field in fields(Critique)]
+    figures = [(one.worth, *astuple(one.critique)) for one in answer.drafts]
     rows = (
-        ("✓" if one.chosen else "", Text(plain(one.text)), *map(number, (one.worth, *astuple(one.critique))))
-        for one in answer.drafts
+        ("✓" if one.chosen else "", Text(plain(one.text)), *(share(value, 2) for value in each))
+        for one, each in zip(answer.drafts, figures, strict=True)
     )
     return [Padding(tabled(["Chosen", "from these answers"], ["worth", *names], rows), (1, 0, 0, 2))]
 

@@ -131,7 +131,7 @@ def test_levers_are_lists_of_values(tmp_path: Path) -> None:
     file = tmp_path / "levers.toml"
     file.write_text("k = [1, 2]\n")
     assert levers_of(file) == {("system", "k"): (1, 2)}
-    for text, reason in (("k = 3\n", "k must be a list"), ("k = [1]\n", "two values"), ("k =", "as TOML")):
+    for text, reason in (("k = 3\n", "k must be a list"), ("k = [1]\n", "two values"), ("k =", "is not TOML")):
         file.write_text(text)
         with pytest.raises(UsageError, match=reason):
             levers_of(file)
