@@ -1,8 +1,10 @@
 """The placebo of a change: other settings, drawn at random."""
 
 import random
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
+from importlib.resources import files
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
@@ -17,26 +19,8 @@ DRAWS = 50
 Change = Callable[[Config, Patch, bool], Config]
 """The configuration with a patch, which may ask other machines or not. Raises UsageError where it may not be tried."""
 
-CHOICES: Levers = {
-    ("pipeline", "k"): (1, 2, 3, 5, 8, 10, 15, 20),
-    ("retriever", "use"): ("bm25", "dense", "hybrid"),
-    ("evaluator", "use"): ("minilm", "lexical"),
-    ("policy", "use"): ("threshold", "count"),
-    ("refiner", "mode"): ("sentences", "fixed_num", "excerption", "selection"),
-    ("refiner", "size"): (1, 2, 3, 4, 6),
-    ("refiner", "best"): (1, 2, 3, 5, 8),
-    ("generator", "least"): (0.05, 0.1, 0.2, 0.3, 0.4, 0.6),
-    ("generator", "whole"): (True, False),
-}
-"""Settings that a random lever draws from, and their values. A draw for a component that is not configured does not
-build, and is repeated. Settings that matter only to a search are left out: they would be another placebo."""
-SEARCHED: Levers = {
-    ("pipeline", "external_k"): (5, 10, 30, 50),
-    ("pipeline", "external_keep"): (1, 3, 5, 8),
-    ("pipeline", "rounds"): (1, 2, 3),
-    ("rewriter", "use"): ("templates", "verbatim"),
-}
-"""More of them, where a searcher is configured."""
+CHOICES = tomllib.loads((files("surefoot.evaluate.improve") / "controls.toml").read_text("utf-8"))
+"""Settings that a random lever draws from, and their values: always, and where a searcher is configured."""
 SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 """Shifts of the evaluator's own thresholds, in quarters of the distance between them."""
 
@@ -78,4 +62,5 @@ def _fitting(config: Config) -> Levers:
     every = {"upper": own.upper, "lower": own.lower, "strip": own.strip}
     shifted = {("thresholds", k): tuple(round(v + shift * quarter, 3) for shift in SHIFTS) for k, v in every.items()}
     searches = config["searcher"].get("use") != "nowhere"
-    return {**CHOICES, **(SEARCHED if searches else {}), **shifted}
+    tables = [of for name in ("always", "searching")[: 1 + searches] for of in CHOICES[name].items()]
+    return {(section, key): tuple(some) for section, of in tables for key, some in of.items()} | shifted
