@@ -26,7 +26,7 @@ from surefoot.cli._questions import remarks
 from surefoot.config.builder import Builder
 from surefoot.config.trust import place
 from surefoot.evaluate.ask import questions, runs
-from surefoot.evaluate.ask.questions import Example, inside, outside
+from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.run import manifest, store
 from surefoot.run.store import Run, recorded, to_json
@@ -155,7 +155,7 @@ def run(
     for number, (example, text) in enumerate(answered):
         on_done(number, len(answered))
         if example.id not in done:
-            sources = [screened(passage) for passage in (*inside(example), *outside(example))]
+            sources = [screened(passage) for passage in (*example.passages, *example.outside)]
             done[example.id] = judged(judge, example.question, text, sources)
             judgements.add(example.id, done[example.id])
     on_done(len(answered), len(answered))

@@ -18,7 +18,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.evaluate import patch
 from surefoot.evaluate.ask import runs
-from surefoot.evaluate.ask.questions import Example, hashed, inside, load
+from surefoot.evaluate.ask.questions import Example, hashed, load
 from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.evaluate.improve.plan import by_rules, record
 from surefoot.evaluate.score import scoring
@@ -134,7 +134,7 @@ def indexed(path: Path, examples: Sequence[Example], config: Config) -> None:
     if target.exists():
         return
     others = sorted(load(path).examples, key=lambda one: hashed(one.id))[:POOL]
-    passages = by_id([passage for one in (*examples, *others) for passage in inside(one)])
+    passages = by_id([passage for one in (*examples, *others) for passage in one.passages])
     embedder = Builder(config).embedder
     with Index.make(target.with_suffix(".part"), embedder) as index:
         index.add((Document(p.id, p.title, (Block(p.text),), id=p.id) for p in passages), embedder)

@@ -106,7 +106,9 @@ def test_a_verifier_judges_whole_sentences_by_the_nearest_sources() -> None:
     assert judged(LexicalVerifier(), WHO, "", sources).unjudged == "it states no facts"
 
 
-EXAMPLES = [Example(n, WHO, (), frozenset(), internal="Ruvel Bridge  A smith built it.") for n in "abc"]
+EXAMPLES = [
+    Example(n, WHO, (), frozenset(), passages=(Passage("p", "A smith built it.", "Ruvel Bridge"),)) for n in "abc"
+]
 TRACES = {
     "a": Trace("a", WHO, answer=Answer(LIFE)),
     "b": Trace("b", WHO, answer=Answer("I cannot say.", refused=True)),
@@ -145,7 +147,7 @@ ROW = {
     "id": "1",
     "question": "Who built the Ruvel Bridge?",
     "answers": [],
-    "internal": "Ruvel Bridge  The Ruvel Bridge was built in 1911 by Tomas Aldwin.",
+    "passages": [{"id": "p", "title": "Ruvel Bridge", "text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin."}],
 }
 CONFIG = """
 evaluator = "lexical"

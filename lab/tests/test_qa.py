@@ -256,10 +256,11 @@ def test_several_methods_are_asked_the_same_questions(bench: Callable[..., Any],
 
 def test_texts_that_come_with_the_questions_need_no_index(surefoot: Callable[..., Any], here: Path) -> None:
     """Passages are retrieved; what a web search had brought is found by a search."""
-    text = "Who built it  The Ruvel Bridge was built by Tomas Aldwin."
+    text = "The Ruvel Bridge was built by Tomas Aldwin."
+    found = {"id": "w", "title": "Hohrin Hut", "text": "The Hohrin Hut was built by Napoleon."}
     rows = [
         {**ROWS[0], "passages": [{"id": "p", "text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin."}]},
-        {**ROWS[1], "internal": text, "external": "Hohrin Hut: The Hohrin Hut was built by Napoleon."},
+        {**ROWS[1], "passages": [{"id": "q", "text": text}], "outside": [found]},
         {**ROWS[0], "id": "bare"},
     ]
     (here / "given.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

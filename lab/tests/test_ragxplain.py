@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from surefoot.evaluate.ask.questions import inside, load
+from surefoot.evaluate.ask.questions import load
 from surefoot.types.errors import UsageError
 
 CONFIG = """\
@@ -82,7 +82,7 @@ def test_wikipassageqa_is_read_as_its_authors_give_it(wiki: Path) -> None:
     """The relevant passages together stand for the answer."""
     [example] = load(wiki).examples
     assert (example.answers, example.gold) == (("Iron. Aldwin.",), frozenset({"7-1", "7-2"}))
-    assert [one.title for one in inside(example)] == ["Ruvel Bridge"] * 3
+    assert [one.title for one in example.passages] == ["Ruvel Bridge"] * 3
 
 
 def test_passages_of_wikipassageqa_that_are_missing_are_counted(wiki: Path) -> None:

@@ -35,7 +35,9 @@ TRUTH = {"supports": "true", "refutes": "false", "true": "true", "false": "false
 NAME = "a folder of CRAG"
 CRAG = "data/ of https://github.com/HuskyInSalt/CRAG"
 
-KNOWLEDGE = {"internal": "ref/correct", "external": "ref/incorrect"}
+KNOWLEDGE = {"passages": "ref/correct", "outside": "ref/incorrect"}
+_TITLED = {"passages": r"([^.]{1,80}?)(?:  | // )(\S.*)", "outside": r"([^:]{1,80}): (.*)"}
+"""How each writes the title before a text; a text may stand there without one."""
 REACH = 3
 """Lines by which rows may be seen to be shifted."""
 BLOCK = 15
@@ -209,13 +211,13 @@ def _crag_rows(folder: Path, problems: Problems) -> list[Row]:
     ]
     for key, file in KNOWLEDGE.items():
         for row, text in zip(found, _beside(folder, file, queries, problems), strict=False):
-            row[key] = text
+            row[key] = _parts(text, key)
             if not text:
                 problems.add(f"questions for which {file} says nothing", row["id"])
     for row, text in zip(found, _beside(folder, "choices", queries, problems), strict=False):
         row["choices"] = _choices(text, row["id"], problems)
     for row, text in zip(found, _beside(folder, "retrieved_psgs", queries, problems), strict=False):
-        row["passages"] = _passages(text, row["id"])
+        row["passages"] = _passages(text, row["id"]) or row.get("passages", [])
     return found
 
 
@@ -319,6 +321,16 @@ def _choices(text: str, place: str, problems: Problems) -> dict[str, str]:
     found = {letter(label): words.strip() for label, words in zip(parts[::2], parts[1::2], strict=True)}
     if len(found) < 2:
         problems.add("questions whose choices cannot be told apart", place)
+    return found
+
+
+def _parts(text: str, key: str) -> list[Row]:
+    """The parts of a text of knowledge, which " ; " joins."""
+    found = []
+    for number, part in enumerate(filter(None, map(str.strip, text.split(" ; ")))):
+        match = re.match(_TITLED[key], part, re.DOTALL)
+        title, body = match.groups() if match else ("", part)
+        found.append({"id": f"{key}-{number}", "title": title, "text": body})
     return found
 
 

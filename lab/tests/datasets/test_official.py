@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from surefoot.evaluate.ask.questions import load
+from surefoot.types import Passage
 from surefoot.types.errors import UsageError
 from surefoot_lab.datasets.official import recognised
 
@@ -140,6 +141,28 @@ def folder(path: Path, **files: str) -> Path:
     return path / "popqa"
 
 
+def told(passages: tuple[Passage, ...]) -> str:
+    """Their texts behind their titles, as the files have them."""
+    return " ; ".join(f"{one.title}: {one.text}" if one.title else one.text for one in passages)
+
+
+def test_knowledge_is_read_in_parts_with_their_titles(tmp_path: Path) -> None:
+    """That of retrieval has two spaces behind a title, or two strokes; that of a search a colon."""
+    kept = ["Ruvel Bridge  It is long. ; Hut // It is old. ; No title here.", *KNOWLEDGE[1:]]
+    brought = ["Hut: It is old. ;  ; Bare", *KNOWLEDGE[1:]]
+    one, *_ = load(folder(tmp_path, ref_correct=marked(kept), ref_incorrect=marked(brought))).examples
+    assert [(part.title, part.text) for part in one.passages] == [
+        ("Ruvel Bridge", "It is long."),
+        ("Hut", "It is old."),
+        ("", "No title here."),
+    ]
+    assert {part.source for part in one.passages} == {"corpus"}
+    assert [(part.title, part.text, part.source) for part in one.outside] == [
+        ("Hut", "It is old.", "external"),
+        ("", "Bare", "external"),
+    ]
+
+
 def marked(texts: list[str]) -> str:
     return "\n".join(f"#{text}" for text in texts)
 
@@ -161,7 +184,7 @@ def test_the_files_are_joined_by_line(tmp_path: Path) -> None:
         retrieved_psgs=passages,
     )
     first, *_, last = load(path).examples
-    assert (first.id, first.question, first.internal, first.external) == ("popqa-1", QUESTIONS[0], *KNOWLEDGE[:1] * 2)
+    assert (first.id, first.question, told(first.outside)) == ("popqa-1", QUESTIONS[0], KNOWLEDGE[0])
     assert first.choices == (("A", "in Ruvel"), ("B", "in Hohrin"))
     assert last.choices == (("A", "yes"), ("B", "no"), ("C", "A: or so"))
     assert [(p.title, p.text) for p in first.passages][:2] == [("Ada", "She lived."), ("", "No title here.")]
@@ -173,7 +196,8 @@ def test_a_blank_row_and_carriage_returns_are_repaired(tmp_path: Path) -> None:
     """As ARC's external file has them: read by line as they are, nearly every question gets another's knowledge."""
     broken = [text.replace(" was", "\r was\r") for text in KNOWLEDGE]
     path = folder(tmp_path, ref_correct=marked(KNOWLEDGE), ref_incorrect="\n" + marked(broken))
-    assert [example.external.split() for example in load(path).examples] == [text.split() for text in KNOWLEDGE]
+    texts = [told(example.outside).split() for example in load(path).examples]
+    assert texts == [text.split() for text in KNOWLEDGE]
     assert found(path) == {
         "carriage returns inside ref/incorrect; read as spaces": 60,
         "blank rows in ref/incorrect; taken out": 1,
@@ -184,7 +208,7 @@ def test_a_row_over_several_lines_is_put_together(tmp_path: Path) -> None:
     """Where nearly every row begins with the mark that CRAG's scripts write."""
     texts = [KNOWLEDGE[0].replace(" was", "\nwas"), *KNOWLEDGE[1:]]
     path = folder(tmp_path, ref_correct=marked(texts), ref_incorrect=marked(KNOWLEDGE))
-    assert [example.internal for example in load(path).examples] == KNOWLEDGE
+    assert [told(example.passages) for example in load(path).examples] == KNOWLEDGE
     assert found(path) == {"lines of ref/correct that go on with the row before; joined to it": 1}
 
 
@@ -192,7 +216,7 @@ def test_a_file_of_another_length_is_not_used(tmp_path: Path) -> None:
     """Whose each row is cannot be told; the questions stay."""
     path = folder(tmp_path, ref_correct=marked(KNOWLEDGE[1:]), ref_incorrect=marked(KNOWLEDGE))
     assert found(path) == {"misaligned: ref/correct has 29 rows for 30 questions; not used": 1}
-    assert [(example.internal, bool(example.external)) for example in load(path).examples] == [("", True)] * 30
+    assert [(example.passages, bool(example.outside)) for example in load(path).examples] == [((), True)] * 30
 
 
 def test_rows_that_belong_to_the_next_question_are_noticed(tmp_path: Path) -> None:

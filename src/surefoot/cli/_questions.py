@@ -66,7 +66,7 @@ def question_run(
     """Read the questions and print what is amiss in them. With `texts` those that come with the questions are
     retrieved; None: where there is no index."""
     loaded = questions.load(data, golds, limit)
-    bare = [example.id for example in loaded.examples if not questions.inside(example)]
+    bare = [example.id for example in loaded.examples if not example.passages]
     if texts is None:
         texts = len(bare) < len(loaded.examples) and not Path(config["index"]["path"]).exists()
     if texts:
@@ -88,7 +88,7 @@ def _reading(config: Config, examples: Sequence[questions.Example], bare: int) -
     if bare == len(examples):
         raise UsageError("--given needs texts that come with the questions, and there are none; name an --index")
     chosen = {**config, "retriever": {"use": _given.USE}}
-    if config["searcher"]["use"] == "nowhere" and any(example.external for example in examples):
+    if config["searcher"]["use"] == "nowhere" and any(example.outside for example in examples):
         chosen["searcher"] = {"use": _given.USE}
     return chosen
 

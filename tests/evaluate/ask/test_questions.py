@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.components import find
 from surefoot.evaluate.ask.choices import RULES, Posed, is_claim, picked, rules, stated, with_choices
-from surefoot.evaluate.ask.questions import Example, inside, load, outside, read
+from surefoot.evaluate.ask.questions import Example, load, read
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
@@ -99,39 +99,18 @@ def test_a_file_without_questions_says_so(tmp_path: Path) -> None:
 # The texts that come with a question are read as they came, and nothing is found that is not there.
 
 
-PASSAGES = (Passage("a", "first"), Passage("b", " "), Passage("c", "third"), Passage("a", "again"))
+ROWS = [{"id": id, "text": text} for id, text in (("a", "first"), ("b", " "), ("c", "third"), ("a", "again"))]
 
 
-def example(passages: tuple[Passage, ...] = (), internal: str = "", external: str = "") -> Example:
-    return Example("1", "Who?", (), frozenset(), passages=passages, internal=internal, external=external)
-
-
-def test_passages_are_read_in_their_order_each_once() -> None:
-    """The first of an id; one without text says nothing."""
-    assert [passage.text for passage in inside(example(PASSAGES, "not read"))] == ["first", "third"]
+def test_passages_are_read_in_their_order_each_once(tmp_path: Path) -> None:
+    """The first of an id; one without text says nothing. What a web search brought comes from outside."""
+    row = {"id": "1", "question": "Who?", "answers": [], "passages": ROWS, "outside": [{"id": "w", "text": "far"}]}
+    (tmp_path / "q.jsonl").write_text(json.dumps(row))
+    (one,) = read(tmp_path / "q.jsonl")
+    assert [passage.text for passage in one.passages] == ["first", "third"]
+    assert one.outside == (Passage("w", "far", source="external"),)
     assert find("retriever", USE) is find("searcher", USE) is Given
-    assert Given(PASSAGES).retrieve("Who?", 2) == Given(PASSAGES).search("?", 2) == PASSAGES[:2]
-
-
-def test_an_internal_text_is_read_in_parts_with_their_titles() -> None:
-    """As CRAG's files join them, for PopQA with two spaces, for the others with two strokes."""
-    parts = inside(example(internal="Ruvel Bridge  It is long. ; Hut // It is old. ; No title here."))
-    assert [(part.title, part.text) for part in parts] == [
-        ("Ruvel Bridge", "It is long."),
-        ("Hut", "It is old."),
-        ("", "No title here."),
-    ]
-    assert {part.source for part in parts} == {"corpus"}
-    assert len({part.id for part in parts}) == 3
-
-
-def test_an_external_text_comes_from_outside() -> None:
-    """Its titles end with a colon."""
-    assert outside(example(external="Hut: It is old. ;  ; Bare")) == (
-        Passage("external-0", "It is old.", "Hut", "external"),
-        Passage("external-1", "Bare", "", "external"),
-    )
-    assert outside(example()) == inside(example()) == ()
+    assert Given(one.passages).retrieve("Who?", 1) == Given(one.passages).search("?", 1) == one.passages[:1]
 
 
 # Answers that have to be one of a few: what they settle on, and what counts as right.

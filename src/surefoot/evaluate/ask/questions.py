@@ -1,7 +1,6 @@
 """Labelled questions: one JSON object a line, or the official files of the papers' data sets."""
 
 import json
-import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,11 +40,9 @@ class Example:
     """The kind of thing asked for, as the data name it (PopQA's `prop`, or "claim", or "biography"); empty: they do
     not."""
     passages: tuple[Passage, ...] = ()
-    """Passages that came with the question, in the order in which they were found."""
-    internal: str = ""
-    """The texts that CRAG's authors kept of their retrieval."""
-    external: str = ""
-    """The texts that their web search brought."""
+    """Passages that came with the question, in the order in which they were found, each id once."""
+    outside: tuple[Passage, ...] = ()
+    """Results of a web search that came with it."""
     answerable: bool = True
     """False: the data say that nothing answers it, so a refusal is right and any answer is wrong."""
 
@@ -71,11 +68,11 @@ def load(path: str | Path, golds: str | Path | None = None, limit: int | None = 
     """The questions of a file of lines `{"id", "question", "answers": [...], "passages": [{"id", "label"}]}`, or of a
     format that an installed package reads (surefoot-lab: Self-RAG's eval_data, and a set of CRAG's `data/` folder).
 
-    `passages` may be left out; so may `prop`, `choices` ({letter: text}, or a list) with `answer_key`, `internal` and
-    `external`. `golds` is a file with answers to the same questions, which CRAG's folder lacks; it is joined by the
-    question's words, never by the line. `limit` takes a sample of so many, in the order of the file: the ones whose
-    ids hash lowest, so that it is the same everywhere and a smaller sample is part of a larger one. (The first lines
-    are no sample: data sets are sorted.)
+    `passages` may be left out; so may `prop`, `choices` ({letter: text}, or a list) with `answer_key`, and `outside`,
+    passages that a web search brought. `golds` is a file with answers to the same questions, which CRAG's folder lacks;
+    it is joined by the question's words, never by the line. `limit` takes a sample of so many, in the order of the
+    file: the ones whose ids hash lowest, so that it is the same everywhere and a smaller sample is part of a larger
+    one. (The first lines are no sample: data sets are sorted.)
 
     Raises UsageError, with the line, where a file in the shared format is not as it should be. What is wrong with an
     official one, which its user did not write, is counted in `problems`; each question stays.
@@ -176,9 +173,14 @@ def folded(question: str) -> str:
     return " ".join(question.split()).casefold()
 
 
+def _passages(row: Row, key: str, source: Source) -> tuple[Passage, ...]:
+    """Those that have a text."""
+    there = [p for p in row.get(key) or () if str(p.get("text") or "").strip()]
+    return by_id([Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or ""), source) for p in there])
+
+
 def _example(row: Any, place: str) -> Example:
     try:
-        brought = [passage for passage in row.get("passages", ()) if passage.get("text")]
         choices = row.get("choices") or {}
         lettered = zip("ABCDEFGHIJ", choices, strict=False) if isinstance(choices, list) else choices.items()
         example = Example(
@@ -189,9 +191,8 @@ def _example(row: Any, place: str) -> Example:
             tuple((str(letter), str(text)) for letter, text in lettered),
             str(row.get("answer_key") or ""),
             str(row.get("prop") or (row["type"] if row.get("type") in ("claim", "biography") else "")),
-            tuple(Passage(str(p.get("id")), str(p["text"]), str(p.get("title") or "")) for p in brought),
-            str(row.get("internal") or ""),
-            str(row.get("external") or ""),
+            _passages(row, "passages", "corpus"),
+            _passages(row, "outside", "external"),
             row.get("answerable") is not False,
         )
     except (KeyError, TypeError, AttributeError) as error:
@@ -199,28 +200,3 @@ def _example(row: Any, place: str) -> Example:
     if not isinstance(example.question, str) or not isinstance(row["answers"], list):
         raise UsageError(f"{place} is not a question: question must be a text, and answers a list of texts")
     return example
-
-
-# As CRAG's released files write the title before a text; a text may stand there without one.
-_INTERNAL = r"([^.]{1,80}?)(?:  | // )(\S.*)"
-_EXTERNAL = r"([^:]{1,80}): (.*)"
-
-
-def inside(example: Example) -> tuple[Passage, ...]:
-    """The question's passages in the order of retrieval, each id once; else the parts of its `internal` text."""
-    found = by_id([passage for passage in example.passages if passage.text.strip()])
-    return found or _parts(example.internal, _INTERNAL, "corpus")
-
-
-def outside(example: Example) -> tuple[Passage, ...]:
-    """The results of a web search: the parts of its `external` text."""
-    return _parts(example.external, _EXTERNAL, "external")
-
-
-def _parts(text: str, titled: str, source: Source) -> tuple[Passage, ...]:
-    """CRAG joins the parts of a text with " ; ", each behind its title, if it has one."""
-    found = []
-    for number, part in enumerate(part.strip() for part in text.split(" ; ") if part.strip()):
-        match = re.match(titled, part, re.DOTALL)
-        found.append(Passage(f"{source}-{number}", match[2] if match else part, match[1] if match else "", source))
-    return tuple(found)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.evaluate.ask.choices import Posed, task
-from surefoot.evaluate.ask.questions import Example, inside, outside
+from surefoot.evaluate.ask.questions import Example
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.run.recorder import safely
@@ -92,9 +92,9 @@ def _for(pipeline: Pipeline, example: Example) -> Pipeline:
     """The pipeline for this question, with the texts that came with it if it reads those."""
     parts: dict[str, Any] = {}
     if isinstance(pipeline.retriever, Given):
-        parts["retriever"] = Given(inside(example))
+        parts["retriever"] = Given(example.passages)
     if isinstance(pipeline.searcher, Given):
-        parts["searcher"] = Given(outside(example))
+        parts["searcher"] = Given(example.outside)
     if (kind := task(example)) != "qa":
         parts["generator"] = Posed(pipeline.generator, example)
         if isinstance(pipeline.rewriter, TaskAware):
