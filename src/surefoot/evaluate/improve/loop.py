@@ -18,9 +18,7 @@ from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
 from surefoot.evaluate.ask.runs import Arm
-from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown
-from surefoot.evaluate.diagnose.failures import contexts
-from surefoot.evaluate.diagnose.outcomes import outcomes
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.items import after_trials, figures, helps, total
@@ -28,7 +26,7 @@ from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Kind, Outcome, Propo
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size
-from surefoot.evaluate.report.conclusion import DIAGNOSIS, OUTCOMES, REPORT, SUMMARIES
+from surefoot.evaluate.report import conclusion
 from surefoot.evaluate.score.scoring import RECORDS, SCORES, key
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
@@ -153,9 +151,7 @@ class _Loop:
         path = self.plan.folder / PROPOSED
         if path.exists():
             return read_value(path, Diagnosis)
-        known = _known(before)
-        run = ScoredRun(before.records, known, summaries(known, {}), self.plan.config, levers=self.plan.levers)
-        made = self.plan.diagnose(run)
+        made = self.plan.diagnose(self._scored(before))
         write_value(path, made)
         self._show(made, before)
         return made
@@ -247,14 +243,16 @@ class _Loop:
 
     def _show(self, made: Diagnosis, before: _Ran) -> None:
         """Write the evaluation of the baseline with this diagnosis, as `surefoot evaluate` does."""
-        folder, scores = self.plan.folder, _known(before)
-        found = summaries(scores, {})
-        _lines(folder / RECORDS, {one.id: one for one in before.records})
-        _lines(folder / SCORES, {key(one.record_id, one.metric): one for one in scores})
-        write_value(folder / SUMMARIES, found)
-        write_value(folder / DIAGNOSIS, made)
-        write_value(folder / OUTCOMES, outcomes(contexts(before.records, scores, self.plan.config)))
-        write_text(folder / REPORT, as_markdown(made, found))
+        folder, run = self.plan.folder, self._scored(before)
+        _lines(folder / RECORDS, {one.id: one for one in run.records})
+        _lines(folder / SCORES, {key(one.record_id, one.metric): one for one in run.scores})
+        conclusion.write(folder, run, made)
+
+    def _scored(self, ran: _Ran) -> ScoredRun:
+        """The run with its scores as the rules know them: right by the gold answers is factuality, so the gain that
+        they predict is of that metric."""
+        known = [replace(score, metric="factuality") if score.metric in RULES else score for score in ran.scores]
+        return ScoredRun(ran.records, known, summaries(known, {}), self.plan.config, levers=self.plan.levers)
 
     def _config(self, patch: Patch) -> Config:
         return self.plan.change(self.plan.config, patch, self.plan.outside)
@@ -351,12 +349,6 @@ def _cost(records: Sequence[Record], before: Config, after: Config) -> Cost:
     steps = [step for record in records if record.trace for step in record.trace.steps]
     seconds = sum(step.seconds * (longer if step.name in ("grade", "refine") else 1) for step in steps)
     return Cost(len(records), seconds, sum(step.calls for step in steps), sum(step.tokens for step in steps))
-
-
-def _known(ran: _Ran) -> list[Score]:
-    """The scores as the rules know them: right by the gold answers is factuality, so the gain that they predict is of
-    that metric."""
-    return [replace(score, metric="factuality") if score.metric in RULES else score for score in ran.scores]
 
 
 def _draw(number: int) -> str:

@@ -24,11 +24,17 @@ def concluded(
     none or it fails, by rules. `max_tokens` is the room of each reply, None: the usual one. Nothing is judged. Raises
     UsageError where the folder holds no evaluation."""
     run = opened(folder)
-    found, scored = run.summaries, ScoredRun.of(run)
+    scored = ScoredRun.of(run)
     made = report(llm, scored, executor, max_tokens) if llm else diagnose(scored)
-    written = {SUMMARIES: found, DIAGNOSIS: made, OUTCOMES: outcomes(scored.cases), SLICES: run.slices}
-    for name, value in {**written, CALIBRATION: calibrated(run)}.items():
-        if value is not None:
-            write_value(folder / name, value)
-    write_text(folder / REPORT, as_markdown(made, found, run.metrics))
-    return found, made
+    write(folder, scored, made)
+    write_value(folder / SLICES, run.slices)
+    if labelled := calibrated(run):
+        write_value(folder / CALIBRATION, labelled)
+    return run.summaries, made
+
+
+def write(folder: Path, run: ScoredRun, made: Diagnosis) -> None:
+    """Write the summaries, the diagnosis, the outcomes and the report."""
+    for name, value in {SUMMARIES: run.summaries, DIAGNOSIS: made, OUTCOMES: outcomes(run.cases)}.items():
+        write_value(folder / name, value)
+    write_text(folder / REPORT, as_markdown(made, run.summaries, run.metrics))
