@@ -1,6 +1,6 @@
 """A language model that is asked for as long as the question's budget lasts."""
 
-from surefoot.llms._wrapper import Call, WrappedLLM
+from surefoot.llms._base import Call, WrappedLLM
 from surefoot.run.cost import counted, spending, tokens
 from surefoot.types import Completion
 from surefoot.types.llms import Prices, Spent

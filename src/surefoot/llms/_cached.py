@@ -6,7 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from surefoot.llms._wrapper import Call, WrappedLLM
+from surefoot.llms._base import Call, WrappedLLM
 from surefoot.network.cache import Cache
 from surefoot.network.values import Reply
 from surefoot.run import meter

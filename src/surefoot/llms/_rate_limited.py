@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event, Lock, Semaphore
 
-from surefoot.llms._wrapper import Call, WrappedLLM
+from surefoot.llms._base import Call, WrappedLLM
 from surefoot.network.pace import Turns, backoff, within
 from surefoot.run.cost import Budget, Spending, counted, tokens
 from surefoot.types import Completion

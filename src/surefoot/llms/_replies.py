@@ -3,12 +3,13 @@
 import codecs
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any, Literal
 
+from surefoot.llms._base import Call
 from surefoot.run import meter
-from surefoot.types import Completion, Message, Token
+from surefoot.types import Completion, Token
 
 _LONGEST, _SPARE = 50, 1000
 """Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
@@ -27,16 +28,14 @@ _BESIDE = ("reasoning_content", "reasoning")
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
 
 
-def chat_request(
-    messages: Sequence[Message], schema: dict[str, Any] | None, max_tokens: int, stop: Sequence[str], **options: Any
-) -> dict[str, Any]:
+def chat_request(call: Call, **options: Any) -> dict[str, Any]:
     """The body of a request for a chat completion, at temperature 0."""
-    turns = [{"role": message.role, "content": message.content} for message in messages]
-    body = {"messages": turns, "max_tokens": max_tokens, "temperature": 0, **options}
-    if stop:
-        body["stop"] = list(stop)
-    if schema is not None:
-        form = {"name": "answer", "schema": schema, "strict": True}
+    turns = [{"role": message.role, "content": message.content} for message in call.messages]
+    body = {"messages": turns, "max_tokens": call.max_tokens, "temperature": 0, **options}
+    if call.stop:
+        body["stop"] = list(call.stop)
+    if call.schema is not None:
+        form = {"name": "answer", "schema": call.schema, "strict": True}
         body["response_format"] = {"type": "json_schema", "json_schema": form}
     return body
 

@@ -5,9 +5,10 @@ import shutil
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Lock
 from typing import Any
@@ -15,12 +16,13 @@ from typing import Any
 from xllamacpp import CommonParams, Server
 
 from surefoot.llms._abilities import abilities
+from surefoot.llms._base import BaseLLM, Call
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
 from surefoot.models import registry
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.run.manifest import cores
-from surefoot.types import Completion, Message
+from surefoot.types import Completion
 from surefoot.types.errors import ComponentError, ConfigError, ContextOverflow, ModelError, on_one_line
 
 Take = Callable[[Any], bool]
@@ -31,7 +33,7 @@ _PATIENCE = 1.0
 """Seconds that an interrupted answer has to end; it may still be reading its prompt, and then ends later."""
 
 
-class Local:
+class Local(BaseLLM):
     """A GGUF model run in this process; the first call fetches it, if need be, and loads it for good.
 
     `model` is a name in `surefoot.models.registry.REGISTRY` or the path of a `.gguf` file. `threads` None: all cores of
@@ -62,26 +64,17 @@ class Local:
         self._lock = Lock()
         self._loaded: Server | None = None
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None = None,
-        *,
-        max_tokens: int = 100,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
+    def answer(self, call: Call) -> Completion:
         """The model's reply to the messages: the same every time, whatever was asked before.
 
         `schema` becomes a grammar: it enforces types, names, enumerations and bounds of integers, not bounds of other
         numbers; text cut off by `max_tokens` is not whole JSON. An exception from `on_text` ends the answer and is
         raised. Raises ModelError for a model that is missing or does not load, ContextOverflow for too long a prompt.
         """
-        most = max_tokens + self.thoughts
-        answer = StreamedReply(most, on_text, thinks=self.thoughts > 0)
-        request = chat_request(
-            messages, schema, most, stop, seed=_SEED, stream=True, stream_options={"include_usage": True}
-        )
+        most = call.max_tokens + self.thoughts
+        answer = StreamedReply(most, call.on_text, thinks=self.thoughts > 0)
+        usage = {"include_usage": True}
+        request = chat_request(replace(call, max_tokens=most), seed=_SEED, stream=True, stream_options=usage)
         server = self._server()
         try:
             raised = interruptible(lambda take: server.handle_chat_completions(request, take), answer.take)

@@ -1,15 +1,16 @@
 """A language model behind any OpenAI-compatible endpoint: Ollama, vLLM, llama.cpp, OpenAI and the like."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from surefoot.llms._abilities import abilities as known_abilities
+from surefoot.llms._base import BaseLLM, Call
 from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_request
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
-from surefoot.types import Completion, Message
+from surefoot.types import Completion
 from surefoot.types.errors import ConfigError, ContextOverflow, EndpointError
 
 _ENVELOPE = 1 << 16
@@ -29,7 +30,7 @@ PATHS = {"chat": "chat/completions", "completions": "completions"}  # ways to as
 PLAIN = "{system}\n\n{user}\n\n"  # the prompt of a model without a form of its own
 
 
-class OpenAI:
+class OpenAI(BaseLLM):
     """A model behind an OpenAI-compatible endpoint.
 
     `base_url`, `key_env`, `timeout`, `retries` and `network` are those of a `JsonEndpoint`, and so are the errors.
@@ -77,15 +78,7 @@ class OpenAI:
     def __repr__(self) -> str:
         return repr(self._endpoint).replace("JsonEndpoint", "OpenAI", 1)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None = None,
-        *,
-        max_tokens: int = 100,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
+    def answer(self, call: Call) -> Completion:
         """The model's reply to the messages, at temperature 0; streamed if `on_text` is given.
 
         `schema` is sent as a strict `json_schema` response format; whether it binds is up to the endpoint. A count of
@@ -95,7 +88,7 @@ class OpenAI:
         """
         while True:  # a parameter is left out once
             try:
-                return self._complete(messages, schema, max_tokens, stop, on_text)
+                return self._once(call)
             except EndpointError as error:
                 if _OVERFLOW.search(str(error)):
                     raise ContextOverflow(str(error)) from error
@@ -118,28 +111,21 @@ class OpenAI:
             return False
         return True
 
-    def _complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None,
-        max_tokens: int,
-        stop: Sequence[str],
-        on_text: Callable[[str], None] | None,
-    ) -> Completion:
-        most = max_tokens + self.thoughts
-        request = self._request(chat_request(messages, schema, most, stop, model=self.name))
-        cut = () if self._abilities.stop else stop
-        answer = StreamedReply(most, None if cut else on_text, thinks=self.thoughts > 0)
+    def _once(self, call: Call) -> Completion:
+        most = call.max_tokens + self.thoughts
+        request = self._request(chat_request(replace(call, max_tokens=most), model=self.name))
+        cut = () if self._abilities.stop else call.stop
+        answer = StreamedReply(most, None if cut else call.on_text, thinks=self.thoughts > 0)
         size = _ENVELOPE + (_PER_TOKEN + _PER_WEIGHED * self._logprobs) * most
-        if on_text and self._streams:
+        if call.on_text and self._streams:
             self._stream(request, answer, size)
         else:
             self._take(answer, self._endpoint.json(self._path, size, request), "message")
         completion = answer.completion(self.name)
         if cut:
             completion = _cut(completion, cut)
-            if on_text and completion.text:
-                on_text(completion.text)
+            if call.on_text and completion.text:
+                call.on_text(completion.text)
         return completion
 
     def probe(self) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
-from typing import Any
 
+from surefoot.llms._base import BaseLLM, Call
 from surefoot.run import meter
 from surefoot.types import Completion, Message
 from surefoot.types.errors import ConfigError, ModelError
@@ -12,7 +12,7 @@ from surefoot.types.errors import ConfigError, ModelError
 Replies = Mapping[str, str] | Sequence[str] | Callable[[Sequence[Message]], str]
 
 
-class Scripted:
+class Scripted(BaseLLM):
     """A language model whose replies are given: by words of the last message, in order, or by a function.
 
     A mapping answers with the first entry whose key occurs in the last user message; a sequence is used up in order.
@@ -29,23 +29,15 @@ class Scripted:
         self._used = 0
         self._lock = Lock()
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        schema: dict[str, Any] | None = None,
-        *,
-        max_tokens: int = 100,
-        stop: Sequence[str] = (),
-        on_text: Callable[[str], None] | None = None,
-    ) -> Completion:
+    def answer(self, call: Call) -> Completion:
         """The reply that fits, cut at the first of `stop` and after `max_tokens` words; ModelError when none fits."""
-        reply = self._reply(messages)
-        words = _words(reply[: min((at for s in stop if (at := reply.find(s)) >= 0), default=None)])
-        shown = words[:max_tokens]
-        if on_text:
+        reply = self._reply(call.messages)
+        words = _words(reply[: min((at for s in call.stop if (at := reply.find(s)) >= 0), default=None)])
+        shown = words[: call.max_tokens]
+        if call.on_text:
             for word in shown:
-                on_text(word)
-        inputs = sum(len(message.content.split()) for message in messages)
+                call.on_text(word)
+        inputs = sum(len(message.content.split()) for message in call.messages)
         meter.count(calls=1, prompt_tokens=inputs, completion_tokens=len(shown))
         return Completion("".join(shown), self.name, inputs, len(shown), truncated=len(shown) < len(words))
 
