@@ -180,7 +180,6 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         in_flight=builder.in_flight,
         seconds=float(known.get("seconds", scoring.ASSUMED)),
         requests=known.get("requests_per_minute"),
-        tokens=known.get("tokens_per_minute"),
         prices=model.prices if model else None,
     )
     spent, money = planned.spent, planned.money

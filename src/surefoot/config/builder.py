@@ -10,7 +10,7 @@ from surefoot import components
 from surefoot.config.faults import faults, section_faults
 from surefoot.config.judging import JudgeBuilder
 from surefoot.config.options import INNER, OBJECT, SHARED, assemble, build, options_of
-from surefoot.config.sections import ExternalThresholds, ThresholdsSection
+from surefoot.config.sections import ExternalThresholds, ThresholdsSection, prices
 from surefoot.config.settings import DEFAULTS, Config, read, read_file
 from surefoot.evaluators._cached import CachedEvaluator
 from surefoot.evaluators.cascade import Cascade
@@ -28,7 +28,6 @@ from surefoot.run.origin import Origin
 from surefoot.run.store import from_json
 from surefoot.types import Thresholds, protocols
 from surefoot.types.errors import ConfigError, IndexFault, TraceFault
-from surefoot.types.llms import Prices
 from surefoot.types.protocols import LLM, Evaluator, Retriever, VectorDatabase, returns_spans
 
 WITHOUT_INDEX = (
@@ -183,7 +182,7 @@ class Builder(JudgeBuilder):
             # A cascade's parts are cached each, and its own grade may be one that stood in for a failure.
             return CachedEvaluator(component)
         if role == "llm" and section is self.config["llm"] and self.config["budget"].keys() - {"seconds"}:
-            return Budgeted(component, prices(section))
+            return Budgeted(component, prices("[llm]", section))
         return component
 
     def _component(self, role: str, section: Mapping[str, Any]) -> Any:
@@ -256,12 +255,6 @@ class Builder(JudgeBuilder):
 
 def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:
     return Builder(config, objects).pipeline()
-
-
-def prices(section: Mapping[str, Any]) -> Prices | None:
-    """The prices of a language model's section; None: it has none."""
-    read, written = section.get("input_price"), section.get("output_price")
-    return None if read is None or written is None else Prices(read, written)
 
 
 def _fitted(file: str) -> Thresholds:

@@ -9,12 +9,13 @@ from typing import Any
 
 from surefoot import components
 from surefoot.config.faults import judge_faults
-from surefoot.config.options import assemble, build
-from surefoot.config.sections import LIMITS, RATING, JudgeSection, MetricSection, PricesSection, ReportSection
+from surefoot.config.options import build
+from surefoot.config.sections import RATING, JudgeSection, MetricSection, PricesSection, ReportSection, prices
 from surefoot.config.settings import Config
 from surefoot.judges._diamond import metric as declared, metrics as diamond
 from surefoot.llms._cached import CachedLLM
 from surefoot.llms._rate_limited import RateLimitedLLM
+from surefoot.run.cost import NO_BUDGET, Budget
 from surefoot.types import Metric, protocols
 from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import LLM, Judge
@@ -28,7 +29,7 @@ IN_FLIGHT = 64
 PATIENT = 300.0
 """Seconds of a call for an insight or a report: a model that thinks hard about four thousand tokens takes minutes."""
 
-_PACE = LIMITS - {"in_flight", "seconds", "cache"}
+_PACE = ("requests_per_minute", "timeout", "retries", "patience")
 
 
 @dataclass(frozen=True)
@@ -111,9 +112,9 @@ class JudgeBuilder(ABC):
         the judges' budget, and has `PATIENT` seconds for a call, or `[report] timeout`."""
         if not self._report.set():
             return self.judging
-        section, prices = self._reporting_section, PricesSection.model_fields
-        other = self._report.set().keys() & {"use", "model", *prices}  # whose prices are not the judges'
-        limits = {key: value for key, value in self._judge.set().items() if not (other and key in prices)}
+        section, priced = self._reporting_section, PricesSection.model_fields
+        other = self._report.set().keys() & {"use", "model", *priced}  # whose prices are not the judges'
+        limits = {key: value for key, value in self._judge.set().items() if not (other and key in priced)}
         found = self._limited("[report]", section, limits | {"timeout": section.get("timeout", PATIENT)})
         if "judging" in self.__dict__:
             found.spending = self.judging.spending
@@ -125,12 +126,12 @@ class JudgeBuilder(ABC):
         return self._remembering(self.reporting, self._reporting_section)
 
     def _limited(self, where: str, section: Mapping[str, Any], limits: Mapping[str, Any]) -> RateLimitedLLM:
-        prices = {key: section[key] for key in PricesSection.model_fields if key in section}
-        pace = prices | {key: value for key, value in limits.items() if key in _PACE}
+        priced = prices(where, {**section, **limits})
         if section["use"] == "openai":
             section = {**section, "retries": 0}  # RateLimitedLLM does it, which sees that too much is asked
-        parts: dict[str, Callable[[], Any]] = {"llm": lambda: self.built("llm", section)}
-        return assemble(where, RateLimitedLLM, {"in_flight": self.in_flight, **pace}, parts)
+        budget = Budget.read(limits["budget"]) if limits.get("budget") else NO_BUDGET
+        pace = {key: limits[key] for key in _PACE if key in limits}
+        return RateLimitedLLM(self.built("llm", section), self.in_flight, **pace, prices=priced, budget=budget)
 
     def _remembering(self, model: RateLimitedLLM, section: Mapping[str, Any]) -> LLM:
         where = "".join(str(section.get(key, "")) for key in ("base_url", "api", "template", "extra_body"))

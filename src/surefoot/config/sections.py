@@ -1,13 +1,13 @@
 """The sections that are no arguments of a constructor (`surefoot.config.options`): thresholds, judges and prices."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from surefoot.components import misnamed
-from surefoot.types import Metric
+from surefoot.types import Metric, Prices
 from surefoot.types.errors import ConfigError
 from surefoot.types.ranges import Count, NotNegative, Positive
 
@@ -76,6 +76,15 @@ class PricesSection(Section):
         return self
 
 
+def prices(where: str, section: Mapping[str, Any]) -> Prices | None:
+    """The prices among these values; None: there are none. Raises ConfigError for one without the other."""
+    known = {key: section[key] for key in PricesSection.model_fields if key in section}
+    found = PricesSection.parsed(where, known)
+    if found.input_price is None or found.output_price is None:
+        return None
+    return Prices(found.input_price, found.output_price)
+
+
 class JudgeSection(PricesSection):
     """`[judge]`: who judges, and how fast and for how much. More keys are metrics, each with its judge."""
 
@@ -87,7 +96,6 @@ class JudgeSection(PricesSection):
     llm: dict[str, Any] | None = None
     in_flight: Count | None = None
     requests_per_minute: Positive | None = None
-    tokens_per_minute: Positive | None = None
     timeout: Positive | None = None
     retries: Annotated[int, Field(ge=0)] | None = None
     patience: NotNegative | None = None

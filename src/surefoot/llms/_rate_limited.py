@@ -9,7 +9,7 @@ from threading import Event, Lock, Semaphore
 
 from surefoot.llms._base import Call, WrappedLLM
 from surefoot.network.pace import Turns, backoff, within
-from surefoot.run.cost import Budget, Spending, counted, tokens
+from surefoot.run.cost import NO_BUDGET, Budget, Spending, counted, tokens
 from surefoot.types import Completion
 from surefoot.types.errors import ComponentError, ConfigError, EndpointError
 from surefoot.types.llms import Prices, Spent
@@ -28,22 +28,21 @@ class Stopped(ComponentError):
 class CallRate:
     """Limits to the calls in flight, and turns for the next to begin. Calls go one by one until one is answered."""
 
-    def __init__(self, in_flight: int, requests: float | None, tokens: float | None) -> None:
+    def __init__(self, in_flight: int, requests: float | None) -> None:
         self._places, self._closed = Semaphore(1), in_flight - 1
         self._turns = Turns()
-        self._call = 60 / requests if requests else 0.0
-        self._token = 60 / tokens if tokens else 0.0
+        self._spacing = 60 / requests if requests else 0.0
         self.stopped = Event()
         """Once set, no thread waits any longer or gets a turn."""
         self.why = ""
 
     @contextmanager
-    def turn(self, tokens: int) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Wait for a place and a turn, and hold the place. Raises Stopped."""
         seconds = 0.0
         with self._places:
             while not self.stopped.wait(seconds):
-                seconds, _ = self._turns.take({"calls": self._call, "tokens": self._token * tokens})
+                seconds, _ = self._turns.take({"calls": self._spacing})
                 if not seconds:
                     yield
                     return
@@ -55,16 +54,12 @@ class CallRate:
             self._places.release(self._closed)
             self._closed = 0
 
-    def correct(self, tokens: int) -> None:
-        """Move the next turn, since a call took so many tokens more than it was given."""
-        self._turns.shift("tokens", self._token * tokens)
-
 
 class RateLimitedLLM(WrappedLLM):
     """Another model, asked within limits by any number of threads.
 
-    At most `in_flight` calls run at a time. `budget` is as `Budget.read` takes it, "": unlimited; prices are those of a
-    million tokens. A call over the network has `timeout` seconds. A refused call (HTTP 429, 503, 529) waits as long as
+    At most `in_flight` calls run at a time. A budget of money needs `prices`. A call over the network has `timeout`
+    seconds. A refused call (HTTP 429, 503, 529) waits as long as
     the endpoint asks and is repeated until no call has been answered for `patience` seconds; after other passing
     failures it is repeated `retries` times. An endpoint that takes no JSON schema is asked without one from then on. A
     call that reached the endpoint and brought nothing costs the budget the most that it can cost. After three refusals
@@ -77,29 +72,19 @@ class RateLimitedLLM(WrappedLLM):
         llm: LLM,
         in_flight: int = 64,
         requests_per_minute: float | None = None,
-        tokens_per_minute: float | None = None,
         timeout: float = 60.0,
         retries: int = 2,
         patience: float = 300.0,
-        input_price: float | None = None,
-        output_price: float | None = None,
-        budget: str = "",
+        prices: Prices | None = None,
+        budget: Budget = NO_BUDGET,
     ) -> None:
-        limits = (in_flight, timeout, requests_per_minute, tokens_per_minute)
-        if retries < 0 or any(most is not None and most <= 0 for most in limits):
-            raise ConfigError("in_flight, timeout and the limits a minute must be more than 0, and retries not less")
-        if (input_price is None) != (output_price is None):
-            raise ConfigError("[judge] input_price and output_price, of a million tokens each, come together")
-        self.prices = (
-            Prices(input_price, output_price) if input_price is not None and output_price is not None else None
-        )
-        self.spending = Spending(Budget.read(budget) if budget else Budget())
-        if self.spending.budget.money is not None and self.prices is None:
+        if budget.money is not None and prices is None:
             raise ConfigError(
                 "a budget of money needs prices; set input_price and output_price under [judge] or [report]"
             )
         super().__init__(llm)
-        self.pace = CallRate(in_flight, requests_per_minute, tokens_per_minute)
+        self.prices, self.spending = prices, Spending(budget)
+        self.pace = CallRate(in_flight, requests_per_minute)
         self.refused = 0
         """Calls that the endpoint refused for now."""
         self.repeated = 0
@@ -166,12 +151,12 @@ class RateLimitedLLM(WrappedLLM):
                     raise
 
     def _once(self, call: Call) -> Completion:
-        inputs, most_output = tokens(call.messages), call.max_tokens + self.thoughts
-        most = Spent.of(inputs, most_output, self.prices)
+        inputs = tokens(call.messages)
+        most = Spent.of(inputs, call.max_tokens + self.thoughts, self.prices)
         self.spending.reserve(most)
         spent = Spent()
         try:
-            with self.pace.turn(inputs + most_output), within(self._timeout):
+            with self.pace.turn(), within(self._timeout):
                 completion = self.ask(call)
             spent = Spent.of(*counted(completion, inputs), self.prices)
             with self._lock:
@@ -183,7 +168,6 @@ class RateLimitedLLM(WrappedLLM):
                 spent = most
             raise
         finally:
-            self.pace.correct(spent.tokens - most.tokens)
             self.spending.settle(most, spent)
 
 

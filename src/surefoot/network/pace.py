@@ -84,9 +84,3 @@ class Turns:
         """Let anybody have the next turn at once."""
         with self._lock:
             self._next.pop(thing, None)
-
-    def shift(self, thing: object, seconds: float) -> None:
-        """Move the next turn by so much, back where it is negative."""
-        with self._lock:
-            start, why = self._next.get(thing, (0.0, ""))
-            self._next[thing] = start + seconds, why

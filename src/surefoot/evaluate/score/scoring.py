@@ -115,11 +115,10 @@ def plan(
     in_flight: int = 1,
     seconds: float = ASSUMED,
     requests: float | None = None,
-    tokens: float | None = None,
     prices: Prices | None = None,
 ) -> ScoringPlan:
     """The cost of these judgements; nothing is asked. `done` are the scores already there; a call is assumed to take
-    `seconds`; `requests` and `tokens` are the most a minute."""
+    `seconds`; `requests` is the most a minute."""
     known = done or {}
     missing = _missing(judges, records, known)
     spent = Spent()
@@ -127,7 +126,7 @@ def plan(
         if isinstance(judge, PricedJudge):
             spent = spent.plus(judge.estimate(record))
     calls = spent.calls * seconds / in_flight
-    paced = max(60 * spent.calls / requests if requests else 0.0, 60 * spent.tokens / tokens if tokens else 0.0)
+    paced = 60 * spent.calls / requests if requests else 0.0
     return ScoringPlan(
         len(records),
         len(missing),
