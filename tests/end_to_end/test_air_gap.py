@@ -15,7 +15,7 @@ import pytest
 from surefoot import components, load
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
-from surefoot.models import registry
+from surefoot.models import fetch, registry
 from surefoot.network import Network
 from surefoot.run.meter import metered
 from surefoot.types import Message, Passage
@@ -121,7 +121,7 @@ def test_every_part_that_connects_refuses_first(role: str, name: str, reached: l
 @pytest.mark.parametrize("name", list(registry.REGISTRY))
 def test_a_model_is_not_fetched(name: str, reached: list[str]) -> None:
     with pytest.raises(NetworkError, match=r"\[network\] allow"):
-        registry.pull(name, network=Network(allow=[]))
+        fetch.pull(name, network=Network(allow=[]))
     assert reached == []
 
 

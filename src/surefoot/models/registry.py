@@ -4,8 +4,6 @@ A file is fetched once (`surefoot.models.fetch`) and checked by its sha256, then
 process that uses it. Most models come out of a wheel on PyPI, or on the index that PIP_INDEX_URL names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable, Iterator
@@ -14,14 +12,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from platformdirs import user_cache_path
 
 from surefoot.types.errors import ModelError, UsageError
-
-if TYPE_CHECKING:
-    from surefoot.network import Network
 
 Report = Callable[[str, int, int], None]  # gets the model's name, the bytes fetched so far, and the bytes in all
 
@@ -147,14 +142,14 @@ def cache_dir() -> Path:
 
 def has(name: str) -> bool:
     """True if the model's file is on this machine, by its size; what uses it checks its hash."""
-    model = _model(name)
+    model = model_file(name)
     place = cache_dir() / model.file
     return place.is_file() and place.stat().st_size == model.size
 
 
 def path(name: str) -> Path:
     """The path of the model's file, whose sha256 is checked once a process. Raises ModelError unless it is intact."""
-    found = _look(_model(name))
+    found = look(name)
     if found.state == "ready":
         return found.path
     what = f"is damaged ({found.reason})" if found.state == "damaged" else "is not on this machine"
@@ -166,60 +161,27 @@ def offline() -> bool:
     return os.environ.get("SUREFOOT_OFFLINE", "").lower() not in ("", "0", "false")
 
 
-def ensure(name: str, network: Network | None = None) -> Path:
-    """`path(name)`, after fetching the model if need be. Raises ModelError instead where SUREFOOT_OFFLINE is set, and
-    NetworkError where the network does not allow it; None: one without restrictions."""
-    return path(name) if offline() or _look(_model(name)).state == "ready" else pull(name, network=network)
-
-
-def pull(name: str, source: Path | None = None, network: Network | None = None) -> Path:
-    """Fetch the model from the first of its sources that has it, or from the file `source`; returns its path.
-
-    An intact model is not fetched again. The call may be interrupted, and the next goes on where it stopped; of several
-    processes one fetches. Raises ModelError, also for wrong content, and NetworkError where the network forbids it.
-    """
-    from filelock import FileLock
-
-    from surefoot.models import fetch  # late, both: few commands fetch anything
-
-    model = _model(name)
-    if source is not None and not source.is_file():
-        raise UsageError(f"no file {source}; name a file that holds the model {name}")
-    target = cache_dir() / model.file
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{target}.lock"):
-            if source is not None:
-                with source.open("rb") as file:
-                    fetch.install(model, fetch.chunks(file), target)
-            elif verify(name).state != "ready":
-                fetch.fetch(model, target, network)
-    except OSError as error:
-        where = f"{target.parent}: {error.strerror or error}"
-        raise ModelError(
-            f"cannot keep the model {name} in {where}; make room, or set SUREFOOT_MODELS to another folder"
-        ) from error
-    return target
-
-
 def verify(name: str) -> Status:
     """The model's status after reading the whole file; 0.15 s for 100 MB."""
     _digest.cache_clear()
-    return _look(_model(name))
+    return look(name)
 
 
 def status() -> tuple[Status, ...]:
     """The status of every known model, as `path` sees it."""
-    return tuple(_look(model) for model in REGISTRY.values())
+    return tuple(map(look, REGISTRY))
 
 
-def _model(name: str) -> ModelFile:
+def model_file(name: str) -> ModelFile:
+    """The model of this name. Raises UsageError."""
     if name not in REGISTRY:
         raise UsageError(f"no model called {name!r}; there are: {', '.join(sorted(REGISTRY))}")
     return REGISTRY[name]
 
 
-def _look(model: ModelFile) -> Status:
+def look(name: str) -> Status:
+    """The model's status, as `path` sees it."""
+    model = model_file(name)
     place = cache_dir() / model.file
     if not place.is_file():
         return Status(model, place, "absent")
