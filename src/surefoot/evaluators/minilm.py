@@ -11,16 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from surefoot.evidence.policies import finite, fitted_for
-from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, ModelFiles, encoded, in_latin_script
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, Logits, encoded, in_latin_script
 from surefoot.run import meter
-from surefoot.stats.calibration import Calibration
-from surefoot.types import Grade, Thresholds
+from surefoot.types import Grade
 from surefoot.types.protocols import Pair
 
 QUESTION_PIECES = 64
@@ -59,17 +57,6 @@ SpanReading = tuple[float, Range | None, Range | None]
 """The logit, which is NaN where any number of the output is, the span, and the window that was read, if it is one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """The content of minilm.json, about the model beside it."""
-
-    sha256: str
-    calibration: Calibration
-    margin: float
-    """By how much the best span must beat "no answer here"."""
-    thresholds: Thresholds
-
-
 class MiniLM:
     """A calibrated cross-encoder, made for this: grades whether a passage answers a question, and points at the words.
 
@@ -85,11 +72,14 @@ class MiniLM:
     languages = ("en",)
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "evaluator")
-        self._card = files.card(_card)
-        self._model = LoadedModel(files, self._card.sha256, threads)
-        self.thresholds = self._card.thresholds
-        self.name = self.thresholds.evaluator
+        self._model = LoadedModel(Path(model or Path(__file__).parent), "evaluator", threads)
+        self.name = self._model.name
+        with self._model.card() as card:
+            self.thresholds = fitted_for(self.name, card["thresholds"])
+            self._margin = card["evidence"]["margin"]
+            """By how much the best span must beat "no answer here"."""
+            if not isinstance(self._margin, int | float):
+                raise ValueError(f"the margin must be a number, not {self._margin!r}")
 
     def grade(self, pairs: Sequence[Pair]) -> tuple[Grade, ...]:
         """One grade a pair; what is empty cannot be graded. Equal pairs of a call are read once.
@@ -116,7 +106,7 @@ class MiniLM:
         relevance, evidence = self._model.run(pieces.ids, pieces.sides)
         if not np.isfinite(evidence).all():
             return math.nan, None, window
-        return float(relevance[0]), pointed(evidence[0], pieces, self._card.margin), window
+        return float(relevance[0]), pointed(evidence[0], pieces, self._margin), window
 
     def _grade(self, triple: Triple, pieces: Pieces, read: Sequence[SpanReading]) -> Grade:
         """The grade by the best window, the first of equals; its `passage_id` is still empty."""
@@ -128,7 +118,7 @@ class MiniLM:
         span, window = (_with_marks(found, triple[2]) for found in ranges)
         reasons = [f"points at “{triple[2][slice(*span)]}”" if span else "points at no answer"]
         reasons += _doubts(triple, pieces)
-        probability = self._card.calibration.probability(logit)
+        probability = self._model.calibration.probability(logit)
         return Grade("", logit, probability, reason="; ".join(reasons), span=span, window=window)
 
 
@@ -207,10 +197,3 @@ def _doubts(triple: Triple, pieces: Pieces) -> Iterator[str]:
     for what, text in (("question", triple[0]), ("passage", triple[2])):
         if not in_latin_script(text):
             yield f"the {what} is not in Latin script, and the evaluator learned from English"
-
-
-def _card(content: dict[str, Any], calibration: Calibration) -> Card:
-    name = f"minilm-{content['sha256'][:8]}"
-    if not isinstance(margin := content["evidence"]["margin"], int | float):
-        raise ValueError(f"the margin must be a number, not {margin!r}")
-    return Card(content["sha256"], calibration, margin, fitted_for(name, content["thresholds"]))

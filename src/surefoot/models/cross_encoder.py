@@ -4,7 +4,7 @@ import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -62,56 +62,36 @@ def in_latin_script(text: str) -> bool:
     return sum(c.isascii() or unicodedata.name(c, "").startswith("LATIN") for c in letters) >= len(letters) / 2
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFiles:
-    """A model, and beside it the card of the same name: the JSON file with what was fitted for it."""
+class LoadedModel:
+    """The model `minilm.onnx` of a folder, and minilm.json, the card with what was fitted for it.
 
-    path: Path
-    """Of the model."""
-    role: str
-    """"evaluator" or "verifier"."""
+    The model is loaded when it is first wanted, and threads run it side by side, a text each. `role` is "evaluator" or
+    "verifier". `threads` None: one for each core that this process may use.
+    """
 
-    def card(self, made: Callable[[dict[str, Any], Calibration], T]) -> T:
-        """The value that `made` makes of the card's content and its calibration. Raises ModelError for a bad card."""
-        path = self.path.with_suffix(".json")
+    def __init__(self, folder: Path, role: str, threads: int | None) -> None:
+        self._path, self._role = folder / "minilm.onnx", role
+        self._pool = ThreadPoolExecutor(threads or cores(), role)
+        self._loading = Lock()
+        with self.card() as content:
+            self._sha256: str = content["sha256"]
+            self.name = f"minilm-{self._sha256[:8]}"
+            fitted = content["calibration"]
+            self.calibration = Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"]))
+
+    @contextmanager
+    def card(self) -> Iterator[dict[str, Any]]:
+        """The card's content; what is missing or wrong in it is a ModelError."""
+        path = self._path.with_suffix(".json")
         try:
             content = parsed(path.read_text(encoding="utf-8"))
             if content["format"] != FORMAT:
-                raise self.broken(f"{path} is of format {content['format']}, and this version reads {FORMAT}")
-            fitted = content["calibration"]
-            return made(content, Calibration(tuple(fitted["logits"]), tuple(fitted["probabilities"])))
+                raise self._broken(f"{path} is of format {content['format']}, and this version reads {FORMAT}")
+            yield content
         except (OSError, ValueError, TypeError, ConfigError) as error:
-            raise self.broken(f"{path}, which belongs to the {self.role}'s model, cannot be read: {error}") from error
+            raise self._broken(f"{path}, which belongs to the {self._role}'s model, cannot be read: {error}") from error
         except KeyError as error:
-            raise self.broken(f"{path}, the card of the {self.role}'s model, has no {error}") from error
-
-    def session(self, sha256: str) -> InferenceSession:
-        """The model, on one thread. Raises ModelError for one that is damaged, or not the one with this hash."""
-        options, card = SessionOptions(), self.path.with_suffix(".json").name
-        options.intra_op_num_threads = 1
-        try:
-            data = self.path.read_bytes()
-            if hashlib.sha256(data).hexdigest() != sha256:
-                raise self.broken(f"the {self.role}'s model {self.path} is not the one that {card} was made for")
-            # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
-            skipped = ["SkipLayerNormFusion"]
-            return InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
-        except (OSError, *FAULTS) as error:
-            raise self.broken(f"the {self.role}'s model {self.path} does not load: {on_one_line(error)}") from error
-
-    def broken(self, message: str) -> ModelError:
-        """The error for one of the two, with what to do."""
-        return ModelError(f"{message}; reinstall surefoot, or train again: surefoot lab train {self.role}")
-
-
-class LoadedModel:
-    """A model that is loaded when it is first wanted, and that threads run side by side, a text each. `threads` None:
-    one for each core that this process may use."""
-
-    def __init__(self, files: ModelFiles, sha256: str, threads: int | None) -> None:
-        self._files, self._sha256, self._threads = files, sha256, threads or cores()
-        self._pool = ThreadPoolExecutor(self._threads, self._files.role)
-        self._loading = Lock()
+            raise self._broken(f"{path}, the card of the {self._role}'s model, has no {error}") from error
 
     def loaded(self) -> tuple[InferenceSession, Tokenizer]:
         """The model and its tokeniser. Raises ModelError where the model does not load."""
@@ -120,7 +100,19 @@ class LoadedModel:
 
     @cached_property
     def _loaded(self) -> tuple[InferenceSession, Tokenizer]:
-        return self._files.session(self._sha256), tokenizer()
+        """The model, on one thread, and its tokeniser."""
+        options, card = SessionOptions(), self._path.with_suffix(".json").name
+        options.intra_op_num_threads = 1
+        try:
+            data = self._path.read_bytes()
+            if hashlib.sha256(data).hexdigest() != self._sha256:
+                raise self._broken(f"the {self._role}'s model {self._path} is not the one that {card} was made for")
+            # Sums and norms take 8 % less time one after the other than in onnxruntime's fused operator.
+            skipped = ["SkipLayerNormFusion"]
+            session = InferenceSession(data, options, providers=["CPUExecutionProvider"], disabled_optimizers=skipped)
+        except (OSError, *FAULTS) as error:
+            raise self._broken(f"the {self._role}'s model {self._path} does not load: {on_one_line(error)}") from error
+        return session, tokenizer()
 
     def each(self, read: Callable[..., T], inputs: Iterable[tuple[Any, ...]]) -> list[T]:
         """The values that `read` makes of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
@@ -137,6 +129,9 @@ class LoadedModel:
         try:
             first, second = self.loaded()[0].run(None, feed)
         except (*FAULTS, ValueError) as error:
-            message = f"the {self._files.role}'s model {self._files.path} does not run: {on_one_line(error)}"
-            raise self._files.broken(message) from error
+            raise self._broken(f"the {self._role}'s model {self._path} does not run: {on_one_line(error)}") from error
         return first, second
+
+    def _broken(self, message: str) -> ModelError:
+        """The error for one of the two files, with what to do."""
+        return ModelError(f"{message}; reinstall surefoot, or train again: surefoot lab train {self._role}")

@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, ModelFiles, encoded, in_latin_script
-from surefoot.stats.calibration import Calibration
+from surefoot.models.cross_encoder import CLS, SEP, LoadedModel, encoded, in_latin_script
 from surefoot.text.words import STOP_WORDS, encodable, sentences
 from surefoot.types import Assertion, Support
 from surefoot.verifiers._evidence import text_of, unjudged
@@ -68,20 +66,6 @@ class ClaimReading:
     """By piece of the claim: a logit that nothing carries it."""
 
 
-@dataclass(frozen=True, slots=True)
-class VerifierCard:
-    """The content of minilm.json, about the model beside it."""
-
-    sha256: str
-    calibration: Calibration
-    upper: float
-    """Probability from which a sentence counts as supported."""
-    lower: float
-    """Probability below which it counts as not supported."""
-    words: float
-    """Logit from which a word of such a sentence counts as unsupported."""
-
-
 class MiniLMVerifier:
     """Judges if evidence carries a sentence, and points at words that it does not: a calibrated cross-encoder.
 
@@ -97,10 +81,14 @@ class MiniLMVerifier:
     """
 
     def __init__(self, model: str | None = None, threads: int | None = None) -> None:
-        files = ModelFiles(Path(model or Path(__file__).parent) / "minilm.onnx", "verifier")
-        self._card = files.card(_card)
-        self._model = LoadedModel(files, self._card.sha256, threads)
-        self.name = f"minilm-{self._card.sha256[:8]}"
+        self._model = LoadedModel(Path(model or Path(__file__).parent), "verifier", threads)
+        self.name = self._model.name
+        with self._model.card() as card:
+            fitted = card["thresholds"]
+            self._upper, self._lower = float(fitted["upper"]), float(fitted["lower"])
+            """Probability from which a sentence counts as supported, and below which as not."""
+            self._word = float(fitted["words"])
+            """Logit from which a word of such a sentence counts as unsupported."""
 
     def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         """One verdict for each; equal ones are read once. Raises ModelError when the model does not load or run."""
@@ -133,19 +121,19 @@ class MiniLMVerifier:
     def _verdict(self, assertion: Assertion, pieces: ClaimPieces, read: ClaimReading) -> Support:
         if not math.isfinite(read.logit):
             return Support(None, None, (), f"the model returned {read.logit}", self.name)
-        chance = self._card.calibration.probability(read.logit)
-        if chance >= self._card.upper and not pieces.cut:
+        chance = self._model.calibration.probability(read.logit)
+        if chance >= self._upper and not pieces.cut:
             return Support(chance, True, name=self.name)
         if repeated(assertion):
-            return Support(max(chance, self._card.upper), True, (), REPEATED, self.name)
-        if chance >= self._card.lower:
+            return Support(max(chance, self._upper), True, (), REPEATED, self.name)
+        if chance >= self._lower:
             why = (
                 f"only its first {CLAIM_PIECES} word pieces were read"
                 if pieces.cut
                 else f"{chance:.2f} decides nothing"
             )
             return Support(chance, None, (), why, self.name)
-        spans = tuple(doubtful(pieces, read, self._card.words))
+        spans = tuple(doubtful(pieces, read, self._word))
         words = ", ".join(f"“{assertion.text[slice(*span)]}”" for span in spans[:3])
         return Support(chance, False, spans, f"the evidence does not carry {words or 'it'}", self.name)
 
@@ -215,8 +203,3 @@ def _units(offsets: Sequence[Range], text: str) -> list[range]:
             units.append(range(first, i))
             first = i
     return units
-
-
-def _card(content: dict[str, Any], calibration: Calibration) -> VerifierCard:
-    upper, lower, words = (float(content["thresholds"][key]) for key in ("upper", "lower", "words"))
-    return VerifierCard(str(content["sha256"]), calibration, upper, lower, words)
