@@ -18,6 +18,7 @@ from surefoot.types.metadata import NO_FILTER, Filter
 
 T = TypeVar("T")
 F = TypeVar("F")
+E = TypeVar("E")
 Listener = Callable[[Event], None]
 
 
@@ -110,18 +111,23 @@ def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> T
         return Recorder(question, config).finish(error=f"{type(error).__name__}: {error}")
 
 
-async def streamed(ask: Callable[[Listener], Awaitable[Trace]]) -> AsyncGenerator[Event, None]:
-    """Yield each event that `ask` hands its listener, from whichever thread; raise what it raises. Closing cancels."""
-    heard: asyncio.Queue[Event | None] = asyncio.Queue()
+def streamed(ask: Callable[[Callable[[E], None]], Awaitable[object]]) -> AsyncGenerator[E, None]:
+    """Begin `ask`, and yield each event that it hands its listener, from whichever thread; raise what it raises.
+    Closing cancels it."""
+    heard: asyncio.Queue[E | None] = asyncio.Queue()
     tell = asyncio.get_running_loop().call_soon_threadsafe
 
-    def listen(event: Event) -> None:
+    def listen(event: E) -> None:
         tell(heard.put_nowait, event)
 
     asking = asyncio.ensure_future(ask(listen))
     asking.add_done_callback(lambda _: heard.put_nowait(None))
+    return _until_done(asking, heard)
+
+
+async def _until_done(asking: asyncio.Future[object], heard: asyncio.Queue[E | None]) -> AsyncGenerator[E, None]:
     try:
-        while event := await heard.get():
+        while (event := await heard.get()) is not None:
             yield event
         await asking
     finally:

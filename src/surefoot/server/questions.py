@@ -17,6 +17,7 @@ from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
 from surefoot.config.searching import searching
+from surefoot.run.recorder import streamed
 from surefoot.run.store import to_json
 from surefoot.server.history import ID, Turn
 from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream
@@ -74,6 +75,7 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
             turn = Turn(request.question, trace.answer.body if trace.answer else "", trace.id)
             service.conversations.add(request.collection, request.conversation, turn)
         service.metrics.count_question(trace)
+        listen(trace.id, "ended", trace)
         return trace
 
     return service.workers.start(work)
@@ -82,21 +84,7 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
 def watch(service: Service, request: QuestionRequest) -> Happening:
     """Take a place for a question, and yield what happens as `Listener` has it, at last "ended" with the trace. Raises
     Problem, where no place is free at once. Closing it cancels the question."""
-    heard: asyncio.Queue[tuple[str, str, Any]] = asyncio.Queue()
-    put = asyncio.get_running_loop().call_soon_threadsafe
-    return _watched(ask(service, request, lambda *event: put(heard.put_nowait, event)), heard)
-
-
-async def _watched(ticket: Ticket[Trace], heard: asyncio.Queue[tuple[str, str, Any]]) -> Happening:
-    result = asyncio.ensure_future(ticket.result())
-    result.add_done_callback(lambda _: heard.put_nowait(("", "ended", None)))
-    try:
-        while (event := await heard.get())[1] != "ended":
-            yield event
-        trace = await result
-        yield trace.id, "ended", trace
-    finally:
-        result.cancel()
+    return streamed(lambda heard: ask(service, request, lambda *event: heard(event)).result())
 
 
 def grade(service: Service, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
