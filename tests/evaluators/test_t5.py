@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch", reason="needs the extra transformers")
 transformers = pytest.importorskip("transformers", reason="needs the extra transformers")
 
 from surefoot.config.builder import Builder  # noqa: E402
+from surefoot.config.options import build  # noqa: E402
 from surefoot.config.settings import read  # noqa: E402
 from surefoot.contracts import HOSTILE, PASSAGES, QUESTION, verify  # noqa: E402
 from surefoot.evaluators.t5 import T5, text_of  # noqa: E402
@@ -203,12 +204,12 @@ def test_a_pickle_runs_no_code(copy: Path) -> None:
     ("options", "message"),
     [
         ({"task": "squad"}, "no task called 'squad'; there are: popqa, pubhealth, arc, bio"),
-        ({"batch": 0}, "batch must be 1 or more, not 0"),
-        ({"max_pieces": 3}, "max_pieces must be 16 or more, not 3"),
+        ({"batch": 0}, "batch must be greater than or equal to 1, not 0"),
+        ({"max_pieces": 3}, "max_pieces must be greater than or equal to 16, not 3"),
         ({"device": "abacus"}, "the device 'abacus' cannot be used"),
     ],
 )
 def test_an_option_that_does_not_fit_is_refused(tiny_t5: Path, options: dict[str, Any], message: str) -> None:
     """With what would."""
     with pytest.raises(ConfigError, match=message):
-        T5(str(tiny_t5), **options)
+        build("evaluator", "t5", {"folder": str(tiny_t5), **options}, {})

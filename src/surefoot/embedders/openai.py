@@ -14,8 +14,8 @@ from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.run import cancel
 from surefoot.text.words import encodable
-from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Matrix
+from surefoot.types.ranges import Count
 
 _ENVELOPE = 1 << 16  # most bytes of an answer
 _PER_TEXT = 1 << 19  # and more for each text: 16,000 numbers of some thirty characters
@@ -38,15 +38,13 @@ class OpenAIEmbedder:
         model: str,
         base_url: str = "https://api.openai.com/v1",
         key_env: str = "OPENAI_API_KEY",
-        batch: int = 64,
+        batch: Count = 64,
         query_prefix: str = "",
         passage_prefix: str = "",
         timeout: float = 60.0,
         retries: int = 2,
         network: Network | None = None,
     ) -> None:
-        if batch < 1:
-            raise ConfigError(f"batch must be 1 or more, not {batch}")
         self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
         self._batch = batch
         self._query_prefix, self._passage_prefix = query_prefix, passage_prefix

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.embedders.static import unit
-from surefoot.models.checkpoint import beside, check_batch, opened
+from surefoot.models.checkpoint import MaxPieces, beside, opened
 from surefoot.network import Network
 from surefoot.types.errors import ConfigError, ModelError
 from surefoot.types.protocols import Matrix
+from surefoot.types.ranges import Count
 
 POOLINGS = {"pooling_mode_cls_token": "cls", "pooling_mode_mean_tokens": "mean"}  # nosec B105 # no password
 """Ways to make one vector of those of the pieces, as `1_Pooling/config.json` calls them and as `pooling` does."""
@@ -36,12 +37,11 @@ class TransformersEmbedder:
         pooling: str | None = None,
         query_prefix: str | None = None,
         passage_prefix: str | None = None,
-        batch: int = 1,
-        max_pieces: int = 512,
+        batch: Count = 1,
+        max_pieces: MaxPieces = 512,
         device: str | None = None,
         network: Network | None = None,
     ) -> None:
-        check_batch(batch, max_pieces)
         self._checkpoint = opened("AutoModel", model, device=device, network=network)
         # The pooler, which classifiers have and encoders often lack, is not used.
         if missing := sorted(name for name in self._checkpoint.lacking if not name.startswith("pooler.")):

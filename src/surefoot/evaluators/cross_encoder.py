@@ -8,12 +8,13 @@ from typing import Any
 from tokenizers import Encoding
 
 from surefoot.evidence.policies import finite, fitted_for, require_fitted
-from surefoot.models.checkpoint import Checkpoint, check_batch, opened
+from surefoot.models.checkpoint import Checkpoint, MaxPieces, opened
 from surefoot.network import Network
 from surefoot.run import meter
 from surefoot.types import Grade, Passage, Thresholds
 from surefoot.types.errors import ConfigError, ModelError
 from surefoot.types.protocols import Pair
+from surefoot.types.ranges import Count
 
 _LEAST = 8
 """Pieces of a passage that a window must have room for."""
@@ -36,12 +37,11 @@ class CrossEncoder:
         self,
         model: str,
         fitted: Thresholds | Mapping[str, Any] | None = None,
-        batch: int = 1,
-        max_pieces: int = 512,
+        batch: Count = 1,
+        max_pieces: MaxPieces = 512,
         device: str | None = None,
         network: Network | None = None,
     ) -> None:
-        check_batch(batch, max_pieces)
         self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device, network=network)
         self._two_labels = _labels(self._checkpoint) == 2
         self._batch, self._max_pieces = batch, min(max_pieces, self._checkpoint.longest)

@@ -10,8 +10,8 @@ from surefoot.text.replies import numbered, object_form
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import WORD, encodable
 from surefoot.types import Action, Grade, Message, Passage, Thresholds, protocols
-from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Pair
+from surefoot.types.ranges import Count
 
 LONGEST_RATIONALE = 160
 """Characters of a rationale: the schema's limit, and the cut for a reply that ignores it."""
@@ -60,13 +60,8 @@ class LLMEvaluator:
     )
 
     def __init__(
-        self, llm: protocols.LLM, per_call: int = 10, max_characters: int = 8000, max_tokens: int = 100
+        self, llm: protocols.LLM, per_call: Count = 10, max_characters: Count = 8000, max_tokens: Count = 100
     ) -> None:
-        if min(per_call, max_characters, max_tokens) < 1:
-            raise ConfigError(
-                "evaluator 'llm': per_call, max_characters and max_tokens must be at least 1, "
-                f"not {per_call}, {max_characters} and {max_tokens}"
-            )
         self.llm = llm
         self.name = f"llm:{llm.name}"
         self.thresholds = replace(type(self).thresholds, evaluator=self.name)

@@ -12,8 +12,8 @@ from surefoot.network.endpoint import JsonEndpoint
 from surefoot.run import cancel, meter
 from surefoot.text.words import encodable
 from surefoot.types import Grade, Passage, Thresholds
-from surefoot.types.errors import ConfigError
 from surefoot.types.protocols import Pair
+from surefoot.types.ranges import Count
 
 _ENVELOPE = 1 << 16
 _PER_TEXT = 1 << 10
@@ -36,13 +36,11 @@ class Rerank:
         base_url: str,
         key_env: str = "RERANK_API_KEY",
         fitted: Thresholds | Mapping[str, Any] | None = None,
-        batch: int = 64,
+        batch: Count = 64,
         timeout: float = 60.0,
         retries: int = 2,
         network: Network | None = None,
     ) -> None:
-        if batch < 1:
-            raise ConfigError(f"batch must be 1 or more, not {batch}")
         self._endpoint = JsonEndpoint(model, base_url, key_env, timeout, retries, network)
         self._batch = batch
         self.name = f"rerank:{model}"

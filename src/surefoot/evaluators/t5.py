@@ -7,10 +7,11 @@ from pathlib import Path
 
 from surefoot.evaluators.cross_encoder import Window, graded, lacking
 from surefoot.evidence.policies import PRESETS
-from surefoot.models.checkpoint import Checkpoint, check_batch, kind, opened
+from surefoot.models.checkpoint import Checkpoint, MaxPieces, kind, opened
 from surefoot.types import Grade, Passage
 from surefoot.types.errors import ConfigError, ModelError
 from surefoot.types.protocols import Pair
+from surefoot.types.ranges import Count
 
 _HEAD = "classification_head.out_proj.weight"
 
@@ -26,10 +27,9 @@ class T5:
     """
 
     def __init__(
-        self, folder: str, task: str = "popqa", batch: int = 1, max_pieces: int = 512, device: str | None = None
+        self, folder: str, task: str = "popqa", batch: Count = 1, max_pieces: MaxPieces = 512, device: str | None = None
     ) -> None:
         check_task(task)
-        check_batch(batch, max_pieces)
         self._task, self._batch, self._max_pieces = task, batch, max_pieces
         self._checkpoint = open_t5(folder, device)
         if self._checkpoint.lacking:

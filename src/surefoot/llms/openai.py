@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from annotated_types import Ge, Le
 
 from surefoot.llms._abilities import abilities as known_abilities
 from surefoot.llms._base import BaseLLM, Call
@@ -19,7 +21,6 @@ _PER_TOKEN = 1 << 10
 endpoint gone mad must not fill the memory."""
 _MAX_BYTES = 8 << 20  # most bytes of a list of models
 _PER_WEIGHED = 256  # most bytes for each of the tokens that a token is weighed against, twice what llama.cpp sends
-_MOST_WEIGHED = 100
 _REFUSED = re.compile(
     r"unsupported|not supported|unknown|unrecognized|unexpected|invalid|not (?:allowed|permitted)", re.I
 )
@@ -52,20 +53,14 @@ class OpenAI(BaseLLM):
         timeout: float = 60.0,
         retries: int = 2,
         network: Network | None = None,
-        api: str = "chat",
+        api: Literal["chat", "completions"] = "chat",
         template: str = PLAIN,
         abilities: Mapping[str, Any] | None = None,
-        logprobs: int = 0,
+        logprobs: Annotated[int, Ge(0), Le(100)] = 0,
         extra_body: Mapping[str, Any] | None = None,
     ) -> None:
-        if api not in PATHS:
-            raise ConfigError(f'api must be "chat" or "completions", not {api!r}')
         if "{user}" not in template:
             raise ConfigError("template must hold {user}, where the question goes")
-        if not 0 <= logprobs <= _MOST_WEIGHED:
-            raise ConfigError(f"logprobs must be from 0 (none) to {_MOST_WEIGHED}, not {logprobs}")
-        if not isinstance(extra_body, Mapping | None):
-            raise ConfigError(f"extra_body must be a table of fields, not {extra_body!r}")
         self._path, self._chats, self._template = PATHS[api], api == "chat", template
         self._logprobs, self._extra = logprobs, dict(extra_body or {})
         self._abilities = known_abilities(model, abilities)

@@ -11,11 +11,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import torch
 import transformers
+from annotated_types import Ge
 from huggingface_hub import constants, hf_hub_download, snapshot_download, try_to_load_from_cache
 from huggingface_hub.errors import EntryNotFoundError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError
@@ -32,6 +33,8 @@ from surefoot.types.errors import ConfigError, ModelError, NetworkError, on_one_
 constants.HF_HUB_DISABLE_TELEMETRY = True
 """For the whole process: it asks the hub which agents there are before it looks for a file, even one that is here."""
 
+MaxPieces = Annotated[int, Ge(16)]
+"""The most pieces that are read at once."""
 _UNREADABLE = (OSError, ValueError, KeyError, RuntimeError, EOFError, SafetensorError, UnpicklingError)
 """Errors of transformers for files that are missing, torn, foreign or of another shape."""
 
@@ -197,14 +200,6 @@ def beside(source: str, file: str, network: Network | None = None) -> Any:
         if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
             return None
         raise ModelError(f"{file} of {source} cannot be read: {on_one_line(error)}; copy it again") from error
-
-
-def check_batch(batch: int, max_pieces: int) -> None:
-    """Raise ConfigError for sizes that nothing can be run with."""
-    if batch < 1:
-        raise ConfigError(f"batch must be 1 or more, not {batch}")
-    if max_pieces < 16:
-        raise ConfigError(f"max_pieces must be 16 or more, not {max_pieces}")
 
 
 def _tokenizer(source: str, network: Network | None) -> Any:

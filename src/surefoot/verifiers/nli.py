@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from surefoot.models.checkpoint import Checkpoint, check_batch, opened
+from surefoot.models.checkpoint import Checkpoint, MaxPieces, opened
 from surefoot.network import Network
 from surefoot.types import Assertion, Support
 from surefoot.types.errors import ConfigError, ModelError
@@ -38,11 +38,10 @@ class NLIVerifier:
         self,
         model: str,
         label: str | int | None = None,
-        max_pieces: int = 512,
+        max_pieces: MaxPieces = 512,
         device: str | None = None,
         network: Network | None = None,
     ) -> None:
-        check_batch(1, max_pieces)
         self._checkpoint = opened("AutoModelForSequenceClassification", model, device=device, network=network)
         self._label = _label(self._checkpoint, label)
         self._max_pieces = min(max_pieces, self._checkpoint.longest)
