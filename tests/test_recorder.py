@@ -22,7 +22,7 @@ def test_a_step_gives_its_result_and_its_cost() -> None:
     assert run.step("add", work, 1, 2, fallback=0, instead="nothing") == 3
     (step,) = run.finish().steps
     assert step == Step("add", step.seconds, 1, 2, 1, 3, 4, "cut short", None, 1, step.started)
-    assert (step.tokens, step.prompt_tokens, step.completion_tokens) == (3, 2, 1)
+    assert (step.tokens, step.completion_tokens) == (3, 1)
     assert 0 <= step.seconds < 5
 
 
@@ -33,12 +33,6 @@ def test_a_step_says_when_it_began() -> None:
     ended = run.step("look", lambda: datetime.now(UTC), fallback=before, instead="nothing")
     started = datetime.fromisoformat(run.finish().steps[0].started)
     assert before - timedelta(milliseconds=1) <= started <= ended
-
-
-def test_an_older_step_tells_no_kinds_of_tokens_apart() -> None:
-    """Their sum is known, and none of them is 0 for it."""
-    step = Step("generate", 1.0, calls=1, tokens=12)
-    assert (step.tokens, step.prompt_tokens, step.completion_tokens, step.started) == (12, None, None, "")
 
 
 @pytest.mark.parametrize("kind", [SearchError, EndpointError])

@@ -135,7 +135,7 @@ def completion(trace: Trace, model: str, collection: str, request: Request) -> C
     if sources and model.endswith(SOURCES):
         lines = {one.citation.marker: f"- [{one.citation.marker}] [{one.markdown}]({one.url})" for one in sources}
         text += "\n\n**Sources**\n\n" + "\n".join(lines.values())
-    output_tokens = sum(step.completion_tokens or 0 for step in trace.steps)
+    output_tokens = sum(step.completion_tokens for step in trace.steps)
     return ChatReply(text, sources, sum(step.tokens for step in trace.steps) - output_tokens, output_tokens)
 
 

@@ -39,7 +39,7 @@ class Passage:
     via: str = ""
     """The way a searcher found it ("direct title", "snippet"); empty: of the corpus, or there is only one way."""
     file: str | None = None
-    """The file of an index that really holds it, by its path as indexed; None: not of an index, or an older trace."""
+    """The file of an index that really holds it, by its path as indexed; None: not of an index."""
     trust: Trust = "plain"
     """Trust in its source: "untrusted" alone decides nothing, nor does the open "web" unless its grade's `cap` is
     CORRECT; "trusted" may repeat the question."""
@@ -264,7 +264,7 @@ class Answer:
     choice, or the claim that is called true. None: the text says what it means."""
     confidence: float | None = None
     """The calibrated chance that it is right, in [0, 1]; of a refusal, that what it withholds is. None: `unjudged` says
-    why; an older trace, and a refusal for another reason, have neither."""
+    why; a refusal for another reason has neither."""
     factors: tuple[Factor, ...] = ()
     """The facts that the confidence rests on; empty without one."""
     unjudged: str = ""
@@ -272,11 +272,11 @@ class Answer:
     drafts: tuple[Draft, ...] = ()
     """The answers that it was chosen from, in the order of the sources; empty: the generator criticises none."""
     hedge: str = ""
-    """The words with which the text begins where the answer is hedged; empty: it is not, or an older trace."""
+    """The words with which the text begins where the answer is hedged; empty: it is not."""
     certainty: Certainty | None = None
-    """How sure it is, in a word; None: an older trace."""
+    """How sure it is, in a word; None: a draft, before that is known."""
     worded: bool = False
-    """True: a language model chose the words; False: it consists of quotations, or an older trace."""
+    """True: a language model chose the words; False: it consists of quotations."""
 
     @property
     def body(self) -> str:
@@ -304,15 +304,10 @@ class Step:
     degraded: str | None = None
     """The declared fallback that was taken, in words."""
     error: str | None = None
-    completion_tokens: int | None = None
-    """Output tokens among `tokens`; None: an older trace, which does not tell them apart."""
+    completion_tokens: int = 0
+    """Output tokens among `tokens`."""
     started: str = ""
-    """UTC, ISO 8601, to the millisecond; empty: an older trace."""
-
-    @property
-    def prompt_tokens(self) -> int | None:
-        """Prompt tokens among `tokens`; None: an older trace, which does not tell them apart."""
-        return None if self.completion_tokens is None else self.tokens - self.completion_tokens
+    """UTC, ISO 8601, to the millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
