@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -141,16 +142,11 @@ class MiniLMVerifier:
 def doubtful(pieces: ClaimPieces, read: ClaimReading, least: float) -> Iterator[Range]:
     """Places of the claim's words of which a piece has a logit of `least` or more; neighbours are one place."""
     marked = {word for word, logit in zip(pieces.words, read.words, strict=True) if logit >= least}
-    span: Range | None = None
-    for word, (start, end) in zip(pieces.words, pieces.offsets, strict=True):
-        if word not in marked:
-            if span:
-                yield span
-            span = None
-        else:
-            span = (span[0] if span else start, end)
-    if span:
-        yield span
+    places = zip(pieces.words, pieces.offsets, strict=True)
+    for doubted, neighbours in groupby(places, key=lambda place: place[0] in marked):
+        if doubted:
+            offsets = [offset for _, offset in neighbours]
+            yield offsets[0][0], offsets[-1][1]
 
 
 def encode(tokenizer: Tokenizer, triples: Sequence[Triple], window: int = WINDOW) -> list[ClaimPieces]:
@@ -193,13 +189,10 @@ def focused(evidence: Encoding, text: str, sought: set[int], room: int) -> list[
     return sorted(chosen)
 
 
-def _units(offsets: Sequence[Range], text: str) -> list[range]:
+def _units(offsets: Sequence[Range], text: str) -> list[list[int]]:
     begins = sorted({start for start, _ in sentences(text)} | {m.end() for m in re.finditer("\n", text)})
-    owner = [bisect.bisect_right(begins, start) for start, _ in offsets]
-    units: list[range] = []
-    first = 0
-    for i in range(1, len(owner) + 1):
-        if i == len(owner) or owner[i] != owner[first] or i - first == UNIT_PIECES:
-            units.append(range(first, i))
-            first = i
+    units: list[list[int]] = []
+    for _, places in groupby(range(len(offsets)), key=lambda i: bisect.bisect_right(begins, offsets[i][0])):
+        unit = [*places]
+        units += (unit[at : at + UNIT_PIECES] for at in range(0, len(unit), UNIT_PIECES))
     return units
