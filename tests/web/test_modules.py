@@ -12,6 +12,7 @@ from surefoot.types import Trace
 DECLARED = re.compile(r"^(?:const|let|class|function|async function|function\*|async function\*)\s+(\w+)", re.MULTILINE)
 SHARED = web._SHARED
 VIEWER = page._SCRIPTS
+PAGE = "ask requests feedback notices source conversations documents evaluations".split()
 
 
 @pytest.mark.parametrize("names", [SHARED, VIEWER], ids=["shared", "viewer"])
@@ -56,7 +57,7 @@ def test_all_modules_of_the_page_are_asked_for_at_once() -> None:
 
 def test_nothing_makes_markup_of_text() -> None:
     """What strangers wrote goes into the page as text alone."""
-    for name in ("ask", "requests", "source", "conversations", "documents", "evaluations", *SHARED, *VIEWER):
+    for name in (*PAGE, *SHARED, *VIEWER):
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\(|srcdoc", web.static(f"{name}.js")
         )

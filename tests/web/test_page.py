@@ -4,6 +4,7 @@ Answers that the library does not give are replayed: a real one is changed, and 
 """
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from importlib.resources import as_file, files
@@ -72,18 +73,23 @@ def replay(tab: Any, recorded: list[tuple[str, Any]]) -> None:
 
 
 def test_a_question_ends_in_a_decision_with_its_grades_and_an_answer(open_page: Open, site: Site) -> None:
-    """The action, the scale with a dot a passage, grades from the best down, and what the answer quotes."""
+    """The answer first; behind one line the decision in words, the scale with a dot a passage, and grades from the best
+    down."""
     trace = values(site.answered(BORN))
     tab = open_page()
     turn = ask(tab, BORN)
     assert turn.locator("h2").inner_text() == BORN
-    assert turn.locator(".action b").inner_text().lower() == trace["decision"]["action"] == "correct"
-    assert f"scores {trace['decision']['best']:.2f}" in turn.locator(".scale").get_attribute("aria-label")
+    assert not turn.locator(".scale, .passages, .costs").count()
+    assert re.fullmatch(r"\d+ of \d+ passages used · (sure|likely), \d+ %", turn.locator(".how > summary").inner_text())
+    turn.locator(".how > summary").click()
+    assert trace["decision"]["action"] == "correct"
+    assert turn.locator(".action b").inner_text() == "The documents seem to hold the answer."
+    assert "seems to answer" in turn.locator(".scale").get_attribute("aria-label")
     assert turn.locator(".dot").count() == len(trace["passages"])
     turn.locator(".rest").click()
-    shown = [text.split()[0].replace("−", "-") for text in turn.locator(".passages .grade").all_inner_texts()]
-    scores = sorted((grade["score"] for grade in trace["grades"]), reverse=True)
-    assert [float(text) for text in shown] == [round(score, 2) for score in scores]
+    shown = [int(text.split()[0]) for text in turn.locator(".passages .grade").all_inner_texts()]
+    assert shown == sorted(shown, reverse=True)
+    assert shown[0] == round(100 * max(grade["probability"] for grade in trace["grades"]))
     assert turn.locator(".answer .cite").count() >= 1
     assert "Torvath" in turn.locator(".answer").inner_text()
     assert tab.inner_text("#told").startswith("Answered, with ")
@@ -95,6 +101,7 @@ def test_it_is_seen_while_it_happens(open_page: Open, site: Site) -> None:
     tab = open_page()
     tab.fill("#question", THICK)
     tab.press("#question", "Enter")
+    tab.click(".how > summary")
     tab.wait_for_selector(".tray:has-text('none graded yet')")
     assert tab.locator(".now").inner_text().startswith("Grading the passages")
     assert tab.locator(".action b, .answer").count() == 0
@@ -168,6 +175,7 @@ def test_a_citation_opens_its_source_marked_at_the_place(open_page: Open) -> Non
 def test_why_colours_the_words_that_moved_a_grade(open_page: Open) -> None:
     """From the server's attribution, with signs beside the colours."""
     turn = ask(open_page(), BORN)
+    turn.locator(".how > summary").click()
     turn.locator(".passages summary").first.click()
     turn.get_by_role("button", name="Why this grade?").click()
     turn.locator(".why .words").wait_for()
@@ -178,10 +186,11 @@ def test_feedback_is_stored_and_found_again(open_page: Open, site: Site) -> None
     """Thumbs, with a reason, taken back; a passage that does not answer; all of it is there on coming back."""
     tab = open_page()
     turn = ask(tab, BORN)
-    turn.get_by_role("button", name="This was not useful").click()
+    turn.get_by_role("button", name="Wrong").click()
     tab.fill(".reason input", "wrong Anna")
     tab.press(".reason input", "Enter")
-    tab.wait_for_selector("text=Kept.")
+    tab.wait_for_selector("text=It is kept as a label")
+    turn.locator(".how > summary").click()
     turn.locator(".passages summary").first.click()
     turn.get_by_role("button", name="Does not answer").click()
     tab.wait_for_selector("text=Marked: does not answer")
@@ -193,8 +202,8 @@ def test_feedback_is_stored_and_found_again(open_page: Open, site: Site) -> None
     ]
     tab.reload()
     tab.wait_for_selector(FINISHED.format(1))
-    tab.get_by_role("button", name="This was not useful").click()
-    tab.wait_for_selector(".thumb[aria-label='This was not useful'][aria-pressed='false']")
+    tab.get_by_role("button", name="Wrong").click()
+    tab.wait_for_selector(".thumb:has-text('Wrong')[aria-pressed='false']")
     assert [mark.useful for mark in site.service.feedback.marks("default", {trace})] == [None]
 
 
@@ -203,10 +212,11 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     tab = open_page()
     ask(tab, BORN)
     turn = ask(tab, PHONE)
-    assert turn.locator(".refusal .kind").inner_text() == "Refused"
-    assert turn.locator(".action b").inner_text() == "Incorrect"
+    assert turn.locator(".refusal .kind").inner_text() == "No answer"
+    assert turn.locator(".how > summary").inner_text().startswith("None of ")
+    turn.locator(".how > summary").click()
     assert turn.locator(".passages li").count() > 1
-    assert tab.inner_text("#told") == "Refused."
+    assert tab.inner_text("#told") == "No answer."
     (line,) = site.service.conversations.latest("default", 1)
     assert (line.title, line.turns) == (BORN, 2)
     tab.wait_for_selector("#past a[aria-current]")
@@ -330,6 +340,7 @@ def test_hostile_texts_are_text(open_page: Open, site: Site, width: int) -> None
     tab = open_page(width=width)
     replay(tab, recorded)
     turn = ask(tab, BORN)
+    turn.locator(".how > summary").click()
     turn.locator(".passages summary").first.click()
     turn.locator(".passages summary").nth(1).click()
     turn.locator(".cite").first.click()

@@ -83,7 +83,7 @@ class Screen:
         self.close()
         self.console.print(answered(trace, self.opens, self.passages))
         if self._lacks_searcher() and _first_hint("searcher"):
-            self.console.print(Text(plain(NEEDED), style="dim"))
+            self.console.print(Text(f"{NEEDED}; to set one: --set searcher.use=wikipedia", style="dim"))
         self.console.print(_footer(trace))
 
     def _complete(self, name: str) -> Iterable[RenderableType]:

@@ -6,7 +6,7 @@ from surefoot.run import meter
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 
-NEEDED = "search was needed, and no searcher is configured; to set one: --set searcher.use=wikipedia"
+NEEDED = "nothing outside the documents was searched: no searcher is configured"
 
 
 class Nowhere:

@@ -2,55 +2,44 @@
 
 import { h, isolated } from "./dom.js";
 import { positions, rendered } from "./blocks.js";
-import { sureness } from "./confidence.js";
-import { percent, quotedAt, snippet, titled } from "./passages.js";
-import { cut, isNumber, scored } from "./words.js";
+import { quotedAt, snippet, titled } from "./passages.js";
+import { cut } from "./words.js";
 
 const MARKER = /\[(\d{1,4})\]/g;
 const NOT_THERE = "[not in the sources]";
 const UNCITED = "No source carries this statement, neither by its words nor by the verifier.";
-const FIRST = 3;
 const BEFORE = 160;
 
 export function answerOf(trace, actions) {
   const { answer } = trace;
   if (!answer) return [h("p", { class: "missing" }, trace.error ? ["There is no answer: ", isolated(trace.error)] : "There is no answer.")];
   if (answer.refused) return refusal(answer);
-  if (answer.hedged && !answer.uncited.length && !answer.worded) return hedge(trace, actions);
+  if (nearest(answer)) return hedge(answer, actions);
   const doubt = answer.hedge ? h("p", { class: "hedge" }, isolated(answer.hedge)) : null;
   const worded = answer.worded ? h("p", { class: "worded dim" }, "Worded by ", h("b", {}, isolated(answer.model)), ", each statement held against its source") : null;
-  return [doubt, text(unhedged(answer), actions), worded, sources(answer, actions, false), sureness(answer), withheld(answer)];
+  return [doubt, text(unhedged(answer), actions), worded, withheld(answer)];
 }
 
+// What the answer cites, each source once; null: nothing.
+export const sourcesOf = ({ answer }, actions) => (answer && !answer.refused ? sources(answer, actions, nearest(answer)) : null);
+
+const nearest = (answer) => answer.hedged && !answer.uncited.length && !answer.worded;
 const unhedged = (answer) => (answer.hedge ? { ...answer, text: answer.text.slice(answer.hedge.length).trimStart() } : answer);
 
 // Sentences that are checked already, while the model still writes; their sources come with the answer.
 export const draftOf = (words) => h("div", { class: "prose answer", dir: "auto", "aria-busy": "true" }, rendered(words, signs(words, [])));
 
 function refusal(answer) {
-  return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "Refused"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), sureness(answer), withheld(answer)];
+  return [h("div", { class: "refusal" }, h("p", { class: "kind" }, "No answer"), h("div", { class: "prose" }, rendered(answer.text)), because(answer)), withheld(answer)];
 }
 
 const because = (answer) => (answer.because ? h("p", { class: "dim" }, "Because: ", isolated(answer.because)) : null);
 const withheld = (answer) => (answer.withheld ? h("details", { class: "plain" }, h("summary", {}, "The model's words, which were withheld"), h("div", { class: "prose" }, rendered(answer.withheld))) : null);
 
-// It may miss the question: the passages come first, and nothing in it is called quoted.
-function hedge(trace, actions) {
-  const { answer } = trace;
-  const graded = [...trace.passages, ...trace.external].map((passage, n) => ({ passage, grade: trace.grades[n] })).filter(({ grade }) => isNumber(grade?.score) && grade.label !== "incorrect");
-  const best = graded.toSorted((a, b) => b.grade.score - a.grade.score).slice(0, FIRST);
-  const one = ({ passage, grade }) =>
-    h("li", {}, h("p", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade.span], BEFORE)), h("p", { class: "from" }, h("span", { class: `grade ${grade.label}` }, scored(grade.score)), percent(grade) ? h("span", { class: "dim" }, percent(grade)) : null, actions.source ? h("button", { type: "button", class: "link", click: (event) => actions.source(passage, event.currentTarget) }, titled(passage)) : h("span", {}, titled(passage))));
-  return [
-    best.length ? h("p", { class: "kind" }, "These passages may answer") : null,
-    answer.because ? h("p", { class: "dim" }, "Not called an answer: ", isolated(answer.because), ".") : null,
-    best.length ? h("ol", { class: "first" }, best.map(one)) : null,
-    h("p", { class: "kind" }, "Nearest sentences"),
-    h("div", { class: "near" }, text(unhedged(answer), actions)),
-    sources(answer, actions, true),
-    sureness(answer),
-    withheld(answer),
-  ];
+// It may miss the question: that is said first, and nothing in it is called quoted.
+function hedge(answer, actions) {
+  const doubt = h("p", { class: "hedge" }, h("b", {}, "Not sure"), answer.because ? [": ", isolated(answer.because)] : "", ". These are the nearest sentences:");
+  return [doubt, h("div", { class: "near" }, text(unhedged(answer), actions)), withheld(answer)];
 }
 
 function text(answer, actions) {

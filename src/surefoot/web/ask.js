@@ -1,33 +1,27 @@
 // The page that asks: which view an address means, the question on its way, and what the keyboard does.
 
-import { h, isolated, svg } from "./dom.js";
+import { h, isolated } from "./dom.js";
 import { attributionPart } from "./evidence.js";
 import { Problem, askEvents, get, place, post, within } from "./requests.js";
 import { Turn } from "./turn.js";
+import { footOf, remember, unfit } from "./feedback.js";
+import { notice, tell } from "./notices.js";
 import { closeSource, isOpen, openSource } from "./source.js";
 import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
 import { evaluationView, evaluationsView, themeFrame } from "./evaluations.js";
 import { quotedAt } from "./passages.js";
-import { scaleOf } from "./scale.js";
 import { counted, cut, decoded, many } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
-const [main, question, announcer, send, picked, model] = ["main", "question", "told", "send", "collection", "model"].map($);
+const [main, question, send, picked, model] = ["main", "question", "send", "collection", "model"].map($);
 const THEMES = ["system", "light", "dark"];
 const RECOVERIES = [1000, 2000, 4000];
 
 const state = { conversation: null, collections: [], running: null, shown: 0 };
 const chosen = () => state.collections.find((one) => one.name === picked.value) ?? state.collections[0] ?? null;
 
-// Spoken once: the same words twice in a row are not news.
-function tell(words) {
-  if (announcer.textContent !== words) announcer.textContent = words;
-}
-
 // ---- what can be done with a passage, an answer, a turn
-
-const rated = new Map();
 
 const found = ({ trace }) => [...trace.passages, ...trace.external];
 
@@ -47,7 +41,7 @@ const actionsOf = (turn) => ({
   },
   why: (passage, at, box) => explain(turn.trace, passage, at, box),
   unfit: (passage) => unfit(turn.trace, passage),
-  foot: () => footOf(turn.trace),
+  foot: () => footOf(turn.trace, { again: () => ask(turn.trace.question), edit: () => edit(turn.trace.question) }),
 });
 
 async function explain(trace, passage, at, box) {
@@ -55,7 +49,7 @@ async function explain(trace, passage, at, box) {
   box.replaceChildren(h("p", { class: "dim" }, "Grading the passage again with words left out…"));
   try {
     const moved = await post(`${place("traces", trace.id)}/explain`, { passage: passage.id });
-    box.replaceChildren(attributionPart(moved));
+    box.replaceChildren(attributionPart(moved, true));
   } catch (error) {
     box.replaceChildren(h("p", { class: "note bad" }, isolated(error.message)));
     recover(error);
@@ -63,56 +57,14 @@ async function explain(trace, passage, at, box) {
   at.disabled = false;
 }
 
-const key = (trace, passage = "") => `${trace}\n${passage}`;
-
-function unfit(trace, passage) {
-  const set = (on) => (button.setAttribute("aria-pressed", String(on)), (button.textContent = on ? "Marked: does not answer" : "Does not answer"));
-  const button = h("button", { type: "button", class: "quiet", click: async () => {
-    const on = button.getAttribute("aria-pressed") !== "true";
-    if (await storeMark({ trace: trace.id, passage: passage.id, answers: on ? false : null })) {
-      rated.set(key(trace.id, passage.id), on);
-      set(on);
-    }
-  } });
-  set(rated.get(key(trace.id, passage.id)) ?? false);
-  return button;
-}
-
-async function storeMark(value) {
-  try {
-    await post("/feedback", value);
-    return true;
-  } catch (error) {
-    tell(error.message);
-    notice(error.message);
-    return false;
-  }
-}
-
-const DRAWN = { up: "M7 11v9H4v-9zm0 0 4-8c1.7 0 2.5 1.2 2.2 2.7L12.6 9H19a2 2 0 0 1 2 2.4l-1.4 7A2 2 0 0 1 17.6 20H7", down: "M17 13V4h3v9zm0 0-4 8c-1.7 0-2.5-1.2-2.2-2.7l.6-3.3H5a2 2 0 0 1-2-2.4l1.4-7A2 2 0 0 1 6.4 4H17" };
-const icon = (name) => svg("svg", { viewBox: "0 0 24 24", "aria-hidden": "true" }, svg("path", { d: DRAWN[name] }));
-
-function footOf(trace) {
-  if (!trace.id) return null;
-  const reason = h("form", { class: "reason", hidden: true, submit: async (event) => {
-    event.preventDefault();
-    if (await storeMark({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Kept. It becomes a label that `surefoot lab` can tune thresholds with."));
-  } }, h("label", {}, "What was wrong?", h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, "Keep"));
-  const thumb = (name, useful, words) => h("button", { type: "button", class: "quiet thumb", "aria-label": words, title: words, "aria-pressed": String(rated.get(key(trace.id)) === useful), click: async (event) => {
-    const pressed = event.currentTarget;
-    const on = pressed.getAttribute("aria-pressed") !== "true";
-    if (!(await storeMark({ trace: trace.id, useful: on ? useful : null }))) return;
-    rated.set(key(trace.id), on ? useful : null);
-    [up, down].forEach((one) => one.setAttribute("aria-pressed", String(on && one === pressed)));
-    reason.hidden = !(on && !useful);
-    if (!reason.hidden) reason.elements.reason?.focus();
-  } }, icon(name));
-  const up = thumb("up", true, "This was useful");
-  const down = thumb("down", false, "This was not useful");
-  return h("div", { class: "rate" }, h("div", { class: "acts" }, up, down, h("a", { class: "quiet button", href: `${place("traces", trace.id)}/share`, download: "answer.html" }, "Share as a file"), h("a", { class: "quiet button", href: `#/t/${encodeURIComponent(trace.id)}` }, "Link")), reason);
-}
-
 // ---- asking
+
+// Puts a question into the field, to be asked in other words.
+function edit(words) {
+  question.value = words;
+  grow();
+  question.focus();
+}
 
 async function ask(words) {
   if (location.hash && !/^#\/(c\/.*)?$/.test(location.hash)) {
@@ -125,7 +77,7 @@ async function ask(words) {
   const turn = new Turn(words, actionsOf, tell);
   main.querySelector(".turns").append(turn.node);
   turn.node.scrollIntoView({ block: "start" });
-  tell("Asked. Retrieving passages.");
+  tell("Asked. Looking for passages.");
   const stop = new AbortController();
   busy({ stop, turn });
   try {
@@ -153,9 +105,10 @@ function begun({ conversation }) {
 // An answer that was finished behind a lost connection is found by its id; all else is said, with what can be done.
 async function failed(error, turn, words) {
   const again = h("button", { type: "button", click: () => ask(words) }, "Ask again");
+  const change = h("button", { type: "button", class: "quiet", click: () => edit(words) }, "Edit the question");
   if (error.name === "AbortError") {
     tell("Stopped.");
-    return turn.fail("Stopped.", [again]);
+    return turn.fail("Stopped.", [again, change]);
   }
   if (!(error instanceof Problem)) throw error;
   if (error.code === "broken" && turn.trace.id) {
@@ -172,7 +125,7 @@ async function failed(error, turn, words) {
     }
   }
   tell(error.message);
-  turn.fail(error.message, [again]);
+  turn.fail(error.message, [again, change]);
   if (error.wait) countdown(again, error.wait);
   recover(error);
   return undefined;
@@ -222,22 +175,7 @@ function askKey(message) {
   field.focus();
 }
 
-function notice(message) {
-  const node = h("p", { class: "notice", role: "alert" }, isolated(message));
-  document.querySelector(".notice")?.remove();
-  $("centre").append(node);
-  setTimeout(() => node.remove(), 8000);
-}
-
 // ---- views
-
-// What a decision looks like, before there is one.
-function picture() {
-  const scores = [-4.1, -3.9, -3.7, -3.6, -3.2, -3.1, -3, -2.4, -2.3, -1.9, -1.7, -0.9, -0.7, -0.1, 0.6, 1.1, 1.9, 2.5];
-  const { node, show } = scaleOf({ lower: -1.3, upper: 1.7 });
-  show({ passages: scores.map((_, n) => ({ id: String(n) })), external: [], grades: scores.map((score) => ({ score })), decision: { action: "correct", best: 2.5, margin: 0.8, upper: 1.7, lower: -1.3 } });
-  return h("div", { class: "picture", "aria-hidden": "true" }, node);
-}
 
 function welcome() {
   const here = chosen();
@@ -247,10 +185,10 @@ function welcome() {
   return h(
     "div",
     { class: "hero" },
-    h("h1", { tabindex: "-1" }, empty ? "Nothing to ask yet" : "Ask, and watch the decision"),
+    h("h1", { tabindex: "-1" }, empty ? "Nothing to ask yet" : "Ask your documents"),
     empty
       ? [h("p", {}, `The collection ${here.name} holds no documents. Drop files on this page, or in a terminal:`), h("pre", {}, h("code", {}, "surefoot index FOLDER"))]
-      : [h("p", {}, "Every passage is graded before anything is built on it. The best grade decides: answer from the documents, search outside as well, or set them aside."), picture(), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : "")],
+      : [h("p", {}, "Answers are quoted from the documents or checked against them, and say how sure they are. Where nothing answers, you are told so."), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : "")],
   );
 }
 
@@ -258,7 +196,7 @@ async function conversationView(id) {
   const found = await get(place("conversations", id));
   state.conversation = found.id;
   if ([...picked.options].some((one) => one.value === found.collection)) picked.value = found.collection;
-  for (const { trace, passage, useful, answers } of found.feedback ?? []) rated.set(key(trace, passage ?? ""), passage ? answers === false : useful);
+  remember(found.feedback ?? []);
   const turns = found.turns.map((trace) => turnOf(trace));
   return [h("h1", { class: "unseen", tabindex: "-1" }, cut(found.title || "Conversation", 200)), h("div", { class: "turns" }, turns)];
 }
@@ -388,7 +326,7 @@ $("theme").addEventListener("click", () => {
   themed();
 });
 
-const KEYS = [["/", "write a question", () => question.focus()], ["n", "new conversation", () => (location.hash = "#/")], ["d", "documents", () => (location.hash = "#/documents")], ["e", "evaluations", () => (location.hash = "#/evaluations")], ["?", "these keys", () => keys()]];
+const KEYS = [["/", "write a question", () => question.focus()], ["n", "new conversation", () => (location.hash = "#/")], ["d", "documents", () => (location.hash = "#/documents")], ["e", "evaluations", () => (location.hash = "#/evaluations")], ["?", "these shortcuts", () => keys()]];
 const single = () => localStorage.getItem("keys") !== "off";
 
 function keys() {
@@ -396,7 +334,7 @@ function keys() {
   const box = h("input", { type: "checkbox", id: "single", change: () => localStorage.setItem("keys", box.checked ? "on" : "off") });
   box.checked = single();
   const row = (name, words) => h("div", {}, h("dt", {}, h("kbd", {}, name)), h("dd", {}, words));
-  const dialog = h("dialog", { "aria-labelledby": "keys-name", close: () => dialog.remove() }, h("form", { method: "dialog" }, h("h2", { id: "keys-name" }, "Keys"), h("dl", { class: "keys" }, row("Enter", "ask"), row("Shift Enter", "a new line"), row("Esc", "close the source, or stop the question"), KEYS.map(([name, words]) => row(name, words))), h("p", {}, h("label", { class: "check-label" }, box, " Single letters are keys")), h("p", { class: "acts" }, h("button", { class: "primary" }, "Close"))));
+  const dialog = h("dialog", { "aria-labelledby": "keys-name", close: () => dialog.remove() }, h("form", { method: "dialog" }, h("h2", { id: "keys-name" }, "Keyboard shortcuts"), h("dl", { class: "keys" }, row("Enter", "ask"), row("Shift Enter", "a new line"), row("Esc", "close the source, or stop the question"), KEYS.map(([name, words]) => row(name, words))), h("p", {}, h("label", { class: "check-label" }, box, " Single letters work as shortcuts")), h("p", { class: "acts" }, h("button", { class: "primary" }, "Close"))));
   document.body.append(dialog);
   dialog.showModal();
 }

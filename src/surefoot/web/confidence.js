@@ -5,16 +5,25 @@ import { isNumber, upper } from "./words.js";
 
 const LEAST = 0.005;
 
-export function sureness(answer) {
-  if (answer.unjudged && answer.unjudged !== answer.because) {
-    const why = [answer.certainty ? "No percentage: " : "No confidence: ", isolated(answer.unjudged), "."];
-    return answer.certainty ? h("details", { class: "plain sureness" }, h("summary", {}, upper(answer.certainty)), h("p", { class: "dim small" }, why)) : h("p", { class: "dim small" }, why);
-  }
+// In a word and a percentage; empty: an older trace. Of a refusal the percentage would be of what it withholds.
+export function certaintyOf(answer) {
+  const word = answer.certainty ?? (isNumber(answer.confidence) ? (answer.hedged || answer.refused ? "unsure" : "sure") : "");
+  return isNumber(answer.confidence) && !answer.refused ? `${word}, ${Math.round(answer.confidence * 100)} %` : word;
+}
+
+// What the certainty rests on, or why it has no percentage; null: nothing that the answer does not say itself.
+export function factorsOf(answer) {
+  if (answer.unjudged) return answer.unjudged === answer.because ? null : h("p", { class: "dim small" }, answer.certainty ? "No percentage: " : "No confidence: ", isolated(answer.unjudged), ".");
   if (!isNumber(answer.confidence)) return null;
-  const certainty = answer.certainty ?? (answer.hedged || answer.refused ? "unsure" : "sure");
   const telling = (answer.factors ?? []).filter(({ adds }) => Math.abs(adds) >= LEAST).toSorted((a, b) => Math.abs(b.adds) - Math.abs(a.adds));
   const rows = telling.map(({ name, adds }) => [isolated(name), effect(adds)]);
-  return h("details", { class: "plain sureness" }, h("summary", {}, `${upper(certainty)} · ${Math.round(answer.confidence * 100)} %`), table("What makes it surer or less sure than an average answer", [{ name: "fact", head: true }, { name: "effect" }], rows));
+  return table("What makes it surer or less sure than an average answer", [{ name: "fact", head: true }, { name: "effect" }], rows);
+}
+
+export function sureness(answer) {
+  const factors = factorsOf(answer);
+  const words = certaintyOf({ ...answer, refused: false }).replace(", ", " · ");
+  return factors && words ? h("details", { class: "plain sureness" }, h("summary", {}, upper(words)), factors) : factors;
 }
 
 function effect(adds) {

@@ -54,13 +54,17 @@ export const jump = (label, place, words) =>
     target?.focus({ preventScroll: true });
   } }, label);
 
-// Addresses of the data become links only where they are of the web. A login is left out of both: it is a secret, or it
-// hides where the link leads (https://bank.example@evil.example/).
-export function address(url, words = null) {
-  const known = /^https?:\/\/[^\s]+$/i.test(url) && URL.canParse?.(url) ? new URL(url) : null;
-  if (!known) return words ?? isolated(url);
-  const login = known.username || known.password;
+// An address without its login: that is a secret, or it hides where the link leads (https://bank.example@evil.example/).
+export function bare(url) {
+  const known = URL.canParse?.(url) ? new URL(url) : null;
+  if (!known?.username && !known?.password) return url;
   known.username = known.password = "";
-  const target = login ? known.href : url;
+  return known.href;
+}
+
+// Addresses of the data become links only where they are of the web.
+export function address(url, words = null) {
+  if (!/^https?:\/\/[^\s]+$/i.test(url) || !URL.canParse?.(url)) return words ?? isolated(url);
+  const target = bare(url);
   return h("a", { href: target, rel: "noopener noreferrer nofollow", target: "_blank" }, words ?? isolated(target));
 }

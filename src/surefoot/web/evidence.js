@@ -7,26 +7,29 @@ export const checked = (is, words, why) => h("span", { class: is ? "yes" : "no" 
 
 const DEGREES = [0.15, 0.4, 0.7];
 
-export function attributionPart(found) {
+// `plain`: for a person who asks, not for one who measures: effects as shares, and no scores.
+export function attributionPart(found, plain = false) {
   const most = Math.max(...found.values.map(Math.abs), 0);
   const strength = (value) => (most ? DEGREES.filter((least) => Math.abs(value) >= least * most).length : 0);
   const word = (unit, n) => {
     const value = found.values[n];
     const degree = strength(value);
     const signs = (value > 0 ? "+" : "−").repeat(degree);
-    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: `${signed(value)} ± ${short(found.errors[n])}` }, isolated(unit.words), signs ? h("sup", {}, signs) : null), " "];
+    return [h("span", { class: degree ? `${value > 0 ? "up" : "down"}${degree}` : null, title: plain ? effect(value) : `${signed(value)} ± ${short(found.errors[n])}` }, isolated(unit.words), signs ? h("sup", {}, signs) : null), " "];
   };
   const sides = ["question", "title", "text", "passage"].filter((side) => found.units.some((unit) => unit.side === side));
   const order = found.values.map((_, n) => n).toSorted((a, b) => Math.abs(found.values[b]) - Math.abs(found.values[a]));
-  const rows = order.slice(0, 400).map((n) => [isolated(found.units[n].words), found.units[n].side, signed(found.values[n]), short(found.errors[n])]);
+  const total = found.values.reduce((sum, value) => sum + Math.abs(value), 0) || 1;
+  const effect = (value) => `${value < 0 ? "lowers" : "raises"}, ${Math.round((100 * Math.abs(value)) / total)} %`;
+  const rows = order.slice(0, 400).map((n) => [isolated(found.units[n].words), found.units[n].side, ...(plain ? [effect(found.values[n])] : [signed(found.values[n]), short(found.errors[n])])]);
   return part(
     "Words that moved the grade",
     2,
-    h("p", {}, isolated(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
+    plain ? null : h("p", {}, isolated(upper(found.of)), `: from ${short(found.base)} without words to ${short(found.full)}.`),
     h("p", { class: "dim small" }, "+ marks words that raise the grade, − words that lower it; more signs mean a stronger effect."),
     h("dl", { class: "words" }, sides.map((side) => h("div", {}, h("dt", {}, side), h("dd", {}, found.units.map((unit, n) => (unit.side === side ? word(unit, n) : null)))))),
-    more("All values", table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
-    h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", isolated(note), "."])),
+    more(plain ? "All words" : "All values", plain ? table("The share of each word in the effect of all", [{ name: "word", head: true }, { name: "of" }, { name: "effect", right: true }], rows) : table("The Shapley value of each word", [{ name: "word", head: true }, { name: "of" }, { name: "value", right: true }, { name: "± standard error", right: true }], rows)),
+    plain ? null : h("p", { class: "dim small" }, `${found.method}${found.baseline ? `, baseline ${found.baseline}` : ""}; ${counted(found.evaluations)} texts graded; gap ${short(found.gap)}; seed ${found.seed}${found.reached ? "" : "; the tolerance was not reached"}.`, (found.notes ?? []).map((note) => [" ", isolated(note), "."])),
   );
 }
 

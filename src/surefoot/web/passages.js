@@ -2,14 +2,13 @@
 
 import { address, facts, h, isolated } from "./dom.js";
 import { positions, ranges, rendered, unsigned, writer } from "./blocks.js";
-import { counted, cut, isNumber, many, ranked, scored } from "./words.js";
+import { LABEL_WORDS, graded } from "./scale.js";
+import { counted, cut, isNumber, many, percentage, ranked } from "./words.js";
 
 const SHOWN = 6;
 const SNIPPET = 300;
 const LEAD_IN = 40;
 const WHOLE = 20000;
-
-export const percent = (grade) => (isNumber(grade?.probability) ? `${Math.round(grade.probability * 100)} %` : null);
 
 // A title is the document's and the headings above the words; the last of them says what the passage is about.
 export function titled({ title, id }) {
@@ -56,7 +55,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
     h(
       "summary",
       {},
-      h("span", { class: `grade ${label}` }, grade ? (isNumber(grade.score) ? scored(grade.score) : "n/a") : "…", h("span", { class: "unseen" }, grade?.label ? ` ${grade.label}` : grade ? " could not be graded" : " not graded yet")),
+      h("span", { class: `grade ${label}` }, graded(grade), h("span", { class: "unseen" }, grade?.label ? ` ${LABEL_WORDS[grade.label] ?? grade.label}` : grade ? " could not be graded" : " not graded yet")),
       h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null),
       strips.length ? bar(passage, strips) : null,
       h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade?.span])),
@@ -70,7 +69,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
 function bar(passage, strips) {
   const keptCount = strips.filter((strip) => strip.kept).length;
   const length = Math.max(1, passage.text.length);
-  const node = h("span", { class: "bar", title: `${keptCount} of ${many(strips.length, "strip")} kept` }, h("span", { class: "unseen" }, `${keptCount} of ${many(strips.length, "strip")} kept. `));
+  const node = h("span", { class: "bar", title: `${keptCount} of ${many(strips.length, "part")} used` }, h("span", { class: "unseen" }, `${keptCount} of ${many(strips.length, "part")} used. `));
   strips.slice(0, 200).forEach((strip) => {
     const piece = h("i", { class: strip.kept ? "kept" : null });
     Object.assign(piece.style, { left: `${(100 * strip.start) / length}%`, width: `${Math.max(0.5, (100 * (strip.end - strip.start)) / length)}%` });
@@ -107,12 +106,12 @@ function whole(passage, grade, rank, strips, trace, actions) {
   return [
     h("div", { class: "prose" }, rendered(shown, ranges(shown, grade, strips)), passage.text.length > WHOLE ? h("p", { class: "dim" }, `${counted(passage.text.length - WHOLE)} more characters are not shown.`) : null),
     facts([
-      ["chance that it answers", percent(grade)],
+      ["chance that it answers", isNumber(grade?.probability) ? percentage(grade.probability) : null],
       ["found as", `${rank} of ${trace.passages.length + trace.external.length}`],
-      ["strips", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length} kept` : null],
+      ["parts used", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length}` : null],
       ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
       ["grade", grade?.reason ? isolated(grade.reason) : null],
-      ["counts for at most", grade?.cap === "correct" ? null : grade?.cap],
+      ["counts for at most", grade?.cap === "correct" ? null : LABEL_WORDS[grade?.cap]],
       ["place", passage.url ? address(passage.url) : null],
     ]),
     h("p", { class: "acts" }, button("why", "Why this grade?", actions.why), button("source", "Open the source", actions.source), actions.unfit ? actions.unfit(passage) : null),

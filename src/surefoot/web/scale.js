@@ -1,21 +1,27 @@
-// The decision as a picture: the evaluator's scale, parted at both thresholds, with a dot for each passage.
+// The decision as a picture: the evaluator's scale, parted at both thresholds, with a dot for each passage. Scores are of
+// any scale, and are drawn, never written; what is written is the chance that a passage answers.
 
 import { h } from "./dom.js";
-import { isNumber, many, scored } from "./words.js";
+import { isNumber, many, percentage } from "./words.js";
 
 const FLOOR = 96; // pixels down to the axis
 const DOT = 10;
 const GAP = 16; // pixels between what is said of the ungraded passages and of the best
+
+export const LABEL_WORDS = { correct: "seems to answer", ambiguous: "may answer", incorrect: "does not answer" };
+const BRIEF = { correct: "likely", ambiguous: "maybe", incorrect: "unlikely" };
+
+// A grade in brief: the chance that the passage answers, or a word where its evaluator gives no chances.
+export const graded = (grade) => (grade ? (isNumber(grade.probability) ? percentage(grade.probability) : BRIEF[grade.label] ?? "n/a") : "…");
 
 const actionOf = (score, { lower, upper }) => (score >= upper ? "correct" : score < lower ? "incorrect" : "ambiguous");
 
 // A figure that is drawn again as the trace grows. Dots keep their passage, and move when it is graded.
 export function scaleOf(thresholds, chosen = () => {}) {
   const dots = [];
-  const zone = (action) => h("div", { class: `zone ${action}` }, h("span", {}, action));
+  const zone = (action) => h("div", { class: `zone ${action}` }, h("span", {}, BRIEF[action]));
   const zones = ["incorrect", "ambiguous", "correct"].map(zone);
-  const tick = (value) => h("div", { class: "tick" }, h("span", {}, scored(value)));
-  const ticks = [tick(thresholds.lower), tick(thresholds.upper)];
+  const ticks = [h("div", { class: "tick" }), h("div", { class: "tick" })];
   const bracket = h("div", { class: "bracket" });
   const best = h("div", { class: "best" });
   const tray = h("div", { class: "tray" });
@@ -68,7 +74,7 @@ export function scaleOf(thresholds, chosen = () => {}) {
       }
       if (left > width - DOT) left = width - DOT;
       dots[n].style.translate = `${left.toFixed(1)}px ${top.toFixed(1)}px`;
-      dots[n].title = `${isNumber(score) ? scored(score) : "not graded"} · ${passages[n].title || passages[n].id}`.slice(0, 200);
+      dots[n].title = `${isNumber(score) ? graded(grades[n]) : "not graded"} · ${passages[n].title || passages[n].id}`.slice(0, 200);
     });
     const known = waiting < passages.length;
     tray.textContent = waiting ? (known ? `${waiting} not graded` : `${many(waiting, "passage")} retrieved, none graded yet`) : "";
@@ -86,24 +92,23 @@ export function scaleOf(thresholds, chosen = () => {}) {
       best.textContent = decision && passages.length ? "No passage could be graded" : "";
       best.style.left = `${(width - best.offsetWidth) / 2}px`;
       node.classList.remove("crowded");
-      node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
+      node.setAttribute("aria-label", `Passages by how likely they answer: ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
       return;
     }
-    const near = nearest(decision);
-    const [from, to] = [x(near.value), x(decision.best)].toSorted((a, b) => a - b);
+    const [from, to] = [x(nearest(decision)), x(decision.best)].toSorted((a, b) => a - b);
     Object.assign(bracket.style, { left: `${from}px`, width: `${Math.max(2, to - from)}px` });
     bracket.className = `bracket ${decision.action}`;
-    const where = isNumber(decision.margin) ? `${scored(decision.margin)} ${decision.best >= near.value ? "above" : "below"} ${near.name}` : "";
-    best.replaceChildren(h("b", {}, `best ${scored(decision.best)}`), where ? ` · ${where}` : "");
+    const leader = grades.find((grade) => grade.score === decision.best);
+    const words = `${leader ? `best: ${graded(leader)}, ` : ""}${LABEL_WORDS[decision.action] ?? ""}`;
+    best.replaceChildren(h("b", {}, words));
     const crowded = taken + best.offsetWidth > width; // then the words of the tray have a line of their own
     node.classList.toggle("crowded", crowded);
     best.style.left = `${Math.min(Math.max((from + to - best.offsetWidth) / 2, crowded ? 0 : taken), width - best.offsetWidth)}px`;
-    node.setAttribute("aria-label", `The evaluator's scale: incorrect below ${scored(thresholds.lower)}, correct from ${scored(thresholds.upper)}. The best of ${many(scores.length, "graded passage")} scores ${scored(decision.best)}${where ? `, ${where}` : ""}.`);
+    node.setAttribute("aria-label", `Passages by how likely they answer: ${many(scores.length, "graded passage")}; ${words}.`);
   }
 
   // The threshold that the margin is measured from.
-  const nearest = ({ best: score, upper, lower }) =>
-    Math.abs(score - upper) <= Math.abs(score - lower) ? { name: "the threshold of correct", value: upper } : { name: "the threshold of incorrect", value: lower };
+  const nearest = ({ best: score, upper, lower }) => (Math.abs(score - upper) <= Math.abs(score - lower) ? upper : lower);
 
   const watch = new ResizeObserver(() => {
     node.classList.add("still");

@@ -1,29 +1,34 @@
 // One question and its answer, drawn while it happens and afterwards.
 
 import { h, isolated } from "./dom.js";
-import { answerOf, draftOf } from "./answer.js";
+import { answerOf, draftOf, sourcesOf } from "./answer.js";
+import { certaintyOf, factorsOf } from "./confidence.js";
 import { passagesOf } from "./passages.js";
 import { scaleOf } from "./scale.js";
 import { counted, isNumber, many, seconds, upper } from "./words.js";
 
+// What the decision means. It rests on grades alone: nothing is called correct here.
 const MEANS = {
   correct: "The documents seem to hold the answer.",
   ambiguous: "The documents alone may not answer this.",
-  incorrect: "The documents do not seem to answer this: what was retrieved is set aside.",
+  incorrect: "The documents do not seem to answer this: what was found in them is set aside.",
 };
 const DOING = {
-  retrieve: "Retrieving passages",
+  retrieve: "Looking for passages",
   grade: "Grading the passages",
-  refine: "Cutting the best passages into strips",
+  refine: "Picking the parts that matter",
   rewrite: "Writing queries",
   search: "Searching outside",
   "grade external": "Grading what came from outside",
-  "refine external": "Cutting what came from outside into strips",
+  "refine external": "Picking the parts that matter from outside",
   generate: "Writing and checking the answer",
 };
 // The step that follows what has just been told, for servers that only say when a step has ended.
 const NEXT = { begin: "retrieve", passages: "grade", decision: "refine", queries: "search", external: "grade external", conflicts: "generate" };
 const FIELDS = ["read_as", "passages", "grades", "decision", "queries", "external", "strips", "conflicts", "answer"];
+
+// A search that did not fail, and did less than it could: of use to those who look how the answer was found.
+const quiet = (step) => step.name === "search" && step.degraded && !step.error;
 
 const blank = (question) => ({ id: "", question, passages: [], grades: [], decision: null, queries: [], external: [], strips: [], conflicts: [], read_as: "", answer: null, steps: [], error: null });
 
@@ -43,8 +48,12 @@ export class Turn {
     this.searches = h("div", { class: "searches" });
     this.reply = h("div", { class: "reply" });
     this.found = h("div", { class: "found" });
+    this.spent = h("div", {});
     this.foot = h("footer", {});
-    this.node = h("article", { class: "turn live" }, this.heading, this.readAs, this.verdict, h("div", { class: "sides" }, h("div", { class: "left" }, this.now, this.reply, this.searches), this.found), this.foot);
+    this.how = h("details", { class: "how", hidden: true, toggle: () => this.drawHow() }, this.line = h("summary", {}), this.verdict, this.searches, this.found, this.spent);
+    this.troubles = h("div", { class: "troubles" });
+    this.cited = h("div", {});
+    this.node = h("article", { class: "turn live" }, this.heading, this.readAs, this.now, this.reply, this.troubles, this.how, this.cited, this.foot);
     this.begun = performance.now();
     this.ticking = setInterval(() => this.tick(), 100);
   }
@@ -53,10 +62,8 @@ export class Turn {
     const turn = new Turn(trace.question, able, undefined, level);
     turn.trace = { ...blank(trace.question), ...trace };
     if (trace.decision) turn.thresholds = { lower: trace.decision.lower, upper: trace.decision.upper };
-    turn.drawScale();
     turn.drawReadAs();
-    turn.drawSearches();
-    turn.drawPassages();
+    turn.drawTroubles();
     turn.drawAnswer();
     turn.finish();
     return turn;
@@ -67,7 +74,6 @@ export class Turn {
     if (name === "begin") {
       this.trace.id = value.id ?? trace;
       this.thresholds = value.thresholds ?? null;
-      this.drawScale();
     } else if (name === "started") this.say(value.step ?? value);
     else if (name === "step") this.trace.steps = [...this.trace.steps, value];
     else if (name === "text") this.draft += value;
@@ -80,16 +86,16 @@ export class Turn {
     const { trace } = this;
     if (name === "text") this.reply.replaceChildren(draftOf(this.draft));
     if (name === "read_as") this.drawReadAs();
-    if (["passages", "grades", "decision", "external"].includes(name)) this.drawScale();
-    if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
-    if (["queries", "external", "step", "conflicts"].includes(name)) this.drawSearches();
-    if (name === "answer" && !this.found.querySelector("details[open]")) this.drawPassages();
-    if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} retrieved, now grading.`);
-    if (name === "decision" && trace.decision) this.tell(`Decision: ${trace.decision.action}. ${MEANS[trace.decision.action] ?? ""}`);
+    if (name === "passages") this.how.hidden = false;
+    if (["passages", "external", "answer"].includes(name)) this.drawLine();
+    if (["step", "conflicts"].includes(name)) this.drawTroubles();
+    if (this.how.open) this.drawPart(name);
+    if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} found, now grading.`);
+    if (name === "decision" && trace.decision) this.tell(MEANS[trace.decision.action] ?? "");
     if (name === "queries" && trace.queries.length) this.tell(`Searching outside for ${trace.queries.at(-1)}.`);
     if (name === "answer") {
       this.drawAnswer();
-      this.tell(trace.answer.refused ? "Refused." : trace.answer.hedged ? "No sure answer; the nearest passages are shown." : `Answered, with ${many(new Set(trace.answer.citations.map((one) => one.marker)).size, "source")}.`);
+      this.tell(trace.answer.refused ? "No answer." : trace.answer.hedged ? "No sure answer; the nearest passages are shown." : `Answered, with ${many(new Set(trace.answer.citations.map((one) => one.marker)).size, "source")}.`);
     }
   }
 
@@ -99,6 +105,32 @@ export class Turn {
 
   tick() {
     this.clock.textContent = `${((performance.now() - this.begun) / 1000).toFixed(1)} s`;
+  }
+
+  // The line that all the rest is folded behind: how much was used, and how sure the answer is.
+  drawLine() {
+    const { passages, external, strips, answer } = this.trace;
+    const every = many(passages.length + external.length, "passage");
+    const kept = new Set(strips.filter((strip) => strip.kept).map((strip) => strip.passage_id));
+    const used = kept.size || new Set((answer?.citations ?? []).map((one) => one.strip?.passage_id).filter(Boolean)).size;
+    const sure = answer ? certaintyOf(answer) : "";
+    this.line.replaceChildren(answer ? `${used ? counted(used) : "None"} of ${every} used` : `${every} found`, sure ? " · " : "", sure ? h("b", { class: `certainty ${sure.split(",")[0].replace(" ", "-")}` }, sure) : "");
+  }
+
+  // What is folded is drawn when it is opened, and then as it grows.
+  drawHow() {
+    if (!this.how.open) return;
+    this.drawScale();
+    this.drawSearches();
+    this.drawPassages();
+    this.drawSpent();
+  }
+
+  drawPart(name) {
+    if (["passages", "grades", "decision", "external"].includes(name)) this.drawScale();
+    if (["passages", "grades", "strips"].includes(name)) this.drawPassages();
+    if (["queries", "external", "step"].includes(name)) this.drawSearches();
+    if (name === "answer" && !this.found.querySelector("details[open]")) this.drawPassages();
   }
 
   drawReadAs() {
@@ -115,18 +147,25 @@ export class Turn {
       this.scale = scaleOf(this.thresholds, (passage) => this.list?.open(passage.id));
       this.verdict.append(this.action = h("p", { class: "action" }), this.scale.node);
     }
-    if (trace.decision) this.action.replaceChildren(h("b", { class: trace.decision.action }, upper(trace.decision.action)), h("span", {}, MEANS[trace.decision.action] ?? ""));
+    if (trace.decision) this.action.replaceChildren(h("b", { class: trace.decision.action }, MEANS[trace.decision.action] ?? ""));
     this.scale.show(trace);
   }
 
   drawSearches() {
-    const { queries, external, steps, conflicts } = this.trace;
-    const trouble = steps.filter((step) => step.degraded || step.error);
+    const { queries, external, steps } = this.trace;
+    const notes = [...new Set(steps.filter(quiet).map((step) => step.degraded))];
+    const searched = notes.length || steps.some((step) => step.name === "search" && step.error);
+    const none = notes.map((words) => h("p", { class: "note" }, isolated(upper(words)), "."));
+    this.searches.replaceChildren(...none, queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : "");
+  }
+
+  // What a reader has to know whether or not the rest is opened: sources that disagree, and parts that did not do their work.
+  drawTroubles() {
+    const { external, steps, conflicts } = this.trace;
+    const trouble = steps.filter((step) => (step.degraded || step.error) && !quiet(step));
     const conflict = (one) => h("li", {}, h("q", { dir: "auto" }, one.local_says), h("span", { class: "dim" }, external.some((passage) => passage.id === one.external) ? " in the documents; outside " : " in one document; in another "), h("q", { dir: "auto" }, one.external_says));
-    const searched = steps.some((step) => step.name === "search" && (step.degraded || step.error));
-    this.searches.replaceChildren(
+    this.troubles.replaceChildren(
       ...[
-        queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : null,
         conflicts.length ? h("div", { class: "doubt" }, h("p", {}, "The sources disagree:"), h("ul", {}, conflicts.map(conflict))) : null,
         ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(step.name)), ": ", step.error ? isolated(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? isolated(this.named(step.degraded)) : null)),
       ].filter(Boolean),
@@ -142,11 +181,11 @@ export class Turn {
   drawPassages() {
     const { passages, external, strips } = this.trace;
     const count = passages.length + external.length;
-    if (!count) return this.found.replaceChildren(this.title("Passages"), h("p", { class: "missing" }, "None was retrieved."));
+    if (!count) return this.found.replaceChildren(this.title("Passages"), h("p", { class: "missing" }, "None was found."));
     const keptCount = strips.filter((strip) => strip.kept).length;
     this.list = passagesOf(this.trace, this.actions);
     this.found.replaceChildren(
-      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${keptCount} of ${many(strips.length, "strip")} kept` : "")),
+      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${keptCount} of ${many(strips.length, "part")} used` : "")),
       this.list.node,
     );
   }
@@ -157,6 +196,7 @@ export class Turn {
 
   drawAnswer() {
     this.reply.replaceChildren(...answerOf(this.trace, this.actions).filter(Boolean));
+    this.cited.replaceChildren(sourcesOf(this.trace, this.actions) ?? "");
   }
 
   finish() {
@@ -164,7 +204,15 @@ export class Turn {
     this.node.classList.remove("live");
     this.now.hidden = true;
     if (!this.trace.answer) this.drawAnswer();
-    this.foot.replaceChildren(...[costs(this.trace), this.actions.foot?.()].filter(Boolean));
+    this.how.hidden = false;
+    this.drawLine();
+    if (this.how.open) this.drawSpent();
+    this.foot.replaceChildren(...[this.actions.foot?.()].filter(Boolean));
+  }
+
+  drawSpent() {
+    const { answer } = this.trace;
+    this.spent.replaceChildren(...[answer ? factorsOf(answer) : null, costs(this.trace)].filter(Boolean));
   }
 
   // It ended without an answer; `ways` are the buttons that go on from here.
