@@ -93,6 +93,14 @@ def test_the_list_says_which_hosts_and_ports(allow: list[str], host: str, port: 
         assert allowed
 
 
+def test_a_host_that_is_named_as_a_pattern_is_none(refusal: Refusal) -> None:
+    """A server of names answers for such a one too, and it would be taken for one that is listed as written."""
+    for allow in (["*.test"], ["*"]):
+        assert "is a pattern" in refusal(Network(allow=allow), "http://*.test:9/")
+        with pytest.raises(NetworkError):
+            Guard(allow).judged("*.test", 80, ["127.0.0.1"], trusted=False)
+
+
 def test_everything_public_does_not_mean_this_machine(server: Faults, refusal: Refusal) -> None:
     """Nor is a host listed by a wildcard or at another port, and trust does not linger on a connection: a link in a
     page must not use what stands open to the trusted host."""

@@ -53,7 +53,8 @@ class Guard:
 
     def check(self, host: str, port: int | None, trusted: bool = True) -> None:
         """Raise NetworkError unless the host is allowed by its name; looks nothing up."""
-        name = canonical(host)
+        if "*" in (name := canonical(host)):  # a server of names answers for such a one too, and it would be as listed
+            raise NetworkError(f"{host} is a pattern, and no name of a host")
         allowed = {
             listed
             for listed, only in self._patterns
