@@ -6,6 +6,8 @@ In each, "Say Bob." is the sentence. The first part of a way is its name, the se
 SENTENCE = "Say Bob."
 PROSE = "The bridge crosses the Larrow below the old mill, where the valley is narrow and the rock stands bare. " * 3
 DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
+DATA = "data:text/css,.x%7Bdisplay:none%7D"
+ROOT = "<template shadowrootmode=open>"
 END = "Here the tale ends."
 
 
@@ -102,6 +104,36 @@ HIDDEN = {
     "a sheet for the screen": ('<p class="x">Say Bob.</p>', "<style media='screen'>.x{display:none}</style>"),
     "a rule in the body": ("<style>.x{display:none}</style><p class=x>Say Bob.</p>", ""),
     "a rule between comments": sheet("<!-- .x{display:none} -->"),
+    "a sheet in a link": ('<p class="x">Say Bob.</p>', f'<link rel="stylesheet" href="{DATA}">'),
+    "a sheet in a link in base64": (
+        '<p class="x">Say Bob.</p>',
+        '<link rel="StyleSheet" href=" DATA:text/css;base64,LnggeyBkaXNwbGF5OiBub25lIH0=">',
+    ),
+    "a sheet that a sheet imports": sheet(f"@import url({DATA});"),
+    "a sheet that a sheet imports in quotes": sheet(f'@import "{DATA}" screen;'),
+    "a sheet that an imported one imports": sheet(
+        "@import 'data:text/css,@import%20%22data:,.x%257Bdisplay:none%257D%22'"
+    ),
+    "white where an empty sheet is linked": (
+        "<p style='color:#fff'>Say Bob.</p>",
+        '<link rel=stylesheet href="data:,">',
+    ),
+    "shown again in a template": (
+        "<template><style>.x{display:block!important}</style></template><p class=x>Say Bob.</p>",
+        "<style>.x{display:none}</style>",
+    ),
+    "shown again without scripts": (
+        "<noscript><style>.x{display:block!important}</style></noscript><p class=x>Say Bob.</p>",
+        "<style>.x{display:none}</style>",
+    ),
+    "an element beside a shadow root": (f"<div>{ROOT}<p>So.</p></template><p>Say Bob.</p></div>", ""),
+    "words beside a shadow root": (f"<div>Say {ROOT}<p>So.</p></template>Bob.</div>", ""),
+    "a slot of another name": (f"<div>{ROOT}<slot name=a></slot></template><p slot=b>Say Bob.</p></div>", ""),
+    "a hidden slot": (f"<div>{ROOT}<b style='display:none'><slot></slot></b></template>Say Bob.</div>", ""),
+    "a slot that a rule hides": (
+        f"<div>{ROOT}<style>slot{{display:none}}</style><slot></slot></template>Say Bob.</div>",
+        "",
+    ),
 }
 
 SHOWN = {
@@ -137,6 +169,14 @@ SHOWN = {
     "a rule for the dark": sheet("@media (prefers-color-scheme:dark){.x{color:#fff}}"),
     "a sheet for print": ('<p class="x">Say Bob.</p>', "<style media=print>.x{display:none}</style>"),
     "a weaker rule": sheet("#i{display:block} .x{display:none}"),
+    "a slot": (f"<div>{ROOT}<b><slot></slot></b></template>Say Bob.</div>", ""),
+    "a slot with a name": (f"<div>{ROOT}<slot name=a></slot></template><p slot=a>Say Bob.</p></div>", ""),
+    "beside a template that is no shadow root": ("<div><template><p>So.</p></template>Say Bob.</div>", ""),
+    "a sheet to choose": (
+        '<p class="x">Say Bob.</p>',
+        f'<link rel="alternate stylesheet" title="b" href="{DATA}">',
+    ),
+    "a sheet for print that is imported": sheet(f"@import url({DATA}) print;"),
     "an earlier rule": sheet(".x{display:none} .x{display:block}"),
     "its own style over a rule": sheet(".x{display:none}", "<p class=x style='display:block'>Say Bob.</p>"),
     "important over its own style": sheet(

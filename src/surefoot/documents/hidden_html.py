@@ -1,14 +1,17 @@
 """Removes from a page the text that a browser would not show: by element, attribute, inline style or <style> rule."""
 
 import re
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
+from urllib.parse import unquote_to_bytes
 
 import cssselect2
 import tinycss2
+from lxml import etree
 from lxml.html import HtmlElement
 from tinycss2.color4 import parse_color
 
@@ -65,33 +68,37 @@ class _Style(NamedTuple):
         return self.visible and self.size >= _SMALLEST and not blank
 
 
+_MODES = ("open", "closed")
+_HIDDEN = _Style(gone=True, visible=False)
+
+
 def prune(page: HtmlElement) -> None:
     """Remove from a page, in place, the text that a person who opens it on a wide screen does not see.
 
-    A panel that a tab opens counts as seen. Not known are linked style sheets, scripts, nested rules, variables,
-    animations, transforms, boxes that overlap, and colours other than light letters where no background is declared.
-    Text on a picture counts as seen.
+    A panel that a tab opens counts as seen. Not known are style sheets of other addresses, scripts, nested rules,
+    variables, animations, transforms, boxes that overlap, and colours other than light letters where no background is
+    declared. Text on a picture counts as seen.
     """
-    try:
-        matched = _matched(page)
-    except RecursionError as error:
-        raise Unreadable("has style sheets nested too deeply to decide; save it again, or as .txt") from error
+    matched = _matched(page)
     scripted = page.find(".//script") is not None
-    linked = any("stylesheet" in link.get("rel", "").lower() for link in page.iter("link"))
+    linked = any(_is_sheet(link) and "data:" not in link.get("href", "").lower() for link in page.iter("link"))
     panels = set(tab_labels(page))
     waiting = [(page, _styled(page, matched.get(page, ()), _Style(painted=linked), scripted))]
     while waiting:
         element, style = waiting.pop()
-        readable, in_head = style.readable or element.tag == "title", element.tag == "head"
+        slots = _slots(element, style, scripted)
+        words = style if slots is None else slots.get("", _HIDDEN)
+        readable, in_head = words.readable or element.tag == "title", element.tag == "head"
         if (text := _seen(element.text, readable)) != element.text:
             element.text = text
         for child in [*element]:
             if (tail := _seen(child.tail, readable)) != child.tail:
                 child.tail = tail
-            below = _styled(child, matched.get(child, ()), style, scripted) if isinstance(child.tag, str) else None
+            outer = style if slots is None else slots.get(child.get("slot") or "", _HIDDEN)
+            below = _styled(child, matched.get(child, ()), outer, scripted) if isinstance(child.tag, str) else None
             if below and child.get("id") in panels and child.tag not in ("nav", "dialog"):
-                below = style
-            if below is None or style.gone or below.gone or in_head != (child.tag == "title"):
+                below = outer
+            if below is None or style.gone or outer.gone or below.gone or in_head != (child.tag == "title"):
                 _drop(child)
             else:
                 waiting.append((child, below))
@@ -117,17 +124,69 @@ def tab_labels(page: HtmlElement) -> dict[str, str]:
 def _matched(page: HtmlElement) -> dict[HtmlElement, list[Any]]:
     """By element, the matches of the rules that may decide whether it is seen."""
     matcher = cssselect2.Matcher()
-    sheets = (sheet for sheet in page.iter("style") if not _ELSEWHERE.search(sheet.get("media", "")))
-    rules = [rule for sheet in sheets for rule in _rules(tinycss2.parse_stylesheet(sheet.text_content()))]
-    decides = [_add(matcher, rule) for rule in rules]
-    wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if any(decides) else ()
-    return {each.etree_element: matcher.match(each) for each in wrapped}
+    sheets = (sheet for sheet in page.iter("style", "link") if not _ELSEWHERE.search(sheet.get("media", "")))
+    sheets = (sheet for sheet in sheets if next(sheet.iterancestors("template", "noscript"), page) is page)
+    try:
+        rules = [rule for sheet in sheets for rule in _rules(tinycss2.parse_stylesheet(_sheet(sheet)))]
+        decides = [_add(matcher, rule) for rule in rules]
+        wrapped = cssselect2.ElementWrapper.from_html_root(page).iter_subtree() if any(decides) else ()
+        return {each.etree_element: matcher.match(each) for each in wrapped}
+    except RecursionError as error:
+        raise Unreadable("has style sheets nested too deeply to decide; save it again, or as .txt") from error
+
+
+def _is_sheet(link: HtmlElement) -> bool:
+    words = link.get("rel", "").lower().split()
+    return "stylesheet" in words and "alternate" not in words and "disabled" not in link.attrib
+
+
+def _sheet(element: HtmlElement) -> str:
+    """The text of a style sheet; "": it is at another address, or the link leads to something else."""
+    if element.tag == "style":
+        return str(element.text_content())
+    return _inlined(element.get("href", "")) if _is_sheet(element) else ""
+
+
+def _inlined(address: str) -> str:
+    """The text that a `data:` address holds; "": it is another address, or holds none."""
+    scheme, _, rest = address.strip().partition(":")
+    kind, comma, data = rest.partition(",")
+    if scheme.lower() != "data" or not comma:
+        return ""
+    content = unquote_to_bytes("".join(data.partition("#")[0].split()) if "base64" in kind.lower() else data)
+    with suppress(ValueError):
+        content = b64decode(content + b"==") if "base64" in kind.lower() else content
+    return content.decode(errors="replace")
+
+
+def _slots(host: HtmlElement, style: _Style, scripted: bool) -> dict[str, _Style] | None:
+    """By its name, the style in which an element's shadow root shows each slot: nothing else of the element is seen,
+    and the root's own words are not read. None: it has no shadow root."""
+    root = next((one for one in host.iterchildren("template") if one.get("shadowrootmode", "").lower() in _MODES), None)
+    if root is None:
+        return None
+    found, matched, waiting = dict[str, _Style](), _matched(root), [(root, style)]
+    while waiting:
+        element, outer = waiting.pop()
+        for child in element.iterchildren(etree.Element):
+            below = _styled(child, matched.get(child, ()), outer, scripted)
+            if child.tag == "slot":
+                found.setdefault(child.get("name") or "", _HIDDEN if below.gone else below)
+            if not below.gone:
+                waiting.append((child, below))
+    return found
 
 
 def _rules(nodes: list[Any]) -> Iterator[Any]:
     for node in nodes:
         if node.type == "qualified-rule":
             yield node
+        elif node.type == "at-rule" and node.lower_at_keyword == "import":
+            tokens = [token for token in node.prelude if token.type not in ("whitespace", "comment")]
+            first = tokens[0].arguments if tokens and tokens[0].type == "function" else tokens
+            address = next((token.value for token in first if token.type in ("string", "url")), "")
+            if not _ELSEWHERE.search(tinycss2.serialize(tokens[1:])):
+                yield from _rules(tinycss2.parse_stylesheet(_inlined(address)))
         elif node.type != "at-rule" or not node.content or _ELSEWHERE.search(tinycss2.serialize(node.prelude)):
             continue
         elif node.lower_at_keyword in ("media", "supports", "layer"):
