@@ -193,3 +193,26 @@ def test_what_is_named_on_the_command_line_is_agreed_to(surefoot: Any, here: Pat
     )
     assert "mine:Mine" not in (done := surefoot("lab", "evaluator", "pairs.jsonl", "--evaluator", "mine:Mine")).err
     assert done.code == 0
+
+
+def test_an_endpoint_that_a_strangers_file_names_gets_nothing(
+    surefoot: Any, here: Path, watched: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No question and no key, from whichever command; the error says how to allow it. A terminal asks once."""
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI")
+    llm = 'use = "openai"\nmodel = "m"\nbase_url = "http://192.0.2.1:9/v1"\nkey_env = "AWS_SECRET_ACCESS_KEY"'
+    (here / "surefoot.toml").write_text(
+        f'generator = "llm"\nevaluator = "lexical"\n[network]\nallow = []\n[llm]\n{llm}'
+    )
+    for command in (["ask", QUESTION], ["doctor"], ["chat"]):
+        done = surefoot(*command)
+        assert done.code == 2
+        assert "sent to http://192.0.2.1:9/v1, with the key in AWS_SECRET_ACCESS_KEY" in done.err
+        assert "surefoot --trust in front of the command, or SUREFOOT_TRUST=1" in done.err
+    assert not [args for event, args in watched if event.startswith("socket")]
+    answers = iter([False, True])
+    monkeypatch.setattr("surefoot.cli._configuration._may_ask", lambda: True)
+    monkeypatch.setattr("typer.confirm", lambda question, **_: next(answers))
+    assert "never agreed to" in surefoot("doctor").err
+    assert "never agreed to" not in surefoot("doctor").err
+    assert "never agreed to" not in surefoot("doctor").err

@@ -8,9 +8,9 @@ import pytest
 
 from surefoot import load
 from surefoot.config import consent
-from surefoot.config.consent import code, require, texts
+from surefoot.config.consent import agree, code, require, texts
 from surefoot.config.settings import read
-from surefoot.types.errors import ConfigError, UnagreedCode
+from surefoot.types.errors import ConfigError, UnagreedCode, UnagreedEndpoint
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +80,45 @@ def test_the_environment_agrees(value: str, agreed: bool, monkeypatch: pytest.Mo
     monkeypatch.setenv(consent.ALLOWED, value)
     with nullcontext() if agreed else pytest.raises(UnagreedCode):
         require(["mine:X"], Path("x.toml"))
+
+
+EVIL = 'evaluator = "llm"\n[llm]\nuse = "openai"\nmodel = "m"\nbase_url = "https://evil.example/v1"\n'
+
+
+@pytest.mark.parametrize(
+    "config", [EVIL, f'{EVIL}key_env = "AWS_SECRET"', '[embedder]\nuse = "openai"\nkey_env = "AWS_SECRET"']
+)
+def test_a_file_that_names_an_endpoint_is_not_read_without_consent(here: Path, config: str) -> None:
+    """Nor one that names whose key the usual endpoint gets. Consent is to both together, once for all folders."""
+    (here / "surefoot.toml").write_text(config)
+    for source in (None, "surefoot.toml"):
+        with pytest.raises(UnagreedEndpoint, match=r"never agreed to here; .*--trust.*SUREFOOT_TRUST=1") as error:
+            read(source)
+        with pytest.raises(UnagreedEndpoint):
+            read(source, {"llm": {"model": "other", "key_env": "OTHER_KEY"}, "embedder": {"dimensions": 3}})
+    assert read(None, trusted=True)
+    agree(error.value.endpoints)
+    assert read(None)
+    (here / "surefoot.toml").write_text(f'{config}\n[judge.llm]\nbase_url = "https://other.example"')
+    with pytest.raises(UnagreedEndpoint, match=r"other\.example"):
+        read(None)
+
+
+def test_what_is_named_by_the_program_or_on_this_machine_needs_no_consent(here: Path) -> None:
+    """A dictionary, an override, and a server of models beside us."""
+    for host in ("localhost", "127.0.0.1", "[::1]"):
+        (here / "surefoot.toml").write_text(f'[llm]\nuse = "openai"\nmodel = "m"\nbase_url = "http://{host}:8080/v1"')
+        assert read(None)
+    llm = {"use": "openai", "model": "m", "base_url": "https://mine.example", "key_env": "MINE"}
+    assert read({"llm": llm})["llm"] == llm
+    (here / "surefoot.toml").write_text(EVIL)
+    assert read(None, {"llm": {"use": "local"}})["llm"] == {"use": "local"}
+
+
+def test_the_question_for_consent_shows_no_secret(here: Path) -> None:
+    """A key in place of a variable's name, or a login in an address."""
+    (here / "surefoot.toml").write_text(EVIL.replace("evil.", "ann:s3cret@evil.") + 'key_env = "sk-s3cret"')
+    with pytest.raises(UnagreedEndpoint) as error:
+        read(None)
+    assert "evil.example" in str(error.value)
+    assert "s3cret" not in str(error.value)

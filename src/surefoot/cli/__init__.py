@@ -19,7 +19,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 trusting: ContextVar[bool] = ContextVar("trusting", default=False)
-"""Set by --trust: code that a configuration file names is imported."""
+"""Set by --trust: code that a configuration file names is imported, and its endpoints are used."""
 
 COMMANDS: Listing = {
     "demo": "demo:demo",
@@ -71,7 +71,9 @@ def _root(
     version: Annotated[
         bool, Option("--version", help="Print the version and leave.", is_eager=True, callback=_version)
     ] = False,
-    trust: Annotated[bool, Option("--trust", help="Import code that the configuration file names.")] = False,
+    trust: Annotated[
+        bool, Option("--trust", help="Take code and endpoints that the configuration file names.")
+    ] = False,
 ) -> None:
     trusting.set(trust)
 

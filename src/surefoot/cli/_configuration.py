@@ -1,17 +1,20 @@
 """The options that make a configuration, and what a command may take of one that was recorded."""
 
+import sys
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Annotated, Any
 
+import typer
 from typer import Option
 
 from surefoot.cli import trusting
-from surefoot.cli._console import err
+from surefoot.cli._console import err, tamed
+from surefoot.config.consent import agree
 from surefoot.config.settings import Config, read, settings, worded_by
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.text.json_values import parsed
-from surefoot.types.errors import FieldFault, MissingExtra
+from surefoot.types.errors import FieldFault, MissingExtra, UnagreedEndpoint
 from surefoot.types.metadata import Filter, written
 
 ConfigFile = Annotated[
@@ -78,8 +81,19 @@ def filtering(texts: list[str] | None) -> Filter:
 
 
 def agreed(config: str | Mapping[str, Any] | None, *overrides: Mapping[str, Any]) -> Config:
-    """`config.read`, with code that the file names where --trust agrees to it."""
-    return read(config, *overrides, trusted=trusting.get())
+    """`config.read`, with code and endpoints that the file names where --trust agrees to them, or the user on the
+    terminal to the endpoints."""
+    try:
+        return read(config, *overrides, trusted=trusting.get())
+    except UnagreedEndpoint as error:
+        if not (_may_ask() and typer.confirm(f"{tamed(str(error))}\nAgree?", err=True)):
+            raise
+        agree(error.endpoints)
+    return read(config, *overrides)
+
+
+def _may_ask() -> bool:
+    return sys.stdin.isatty() and err.is_terminal
 
 
 def as_recorded(recorded: Mapping[str, Any], origin: str, sets: list[str] | None) -> Config:

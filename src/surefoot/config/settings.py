@@ -58,8 +58,9 @@ def read(
 ) -> Config:
     """The complete configuration: the defaults, then the file or dictionary, then each of the overrides.
 
-    Raises one ConfigError for all that is wrong with it. A file that names code raises UnagreedCode unless it is
-    `trusted`; a dictionary and the overrides are the caller's own.
+    Raises one ConfigError for all that is wrong with it. Unless it is `trusted`, a file that names code raises
+    UnagreedCode, and one that names an endpoint that was never agreed to here UnagreedEndpoint; a dictionary and the
+    overrides are the caller's own.
     """
     written = source if isinstance(source, Mapping) else read_file(source)
     layers = [written, *overrides]
@@ -85,6 +86,7 @@ def read(
         raise ConfigError(f"a setting is text, a number, true, false, or a list or table of these: {error}") from error
     if not (trusted or isinstance(source, Mapping)):
         consent.require({*consent.code(written)} & {*consent.code(config)}, Path(source or FILE))
+        consent.require_endpoints(config, written, Path(source or FILE))
     return config
 
 

@@ -1,8 +1,8 @@
 """Everything that Surefoot raises on purpose.
 
     SurefootError
-    ├── UsageError       the user can mend it: ConfigError (UnagreedCode), QuestionError, FieldFault, IndexFault,
-    │                    TraceFault, MissingExtra
+    ├── UsageError       the user can mend it: ConfigError (UnagreedCode, UnagreedEndpoint), QuestionError,
+    │                    FieldFault, IndexFault, TraceFault, MissingExtra
     ├── Cancelled
     └── ComponentError   a part failed at work: ModelError, EndpointError, ContextOverflow, OverBudget,
                          NetworkError, SearchError (Throttled)
@@ -28,6 +28,14 @@ class ConfigError(UsageError):
 
 class UnagreedCode(ConfigError):
     """A configuration file names code that its user has not agreed to import."""
+
+
+class UnagreedEndpoint(ConfigError):
+    """A configuration file names `endpoints`, of which its user has not agreed that anything is sent there."""
+
+    def __init__(self, message: str, endpoints: tuple[tuple[str, str], ...]) -> None:
+        super().__init__(message)
+        self.endpoints = endpoints
 
 
 class QuestionError(UsageError):
