@@ -12,6 +12,7 @@ _LINK = re.compile(
     | (?<![\w:/\\])[/\\]{2,}(?=[^\s/\\])[^\s<>"]+                    # with the scheme of the page that it stands in
     | \bwww\.(?=[^\s/\\])[^\s<>"]+
     | (?<=\]\()\s*<?[^\s)>]+                                         # whatever a Markdown link or image leads to
+    | !(?=\[[^\]]{0,500}\][(\[])                                     # of an image, which a chat client loads
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -27,15 +28,20 @@ UNVISITED = frozenset({"snippet", "title", "infobox", "answer box", "knowledge g
 def addresses(knowledge: Knowledge) -> set[str]:
     """The addresses that an answer may name."""
     own = [p for _, p in knowledge if p.source == "corpus" and p.trust != "untrusted"]
-    held = {match[0].strip().rstrip(_AROUND) for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")}
+    held = {
+        match[0].strip().rstrip(_AROUND) or match[0] for p in own for match in _LINK.finditer(f"{p.title}\n{p.text}")
+    }
     visited = {passage.file or passage.url or "" for _, passage in knowledge if passage.via not in UNVISITED}
     return held | {url.rstrip(_AROUND) for url in visited if url}
 
 
 def linked(text: str, known: Set[str]) -> str:
-    """The text with every address replaced that is none of the known ones; what ends an address makes no other."""
+    """The text with every address replaced that is none of the known ones, and links for images; what ends an address
+    makes no other."""
 
     def checked(match: re.Match[str]) -> str:
+        if match[0] == "!":
+            return ""
         bare = match[0].lstrip().removeprefix("<")
         address = bare.rstrip(_AROUND)
         return match[0] if address in known else match[0].removesuffix(bare) + NO_LINK + bare[len(address) :]
