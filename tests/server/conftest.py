@@ -17,7 +17,7 @@ pytest.importorskip("httpx2", reason="starlette's client needs it")
 from starlette.testclient import TestClient
 
 from surefoot.config.settings import Config, read
-from surefoot.server.app import create_app, keys_of
+from surefoot.server.app import create_app, keys_of, listener
 from surefoot.server.service import ServerSettings, Service, assembled
 from surefoot.types import Trace
 
@@ -109,8 +109,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def listening(service: Service) -> Iterator[str]:
     """The address of these parts on a real socket, in a thread of this process."""
     uvicorn = pytest.importorskip("uvicorn", reason="needs the extra server")
-    quiet = {"log_level": "error", "timeout_graceful_shutdown": 1}
-    server = uvicorn.Server(uvicorn.Config(create_app(service), host="127.0.0.1", port=0, **quiet))
+    config = listener(create_app(service), "127.0.0.1", 0)
+    config.timeout_graceful_shutdown = 1
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

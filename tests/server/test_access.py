@@ -146,3 +146,32 @@ def test_another_collection_can_be_meant_where_none_is_named(settings: ServerSet
         assert "1911" in client.post("/ask", json={"question": "When was the Ruvel Bridge built?"}).text
     with pytest.raises(ConfigError, match="cannot be served"):
         assembled(settings, {**config, "index": {**config["index"], "collection": "Hand.Book"}})
+
+
+def test_the_pages_cookie_is_no_key(client: TestClient, secret: Secret, service: Service) -> None:
+    """It holds the id of a session, which opens nothing elsewhere, nor once the session ended or the key is removed."""
+    key = secret("ann", "default")["Authorization"].removeprefix("Bearer ")
+    ids = []
+    for _ in range(2):
+        assert client.post("/session", json={"key": key}).status_code == 204
+        ids.append(client.cookies["surefoot"])
+        client.cookies.clear()
+    one, other = ({"Cookie": f"surefoot={id}"} for id in ids)
+    assert key not in ids
+    assert client.get("/collections", headers=one).status_code == 200
+    assert client.get("/collections", headers={"Cookie": f"surefoot={key}"}).status_code == 401
+    assert client.get("/collections", headers={"Authorization": f"Bearer {ids[0]}"}).status_code == 401
+    assert client.delete("/session", headers=one).status_code == 204
+    assert [client.get("/collections", headers=each).status_code for each in (one, other)] == [401, 200]
+    Keys(Path(service.settings.folder) / "keys.json").remove("ann")
+    assert client.get("/collections", headers=other).status_code == 401
+    assert client.post("/session", json={"key": key}).status_code == 401
+
+
+def test_the_oldest_session_ends_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that whoever has a key cannot fill the memory."""
+    monkeypatch.setattr("surefoot.server.keys.SESSIONS", 2)
+    keys = Keys(tmp_path / "keys.json")
+    secret = keys.add("ann", [])
+    ids = [keys.begin_session(secret) or "" for _ in range(3)]
+    assert [keys.session_holder(id) is not None for id in ids] == [False, True, True]

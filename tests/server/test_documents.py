@@ -1,5 +1,11 @@
 """Documents on their way in and out, and what of them can be opened."""
 
+import errno
+import json
+import os
+import sqlite3
+import time
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -11,8 +17,11 @@ from starlette.testclient import TestClient
 from server.conftest import BRIDGE, HUT, finished, upload
 from surefoot.config.settings import Config
 from surefoot.server.app import create_app
+from surefoot.server.chat_completions import _linkable
 from surefoot.server.service import ServerSettings, Service, assembled
 from surefoot.server.uploads import safe_name
+from surefoot.types import Trace
+from surefoot.types.errors import IndexFault
 
 WHO = {"question": "Who built the Ruvel Bridge?"}
 
@@ -208,3 +217,84 @@ def test_whoever_runs_it_is_told_once_all_is_loaded(
     with TestClient(again):
         assert done.wait(120)
     assert loaded == [True]
+
+
+def test_a_collection_holds_so_many_bytes(settings: ServerSettings, config: Config) -> None:
+    """Of uploads, together; one more is refused, and what is deleted makes room."""
+    service = assembled(replace(settings, collection_bytes=200), config)
+    with TestClient(create_app(service), base_url="http://localhost:8710") as client:
+        upload(client, {"bridge.md": BRIDGE})
+        refused = client.post("/documents", files=[("file", ("long.md", b"# Long\n\n" + b"A bridge. " * 20))])
+        assert (refused.status_code, refused.json()["error"]["code"]) == (413, "quota")
+        document = client.get("/documents").json()["documents"][0]["id"]
+        finished(client, client.delete(f"/documents/{document}").json()["job"])
+        upload(client, {"long.md": b"# Long\n\n" + b"A bridge. " * 15})
+
+
+def test_the_oldest_traces_make_room(service: Service) -> None:
+    """Once those of a collection fill their bytes; another's stay."""
+    for number, collection in ((0, "acme"), (1, "acme"), (2, "bolt")):
+        service.traces.add(collection, "", Trace(f"{number:012}", "Who?"))
+        os.utime(next(service.traces.folder.rglob(f"{number:012}.json")), (time.time() + number,) * 2)
+    service.traces.most = next(service.traces.folder.rglob("*.json")).stat().st_size + 1
+    service.traces.forget()
+    assert sorted(place.stem[-1] for place in service.traces.folder.rglob("*.json")) == ["1", "2"]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_said_to_be_full(client: TestClient, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """507, for an upload as for a question whose trace is to be stored; other faults of a disk stay 500."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    upload(client, {"bridge.md": BRIDGE})
+    monkeypatch.setattr("surefoot.server.document_routes.write_bytes", full)
+    monkeypatch.setattr("surefoot.server.history.write_trace", full)
+    quiet = TestClient(client.app, base_url="http://localhost:8710", raise_server_exceptions=False)
+    text, question = {"name": "hut.md", "text": HUT}, {"question": "Who built the Ruvel Bridge?"}
+    for path, body in (("/documents", text), ("/ask", question)):
+        reply = quiet.post(path, json=body)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (507, "disk_full")
+    number = errno.EIO
+    assert quiet.post("/documents", json=text).status_code == 500
+
+
+def test_an_index_that_the_disk_has_no_room_for_is_a_job_that_says_so(
+    client: TestClient, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As SQLite says it, through whatever it was wrapped in."""
+
+    def full(*_: object) -> None:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.execute("PRAGMA max_page_count = 1")
+            try:
+                db.execute("CREATE TABLE t (x)")
+            except sqlite3.Error as error:
+                raise IndexFault("not written") from error
+
+    monkeypatch.setattr(service.jobs, "_update", full)
+    job = upload(client, {"bridge.md": BRIDGE})
+    assert (job["state"], "disk is full" in job["message"]) == ("failed", True)
+
+
+def test_an_address_that_a_row_claims_is_no_link_of_a_chat(client: TestClient) -> None:
+    """A client would load the image that it ends in; the file is shown instead. Nor is an image of its text loaded."""
+    evil = "https://ann:secret@evil.example/\u202ex) ![x](https://evil.example/p.png"
+    text = "The Ruvel Bridge was built in 1911 by Tomas Aldwin, see ![x](https://evil.example/p.png)."
+    upload(client, {"bridges.jsonl": json.dumps({"id": "1", "text": text, "url": evil})})
+    messages = [{"role": "user", "content": "Who built the Ruvel Bridge?"}]
+    body = {"model": "surefoot-default+sources", "messages": messages}
+    message = client.post("/v1/chat/completions", json=body).json()["choices"][0]["message"]
+    assert "Aldwin" in message["content"]
+    assert "![" not in message["content"]
+    (cited,) = (one["url_citation"] for one in message["annotations"])
+    assert cited["url"].startswith("http://localhost:8710/?collection=default&passage=")
+    assert f"]({cited['url']})" in message["content"]
+
+
+def test_the_address_of_a_page_that_was_fetched_ends_no_link() -> None:
+    """It has no login, and no character that turns the direction of letters."""
+    assert _linkable("https://ann:x@a.example/b (c)?d=e&f#g") == "https://a.example/b%20%28c%29?d=e&f#g"
+    assert _linkable("https://a.example/\u202e>[x]") == "https://a.example/%E2%80%AE%3E%5Bx%5D"
+    assert [_linkable(url) for url in ("javascript:x", "/etc/passwd", "http://[", "")] == [""] * 4

@@ -66,13 +66,13 @@ def test_traces_are_listed_the_latest_first_and_page_by_page(client: TestClient)
 def test_old_traces_and_conversations_are_deleted_and_young_ones_kept(service: Service) -> None:
     """After the days that the configuration says."""
     for id in ("0" * 12, "1" * 12):
-        service.traces.add("default", Trace(id, "Who?"))
-        service.conversations.add("default", id, Turn("Who?"))
+        service.traces.add("default", "", Trace(id, "Who?"))
+        service.conversations.add("default", "", id, Turn("Who?"))
     for store in (service.traces, service.conversations):
         (old,) = store.folder.rglob(f"{'0' * 12}.*")
         os.utime(old, (0, 0))
         store.forget()
-        assert [line.id for line in store.latest("default", 5)] == ["1" * 12]
+        assert [line.id for line in store.latest("default", "", 5)] == ["1" * 12]
 
 
 def test_a_grade_is_explained_by_its_words(client: TestClient) -> None:

@@ -26,3 +26,11 @@ def test_documents_that_cannot_be_graded_are_refused(shared: TestClient, documen
     reply = shared.post("/v1/rerank", json={"query": QUERY, "documents": documents})
     assert reply.status_code == 400
     assert "documents" in reply.json()["error"]["message"]
+
+
+def test_texts_are_graded_up_to_so_many_characters(shared: TestClient) -> None:
+    """All of them together; the answer says how many."""
+    reply = shared.post("/v1/rerank", json={"query": QUERY, "documents": ["bridge " * 20_000] * 2})
+    assert reply.status_code == 413
+    assert "at most 200,000" in reply.json()["error"]["message"]
+    assert shared.post("/v1/rerank", json={"query": QUERY, "documents": ["bridge " * 20_000]}).status_code == 200

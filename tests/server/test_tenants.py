@@ -128,3 +128,25 @@ def test_the_scores_do_not_depend_on_anothers_words(tenants: dict[str, Any], tmp
     after = client.post("/ask", json=ask, headers=tenants["acme"]).json()
     assert [one["score"] for one in before["passages"]] == [one["score"] for one in after["passages"]]
     assert [one["id"] for one in before["passages"]] == [one["id"] for one in after["passages"]]
+
+
+def test_two_keys_of_one_collection_share_documents_and_not_what_they_ask(tmp_path: Path) -> None:
+    """A conversation and a trace belong to whoever asked; another key may open a trace by a link that it was sent."""
+    settings = ServerSettings(folder=str(tmp_path / "server"), runs=str(tmp_path / "runs"))
+    ann, bob = ({"Authorization": f"Bearer {keys_of(settings).add(name, ['acme'])}"} for name in ("ann", "bob"))
+    with TestClient(create_app(assembled(settings, quick(tmp_path))), base_url="http://localhost:8710") as client:
+        upload(client, {"bridge.md": BRIDGE}, headers=ann)
+        ask = {"question": "Who built the Ruvel Bridge?", "conversation": "talk-talk-1"}
+        trace = client.post("/ask", json=ask, headers=ann).json()["id"]
+        assert client.get("/documents", headers=bob).json()["documents"]
+        assert client.get("/conversations", headers=bob).json() == {"conversations": []}
+        assert client.get("/traces", headers=bob).json() == {"traces": []}
+        assert client.get("/conversations/talk-talk-1", headers=bob).status_code == 404
+        assert client.delete("/conversations/talk-talk-1", headers=bob).status_code == 404
+        follow_up = {"question": "And when was it built?", "conversation": "talk-talk-1"}
+        assert client.post("/ask", json=follow_up, headers=bob).json()["read_as"] == ""
+        assert client.get(f"/traces/{trace}", headers=bob).status_code == 200
+        found = client.get("/conversations/talk-talk-1", headers=ann).json()
+        assert [turn["id"] for turn in found["turns"]] == [trace]
+        assert [one["id"] for one in client.get("/traces", headers=ann).json()["traces"]] == [trace]
+        assert client.delete("/conversations/talk-talk-1", headers=ann).status_code == 204

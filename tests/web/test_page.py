@@ -228,10 +228,10 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     assert tab.locator(".asked").all_inner_texts() == [BORN, PHONE]
     tab.locator(".drop").first.focus()
     tab.keyboard.press("Enter")
-    assert site.service.conversations.turns("default", line.id)
+    assert site.service.conversations.turns("default", "", line.id)
     tab.keyboard.press("Enter")
     tab.wait_for_selector(".hero")
-    assert not site.service.conversations.turns("default", line.id)
+    assert not site.service.conversations.turns("default", "", line.id)
 
 
 def test_files_are_read_and_those_that_are_not_say_why(open_page: Open, site: Site, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from surefoot.types.errors import TraceFault
 from surefoot.web import served_policy
 
 COOKIE = "surefoot"
-"""The cookie in which the page has its key, where no script can read it: pictures and frames send no headers."""
+"""The cookie with the id of the page's session, where no script can read it: pictures and frames send no headers."""
 OPEN = ("/", "/health", "/ready", "/session")
 """Addresses that need no key, beside the page's own files."""
 _HEADERS = {
@@ -78,7 +78,8 @@ class AccessMiddleware:
         if key := self._header_key(headers.get("authorization", "")):
             return key
         _check_origin(headers, path)
-        key = self._holder(cookie_parser(headers.get("cookie", "")).get(COOKIE, ""))
+        session = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
+        key = self._seen(self._keys.session_holder(session) if session else None)
         if key is None and not (path in OPEN or path.startswith("/static/") or self._is_unlocked()):
             raise unknown_key()
         return key
@@ -87,13 +88,12 @@ class AccessMiddleware:
         kind, _, secret = authorization.partition(" ")
         if not authorization:
             return None
-        key = self._holder(secret.strip()) if kind.lower() == "bearer" else None
+        key = self._seen(self._keys.holder(secret.strip()) if kind.lower() == "bearer" else None)
         if key is None and not self._is_unlocked():  # clients send a dummy where none is needed
             raise unknown_key()
         return key
 
-    def _holder(self, secret: str) -> Key | None:
-        key = self._keys.holder(secret) if secret else None
+    def _seen(self, key: Key | None) -> Key | None:
         self._unlocked = self._unlocked and key is None
         return key
 

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from surefoot.config.settings import Config
 from surefoot.server import chat_completions, document_routes, page_routes, questions, rerank, responses, trace_routes
 from surefoot.server.access import AccessMiddleware
+from surefoot.server.connections import Connection
 from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
 from surefoot.server.problems import ProblemBody, answer_problem
@@ -33,8 +34,6 @@ _GRACE = 20
 """Seconds that requests have to end once the server is told to stop."""
 _KEEP_ALIVE = 30
 """Seconds that an idle connection stays open."""
-_CONNECTIONS = 500
-"""Connections at a time, at most: half of the files that a process may open on most systems. Others get a 503."""
 _SWITCH = 0.0001
 """Seconds after which a thread hands the interpreter over to one that waits for it. A request is a dozen calls to the
 system, behind each of which its thread waits once more; with Python's own 5 ms it waited longer than it worked."""
@@ -120,6 +119,23 @@ def check(settings: ServerSettings) -> None:
         )
 
 
+def listener(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    """How the application is served there; port 0: on a free one."""
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=Connection,
+        ws="none",
+        log_level="warning",
+        access_log=False,  # it would hold every question, and who asked it
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=_GRACE,
+    )
+
+
 def run(settings: ServerSettings, config: Config) -> None:
     """Serve until the process is told to stop; questions that run then have a while to end."""
     check(settings)
@@ -127,20 +143,7 @@ def run(settings: ServerSettings, config: Config) -> None:
     app = create_app(assembled(settings, config))
     # No module and no model becomes garbage, and a full pass over all of them stops every thread for 60 ms and more.
     app.state.warmed = gc.freeze
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            host=settings.host,
-            port=settings.port,
-            log_level="warning",
-            access_log=False,  # it would hold every question, and who asked it
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=_KEEP_ALIVE,
-            timeout_graceful_shutdown=_GRACE,
-        )
-    )
+    server = uvicorn.Server(listener(app, settings.host, settings.port))
     with suppress(KeyboardInterrupt):
         server.run()
     if not server.started:

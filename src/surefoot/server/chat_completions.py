@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from time import time
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 from fastapi import APIRouter, Request
@@ -149,11 +149,23 @@ def _locations(trace: Trace, collection: str, base: str) -> Iterator[SourceLocat
             continue
         citation, strip = quoted[int(marker[1])]
         id, passage = strip.passage_id, passages.get(strip.passage_id)
-        own = citation.url or (passage.url if passage else None) or ""
-        opened = f"{base}/?{urlencode({'collection': collection, 'passage': id})}#/t/{trace.id}"
-        url = own if own.startswith(("https://", "http://")) else opened
-        title = citation.title or (passage.title if passage else "") or own or id
+        # A row of an uploaded table claims any address that it likes, and a chat client may load it: the page shows it.
+        fetched = passage is not None and passage.source == "external"
+        url = _linkable(citation.url or passage.url or "") if passage and fetched else ""
+        url = url or f"{base}/?{urlencode({'collection': collection, 'passage': id})}#/t/{trace.id}"
+        title = citation.title or (passage.title if passage else "") or citation.url or id
         yield SourceLocation(citation, *marker.span(), url, title, id)
+
+
+def _linkable(url: str) -> str:
+    """An address of the web without a login, in characters of which none ends a link of Markdown or turns the direction
+    of letters; "": it is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    return quote(bare.geturl(), "!#$%&'*+,/:;=?@~", errors="replace") if parts.scheme in ("http", "https") else ""
 
 
 class StreamOptions(CompatibleBody):
@@ -176,7 +188,7 @@ async def post_chat(body: ChatBody, request: Request, caller: RequestCaller) -> 
     """Answer the last user message of a conversation."""
     collection, model = addressed(caller, body.model)
     question, history = last_question(body.messages)
-    posed = QuestionRequest(collection, checked(question), history, model=model)
+    posed = QuestionRequest(collection, checked(question), history, owner=caller.owner, model=model)
     head = {"id": f"chatcmpl-{uuid4().hex[:12]}", "created": int(time()), "model": body.model}
     completed = partial(completion, model=body.model, collection=collection, request=request)
     if body.stream:

@@ -20,7 +20,7 @@ from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
 from surefoot.index.search import Index
 from surefoot.run.store import write_bytes
-from surefoot.server.history import behind
+from surefoot.server.history import behind, size
 from surefoot.server.http import Body, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.service import Caller, RequestCaller, Service
@@ -77,7 +77,7 @@ async def post_documents(request: Request, caller: RequestCaller) -> Response:
 
     A field `meta` of the form, a JSON object, gives all of its files fields that a filter can ask for.
     """
-    with caller.service.jobs.arriving():
+    with caller.arriving():
         caller.collection(new=True)  # before a body of many megabytes is read
         if not is_upload(request.scope):
             require_json(request)
@@ -114,6 +114,10 @@ def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
         raise invalid("there is no file in the upload; send each as a part with a file name")
     fields, collection = Meta(meta), caller.collection(name, new=True)
     folder = caller.service.collections.uploads(collection)
+    most = caller.service.settings.collection_bytes
+    if sum(map(size, folder.glob("*"))) + sum(file.seek(0, io.SEEK_END) for _, file in files) > most:
+        message = f"the files of a collection may have {most:,} bytes together; delete some, or send less"
+        raise Problem(413, "quota", message)
     stored, unread = [], []
     for sent, file in files:
         name = safe_name(sent)
@@ -322,7 +326,7 @@ def delete_document(id: str, caller: RequestCaller) -> Response:
     if place is None:
         message = "it was indexed from a folder of the server's machine; take it out there"
         raise Problem(409, "not_uploaded", message)
-    with caller.service.jobs.arriving():
+    with caller.arriving():
         place.unlink(missing_ok=True)
         return started(caller.service.jobs.add(document.collection, (place.name,)))
 

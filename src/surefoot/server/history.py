@@ -1,7 +1,8 @@
 """Answered questions on disk: their traces, and the conversations in which they followed each other.
 
-A trace is a file, `<runs>/<collection>/<day>/<id>.json`, written whole or not at all, which `surefoot trace`, `replay`
-and `explain` read as it is. A conversation is a file too, a line a question. Both are deleted when their days are over.
+A trace is a file, `<runs>/<collection>/<owner>/<day>/<id>.json`, written whole or not at all, which `surefoot trace`
+and `explain` read as it is. A conversation is a file too, a line a question. Its owner is the key that asked, a folder;
+without a key there is none. Both are deleted when their days are over, and the oldest where they fill their space.
 """
 
 import json
@@ -64,31 +65,37 @@ class ConversationLine:
 
 
 class _Files:
-    """Files of all collections, each in a folder of its own; each call is about one of them and sees no other."""
+    """Files of all collections, each in a folder of its own, and below it each owner's; each call is about one of them
+    and sees no other."""
 
+    below: ClassVar[str] = ""
     pattern: ClassVar[str]
     line: Callable[[Path, str], Any]
     """A file in the list of its collection; None: it is damaged."""
 
-    def __init__(self, folder: Path, keep_days: int) -> None:
-        self.folder, self.keep_days = folder, keep_days
+    def __init__(self, folder: Path, keep_days: int, most: int) -> None:
+        self.folder, self.keep_days, self.most = folder, keep_days, most
 
-    def latest(self, collection: str, limit: int, before: str = "") -> tuple[Any, ...]:
-        """A line for each of the last so many, the latest first; `before`: those older than the one with this id. What
-        is damaged is left out."""
-        older = behind(self._places(collection), before, lambda place: place.stem)
+    def home(self, collection: str, owner: str) -> Path:
+        """The folder of an owner's files; "": of those of nobody."""
+        return self.folder / collection / self.below / owner
+
+    def latest(self, collection: str, owner: str, limit: int, before: str = "") -> tuple[Any, ...]:
+        """A line for each of the owner's last so many, the latest first; `before`: those older than the one with this
+        id. What is damaged is left out."""
+        places = sorted(self.home(collection, owner).glob(self.pattern), key=changed, reverse=True)
+        older = behind(places, before, lambda place: place.stem)
         return tuple(islice(filter(None, (self.line(place, collection) for place in older)), limit))
 
     def forget(self) -> None:
-        """Delete those whose days are over."""
+        """Delete those whose days are over, and of each collection the oldest beyond the bytes that it may fill."""
         for collection in self.folder.glob("*/"):
-            for place in self._places(collection.name):
-                if changed(place) < time_ns() - self.keep_days * DAY_NS:
+            left = self.most
+            every = (collection / self.below).rglob(self.pattern.rpartition("/")[2])
+            for place in sorted(every, key=changed, reverse=True):
+                left -= size(place)
+                if left < 0 or changed(place) < time_ns() - self.keep_days * DAY_NS:
                     place.unlink(missing_ok=True)
-
-    def _places(self, collection: str) -> list[Path]:
-        """The files of a collection, the latest first."""
-        return sorted((self.folder / collection).glob(self.pattern), key=changed, reverse=True)
 
 
 class Traces(_Files):
@@ -96,13 +103,14 @@ class Traces(_Files):
 
     pattern = "*/*.json"
 
-    def add(self, collection: str, trace: Trace) -> None:
+    def add(self, collection: str, owner: str, trace: Trace) -> None:
         """Write a trace."""
-        write_trace(trace, self.folder / collection / f"{datetime.now(UTC):%Y-%m-%d}" / f"{trace.id}.json")
+        write_trace(trace, self.home(collection, owner) / f"{datetime.now(UTC):%Y-%m-%d}" / f"{trace.id}.json")
 
     def find(self, collection: str, id: str) -> Trace | None:
-        """The trace with this id; None: there is none in this collection, or what is there cannot be read."""
-        places = (self.folder / collection).glob(f"*/{id}.json") if len(id) == 12 and id.isalnum() else ()
+        """The trace with this id, whoever owns it: a link to an answer may be passed on; None: there is none in this
+        collection, or what is there cannot be read."""
+        places = (self.folder / collection).rglob(f"{id}.json") if len(id) == 12 and id.isalnum() else ()
         return next(map(_read, places), None)
 
     def line(self, place: Path, collection: str) -> TraceLine | None:
@@ -117,31 +125,29 @@ class Traces(_Files):
 class Conversations(_Files):
     """The kept conversations of all collections."""
 
-    pattern = "conversations/*.jsonl"
+    below, pattern = "conversations", "*.jsonl"
 
-    def __init__(self, folder: Path, keep_days: int) -> None:
-        super().__init__(folder, keep_days)
+    def __init__(self, folder: Path, keep_days: int, most: int) -> None:
+        super().__init__(folder, keep_days, most)
         self._lock = Lock()
 
-    def add(self, collection: str, id: str, turn: Turn) -> None:
+    def add(self, collection: str, owner: str, id: str, turn: Turn) -> None:
         """Write a question down."""
-        place = self._place(collection, id)
+        place = self._place(collection, owner, id)
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._lock:
             mend(place)
             with place.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(to_json(turn)) + "\n")
 
-    def turns(self, collection: str, id: str) -> tuple[Turn, ...]:
-        """The questions of a conversation, in order; none: there is no such conversation in this collection."""
-        place = self._place(collection, id)
-        if not re.fullmatch(ID, id) or not place.is_file():
-            return ()
-        return tuple(from_json(Turn, row, where) for where, row in rows(place))
+    def turns(self, collection: str, owner: str, id: str) -> tuple[Turn, ...]:
+        """The questions of a conversation, in order; none: the owner has no such one in this collection."""
+        place = self._place(collection, owner, id)
+        return _turns(place) if re.fullmatch(ID, id) and place.is_file() else ()
 
-    def remove(self, collection: str, id: str) -> bool:
-        """Forget a conversation; False: there is none. Its traces are kept for their days."""
-        if not re.fullmatch(ID, id) or not (place := self._place(collection, id)).is_file():
+    def remove(self, collection: str, owner: str, id: str) -> bool:
+        """Forget a conversation; False: the owner has none. Its traces are kept for their days."""
+        if not re.fullmatch(ID, id) or not (place := self._place(collection, owner, id)).is_file():
             return False
         place.unlink()
         return True
@@ -150,13 +156,13 @@ class Conversations(_Files):
         """A conversation in a list; None: it is damaged."""
         updated = datetime.fromtimestamp(changed(place) // 10**9, UTC).isoformat()
         try:
-            turns = self.turns(collection, place.stem)
+            turns = _turns(place)
         except SurefootError:
             return None
         return ConversationLine(place.stem, turns[0].question, collection, updated, len(turns)) if turns else None
 
-    def _place(self, collection: str, id: str) -> Path:
-        return self.folder / collection / "conversations" / f"{id}.jsonl"
+    def _place(self, collection: str, owner: str, id: str) -> Path:
+        return self.home(collection, owner) / f"{id}.jsonl"
 
 
 def behind(every: Iterable[T], before: str, id: Callable[[T], str]) -> Iterator[T]:
@@ -170,6 +176,18 @@ def changed(place: Path) -> int:
         return place.stat().st_mtime_ns
     except FileNotFoundError:
         return 0
+
+
+def size(place: Path) -> int:
+    """The bytes of a file; 0: it was just deleted."""
+    try:
+        return place.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _turns(place: Path) -> tuple[Turn, ...]:
+    return tuple(from_json(Turn, row, where) for where, row in rows(place))
 
 
 def _read(place: Path) -> Trace | None:

@@ -19,6 +19,8 @@ from surefoot.types.errors import TraceFault, UsageError
 PREFIX = "sf-"
 COLLECTION = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 """The name of a collection; it names a folder too."""
+SESSIONS = 1000
+"""Sessions of the page at a time; the oldest ends when there is one more."""
 DEFAULT = "default"
 """The collection of the configured index."""
 
@@ -35,12 +37,19 @@ class Key:
     created: str
     """UTC, ISO 8601."""
 
+    @property
+    def owner(self) -> str:
+        """The folder of what belongs to whoever holds it: the same for a key made anew under its name."""
+        return _hash(self.name)[:16]
+
 
 class Keys:
     """The file of the keys. A running server sees changes at once; a file that cannot be read opens nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._sessions: dict[str, str] = {}
+        """By the hash of a session's id, that of its key, the oldest first; gone when the server stops."""
 
     def add(self, name: str, collections: Sequence[str]) -> str:
         """Make a key, and give it: it is kept nowhere. Raises UsageError for a name that is taken or a wrong one."""
@@ -77,7 +86,28 @@ class Keys:
 
     def holder(self, secret: str) -> Key | None:
         """The key that this is; None: it is none. Every hash is compared, in constant time."""
-        hashed, found = _hash(secret), None
+        return self._with_hash(_hash(secret))
+
+    def begin_session(self, secret: str) -> str | None:
+        """The id of a new session of this key's holder, which is of no use to anybody after `end_session`, or without
+        the key; None: it is no key."""
+        if (key := self.holder(secret)) is None:
+            return None
+        for oldest in [*self._sessions][: 1 - SESSIONS]:
+            self._sessions.pop(oldest, None)
+        self._sessions[_hash(id := token_urlsafe(32))] = key.hash
+        return id
+
+    def session_holder(self, id: str) -> Key | None:
+        """The key of a session; None: there is no such session, or no such key any more."""
+        return self._with_hash(self._sessions.get(_hash(id), ""))
+
+    def end_session(self, id: str) -> None:
+        """Forget a session, if there is one."""
+        self._sessions.pop(_hash(id), None)
+
+    def _with_hash(self, hashed: str) -> Key | None:
+        found = None
         for key in self.all():
             if hmac.compare_digest(key.hash, hashed):
                 found = key

@@ -56,18 +56,20 @@ class PageFiles(StaticFiles):
 
 @router.post("/session", status_code=204, response_class=Response)
 def post_session(body: SessionBody, request: Request) -> Response:
-    """Store a key in a cookie that no script can read, and that no other site's page has sent along."""
-    if request.app.state.keys.holder(body.key) is None:
+    """Begin a session. Its id is stored in a cookie that no script can read, and that no other site's page has sent
+    along; it is not the key, and opens nothing once the session ended, the key is removed, or the server stopped."""
+    if (session := request.app.state.keys.begin_session(body.key)) is None:
         raise unknown_key()
     reply = Response(status_code=204)
     secure = request.url.scheme == "https"
-    reply.set_cookie(COOKIE, body.key, httponly=True, samesite="strict", secure=secure, path="/")
+    reply.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure, path="/")
     return reply
 
 
 @router.delete("/session", status_code=204, response_class=Response)
-async def delete_session() -> Response:
-    """Forget the cookie."""
+async def delete_session(request: Request) -> Response:
+    """End the session, and forget the cookie."""
+    request.app.state.keys.end_session(request.cookies.get(COOKIE, ""))
     reply = Response(status_code=204)
     reply.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
     return reply

@@ -4,7 +4,9 @@ No sentence tells of the inside of the server: no path, no address, no library, 
 to know goes into the log.
 """
 
+import errno
 import logging
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,6 +25,7 @@ _BY_STATUS = {
     404: ("not_found", "there is nothing at this address; GET /openapi.json lists the addresses"),
     405: ("method", "this address does not take that method; the Allow header lists those that it takes"),
 }
+FULL = "the server's disk is full; delete documents, or ask whoever runs it"
 _TYPES = {401: "authentication_error", 429: "rate_limit_error", 500: "server_error", 503: "server_error"}
 
 
@@ -88,9 +91,19 @@ def problem_of(error: Exception) -> Problem:
             code, message = _BY_STATUS.get(error.status_code, ("invalid", str(error.detail)))
             return Problem(error.status_code, code, message, error.headers)
     LOG.error("a request failed", exc_info=error)
+    if is_disk_full(error):
+        return Problem(507, "disk_full", FULL)
     if isinstance(error, SurefootError):
         return Problem(503, "unavailable", "this cannot be answered at present; try again, or ask whoever runs it")
     return Problem(500, "internal", "the server has a fault, which its log names; ask whoever runs it")
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Say whether an error, or one behind it, is that of a disk on which nothing more can be written."""
+    if isinstance(error, sqlite3.Error):
+        return vars(error).get("sqlite_errorcode") == sqlite3.SQLITE_FULL  # not there where we raised it
+    own = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return own or (error is not None and is_disk_full(error.__cause__ or error.__context__))
 
 
 def _sentence(fault: Mapping[str, Any]) -> str:

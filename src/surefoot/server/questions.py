@@ -21,10 +21,10 @@ from surefoot.run.recorder import streamed
 from surefoot.run.store import to_json
 from surefoot.server.history import ID, Turn
 from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream
-from surefoot.server.problems import invalid, problem_of
+from surefoot.server.problems import Problem, invalid, problem_of
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
-from surefoot.text.questions import checked
+from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import Event, Grade, Step, Thresholds, Trace
 
 router = APIRouter(route_class=JsonRoute)
@@ -46,6 +46,8 @@ class QuestionRequest:
     history: tuple[Turn, ...] = ()
     """Earlier questions with their answers, the last one last."""
     filter: Mapping[str, Any] = field(default_factory=dict)
+    owner: str = ""
+    """The owner of its trace and of its conversation; empty: nobody needs a key here."""
     conversation: str = ""
     """Empty: it is part of none."""
     model: str = ""
@@ -65,20 +67,20 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
         whole = service.collections.pipeline(request.collection, request.model)
         pipeline = searching(whole, request.passages) if request.passages else whole
         listener = _public_events(request, pipeline.policy.thresholds, listen)
-        history = [(turn.question, turn.answer) for turn in request.history]
+        history = [(turn.question[:LONGEST_QUESTION], turn.answer) for turn in request.history]
         trace = pipeline.run(request.question, listener, history=history, filter=request.filter, cancel=stop)
         if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
             raise stopping()
         if request.store:
-            service.traces.add(request.collection, trace)
+            service.traces.add(request.collection, request.owner, trace)
         if request.store and request.conversation:
             turn = Turn(request.question, trace.answer.body if trace.answer else "", trace.id)
-            service.conversations.add(request.collection, request.conversation, turn)
+            service.conversations.add(request.collection, request.owner, request.conversation, turn)
         service.metrics.count_question(trace)
         listen(trace.id, "ended", trace)
         return trace
 
-    return service.workers.start(work)
+    return service.workers.start(work, request.owner)
 
 
 def watch(service: Service, request: QuestionRequest) -> Happening:
@@ -87,12 +89,16 @@ def watch(service: Service, request: QuestionRequest) -> Happening:
     return streamed(lambda heard: ask(service, request, lambda *event: heard(event)).result())
 
 
-def grade(service: Service, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
-    """Take a place for grading the texts of this field of a body. Raises Problem for an empty one, or no place."""
+def grade(caller: Caller, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
+    """Take a place for grading the texts of this field of a body. Raises Problem for an empty one, for more than
+    `MOST_GRADED` characters, or no place."""
     if blank := [number for number, text in enumerate(texts) if not text.strip()]:
         raise invalid(f"`{field}[{blank[0]}]` holds no text; leave it out")
-    query = checked(question)
-    return service.workers.start(lambda _: service.collections.grader().grade(query, texts))
+    if (characters := sum(map(len, texts))) > MOST_GRADED:
+        message = f"`{field}` has {characters:,} characters, and at most {MOST_GRADED:,} are graded at a time"
+        raise Problem(413, "too_large", f"{message}; send fewer, or shorter ones")
+    query, service = checked(question), caller.service
+    return service.workers.start(lambda _: service.collections.grader().grade(query, texts), caller.owner)
 
 
 def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Listener) -> Callable[[Event], None]:
@@ -128,6 +134,8 @@ def redacted_step(step: Step) -> Step:
     return replace(step, error=error, degraded=degraded)
 
 
+MOST_GRADED = 200_000
+"""Characters of the texts of a request that are graded, some ten seconds' work of a core."""
 MOST_TURNS = 50
 """Questions of a conversation that a request may bring along."""
 
@@ -175,10 +183,10 @@ async def post_ask(body: AskBody, request: Request, caller: RequestCaller) -> Re
 def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionRequest:
     collection, history = caller.collection(body.collection), body.history
     if body.conversation is not None:
-        history = caller.service.conversations.turns(collection, body.conversation) or history
+        history = caller.service.conversations.turns(collection, caller.owner, body.conversation) or history
     trusted, recent = caller.trusted_client, history[-MOST_TURNS:]
     question, model = checked(body.question), caller.model(body.model)
-    return QuestionRequest(collection, question, recent, body.filter, conversation, model, trusted)
+    return QuestionRequest(collection, question, recent, body.filter, caller.owner, conversation, model, trusted)
 
 
 async def _events(watched: Happening) -> AsyncIterator[ServerSentEvent]:

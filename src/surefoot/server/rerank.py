@@ -40,7 +40,7 @@ async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller)
     if body.model is not None:
         addressed(caller, body.model)
     texts = [one if isinstance(one, str) else one.text for one in body.documents]
-    grades = await awaited(request, grade(caller.service, body.query, texts, "documents"))
+    grades = await awaited(request, grade(caller, body.query, texts, "documents"))
     ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]
     results = [
         {"index": number, "relevance_score": score}

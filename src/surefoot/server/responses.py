@@ -61,7 +61,9 @@ async def post_response(body: ResponsesBody, request: Request, caller: RequestCa
         _, trace = await asyncio.to_thread(caller.trace, body.previous_response_id.removeprefix("resp_"))
         history = (Turn(trace.standalone_question, trace.answer.body if trace.answer else "", trace.id), *history)
     stored = body.store is not False
-    question_request = QuestionRequest(collection, checked(question), history, model=model, store=stored)
+    question_request = QuestionRequest(
+        collection, checked(question), history, owner=caller.owner, model=model, store=stored
+    )
     replied = partial(_response, body=body, collection=collection, request=request)
     if body.stream:
         return stream(_streamed(watch(caller.service, question_request), replied, body))

@@ -1,6 +1,7 @@
 """`[server]` of a configuration, the parts that all endpoints share, and the part of them that a request may see."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +47,8 @@ class ServerSettings:
     """Time for a question, the wait included."""
     body_bytes: Count = 2_000_000
     """Size of a request, at most, but for uploads."""
+    collection_bytes: Count = 2_000_000_000
+    """Size of all files that are uploaded to a collection; likewise of its traces, of which the oldest make room."""
     upload_bytes: Count = 200_000_000
     """Size of the files of one upload together, at most."""
     upload_seconds: Count = 600
@@ -80,6 +83,15 @@ class Caller:
     """None: this server asks nobody for a key."""
     named: str | None = None
     """The collection that `?collection=` names; None: it names none."""
+
+    @property
+    def owner(self) -> str:
+        """The owner of its conversations and traces; "": nobody needs a key here."""
+        return self.key.owner if self.key else ""
+
+    def arriving(self) -> AbstractContextManager[None]:
+        """Hold a place for a job whose files arrive. Raises Problem, 429."""
+        return self.service.jobs.arriving(self.owner, self.key.collections if self.key else ())
 
     @property
     def trusted_client(self) -> bool:
@@ -144,8 +156,8 @@ def assembled(settings: ServerSettings, config: Config) -> Service:
         collections,
         Workers(settings.workers, settings.waiting, settings.seconds),
         Jobs(collections.update, settings.waiting),
-        Traces(Path(settings.runs) / "serve", settings.keep_days),
-        Conversations(folder, settings.keep_days),
+        Traces(Path(settings.runs) / "serve", settings.keep_days, settings.collection_bytes),
+        Conversations(folder, settings.keep_days, settings.collection_bytes),
         Feedback(folder),
         Metrics(),
     )

@@ -191,7 +191,7 @@ async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -
 
 async def _grade(caller: Caller, inputs: GradeInput, progress: Progress) -> kinds.CallToolResult:
     """Judge which of the given texts hold the answer to a question. Nothing is searched."""
-    grades = await _within_budget(grade(caller.service, inputs.question, inputs.texts, "texts"))
+    grades = await _within_budget(grade(caller, inputs.question, inputs.texts, "texts"))
     return _result(GradeResult(grades=grades), "\n".join(f"{one.passage_id}. {grade_in_words(one)}" for one in grades))
 
 
@@ -243,8 +243,9 @@ TOOLS = {
 
 
 def _question(caller: Caller, inputs: Question) -> QuestionRequest:
-    collection, trusted = caller.collection(inputs.collection), caller.trusted_client
-    return QuestionRequest(collection, checked(inputs.question), filter=inputs.filter, trusted_client=trusted)
+    collection, owner, trusted = caller.collection(inputs.collection), caller.owner, caller.trusted_client
+    question = checked(inputs.question)
+    return QuestionRequest(collection, question, filter=inputs.filter, owner=owner, trusted_client=trusted)
 
 
 async def _answered(caller: Caller, request: QuestionRequest, progress: Progress) -> Trace:

@@ -60,7 +60,8 @@ class ExplainBody(Body):
 @router.get("/traces", response_model=TraceList)
 def get_traces(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
     """List the last traces, the latest first; `limit` of them, and only those before the trace `before`."""
-    lines = [line for name in caller.visible() for line in caller.service.traces.latest(name, limit, before)]
+    store = caller.service.traces
+    lines = [line for name in caller.visible() for line in store.latest(name, caller.owner, limit, before)]
     return reply({"traces": sorted(lines, key=lambda line: line.created, reverse=True)[:limit]})
 
 
@@ -92,14 +93,14 @@ async def post_explain(id: str, body: ExplainBody, request: Request, caller: Req
             raise missing("passage") from None
         return explain(evaluator, trace.standalone_question, passage, most=EXPLAINED)
 
-    return reply(await awaited(request, caller.service.workers.start(work)))
+    return reply(await awaited(request, caller.service.workers.start(work, caller.owner)))
 
 
 @router.get("/conversations", response_model=ConversationList)
 def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
     """List the stored conversations, the latest first."""
     store = caller.service.conversations
-    lines = [line for name in caller.visible() for line in store.latest(name, limit, before)]
+    lines = [line for name in caller.visible() for line in store.latest(name, caller.owner, limit, before)]
     return reply({"conversations": sorted(lines, key=lambda line: line.updated, reverse=True)[:limit]})
 
 
@@ -107,7 +108,7 @@ def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = ""
 def get_conversation(id: str, caller: RequestCaller) -> Response:
     """Return the traces of a conversation, in order, and the user's feedback."""
     for name in caller.visible():
-        if turns := caller.service.conversations.turns(name, id):
+        if turns := caller.service.conversations.turns(name, caller.owner, id):
             marks = caller.service.feedback.marks(name, {turn.trace for turn in turns})
             traces = [  # of a trace that is deleted already, the question and the answer
                 caller.service.traces.find(name, turn.trace)
@@ -123,7 +124,7 @@ def get_conversation(id: str, caller: RequestCaller) -> Response:
 @router.delete("/conversations/{id}", status_code=204)
 def delete_conversation(id: str, caller: RequestCaller) -> None:
     """Forget a conversation."""
-    if not any(caller.service.conversations.remove(name, id) for name in caller.visible()):
+    if not any(caller.service.conversations.remove(name, caller.owner, id) for name in caller.visible()):
         raise missing("conversation")
 
 

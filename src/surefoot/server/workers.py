@@ -1,16 +1,20 @@
 """Bounded work: so many questions at a time, so many waiting, and no more; uploads one collection after the other."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Event, Lock, RLock
 from typing import Any, Generic, Literal, TypeVar
 from uuid import uuid4
 
-from surefoot.server.problems import LOG, Problem
+from surefoot.run.cancel import heeding
+from surefoot.server.problems import FULL, LOG, Problem, is_disk_full
+from surefoot.types.errors import Cancelled
 
 T = TypeVar("T")
 
@@ -48,8 +52,23 @@ class Ticket(Generic[T]):
         self.future.cancel()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """Work that has a place."""
+
+    owner: str
+    run: Callable[[], Any]
+    ticket: Ticket[Any]
+
+
+def share(places: int, owner: str) -> int:
+    """The places of these that one owner may take, so that another finds one; all where nobody needs a key."""
+    return max(1, places * 3 // 4) if owner else places
+
+
 class Workers:
-    """Threads that work for clients. A place is free again when its thread is, and not before."""
+    """Threads that work for clients. A place is free again when its thread is, and not before. A thread that is free
+    takes the work of the owner for whom the fewest run."""
 
     def __init__(self, count: int, waiting: int, seconds: float) -> None:
         self.count, self.waiting, self.seconds = count, waiting, seconds
@@ -57,34 +76,65 @@ class Workers:
         """Clients that were told to come again."""
         self._pool = ThreadPoolExecutor(count, "question")
         self._lock = Lock()
-        self._stops: set[Event] = set()
+        self._tasks: list[_Task] = []
+        """What has a place, the first comer first."""
         self._closed = False
 
     @property
     def taken(self) -> int:
         """Places of work that runs or waits."""
-        return len(self._stops)
+        return len(self._tasks)
 
-    def start(self, work: Callable[[Event], T]) -> Ticket[T]:
-        """Take a place for `work`, which gets the event of its ticket. Raises Problem, 429, where all are taken."""
-        stop = Event()
+    def start(self, work: Callable[[Event], T], owner: str = "") -> Ticket[T]:
+        """Take a place for `work`, which gets the event of its ticket. Raises Problem, 429, where all are taken, or all
+        that this owner may take."""
+        ticket: Ticket[T] = Ticket(Future(), Event(), self.seconds)
+        places = self.count + self.waiting
+
+        def cancellable() -> T:
+            with heeding(ticket.stop):
+                return work(ticket.stop)
+
+        task = _Task(owner, partial(copy_context().run, cancellable), ticket)
         with self._lock:
             if self._closed:
                 raise stopping()
-            if self.taken >= self.count + self.waiting:
+            own = sum(one.owner == owner for one in self._tasks)
+            if self.taken >= places or own >= share(places, owner):
                 self.refused += 1
                 raise busy()
-            self._stops.add(stop)
-            future = self._pool.submit(copy_context().run, work, stop)
-        future.add_done_callback(lambda _: self._stops.discard(stop))
-        return Ticket(future, stop, self.seconds)
+            self._tasks.append(task)
+            self._pool.submit(self._next)
+        ticket.future.add_done_callback(lambda _: self._leave(task))
+        return ticket
+
+    def _next(self) -> None:
+        with self._lock:
+            running = Counter(one.owner for one in self._tasks if one.ticket.future.running())
+            waiting = (one for one in self._tasks if not (one.ticket.future.running() or one.ticket.future.done()))
+            task = min(waiting, key=lambda one: running[one.owner], default=None)
+            if task is None or not task.ticket.future.set_running_or_notify_cancel():
+                return  # it was dropped
+        try:
+            result = task.run()
+        except Cancelled:
+            task.ticket.future.set_exception(stopping())
+        except BaseException as error:  # noqa: BLE001 - it is whoever waits that has to know
+            task.ticket.future.set_exception(error)
+        else:
+            task.ticket.future.set_result(result)
+
+    def _leave(self, task: _Task) -> None:
+        with self._lock:
+            self._tasks.remove(task)
 
     def close(self) -> None:
         """Stop: what runs ends at its next step, what waits is not begun."""
         with self._lock:
             self._closed = True
-            for stop in [*self._stops]:
-                stop.set()
+            tasks = [*self._tasks]
+        for task in tasks:
+            task.ticket.cancel()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
@@ -146,7 +196,7 @@ class Jobs:
         self._update, self._most = update, waiting
         self._jobs: dict[str, Job] = {}
         self._lock = RLock()
-        self._arriving = 0
+        self._arriving: Counter[str] = Counter()
         self._closed = False
         self._pool = ThreadPoolExecutor(1, "index")
 
@@ -157,19 +207,22 @@ class Jobs:
             return sum(job.state == "waiting" for job in self._jobs.values())
 
     @contextmanager
-    def arriving(self) -> Iterator[None]:
-        """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken."""
+    def arriving(self, owner: str = "", collections: Collection[str] = ()) -> Iterator[None]:
+        """Hold a place for a job whose files arrive. Raises Problem, 429, where all are taken, or all that the owner of
+        these collections may take."""
         with self._lock:
             if self._closed:
                 raise stopping()
-            if self.waiting + self._arriving >= self._most:
+            own = sum(job.state == "waiting" and job.collection in collections for job in self._jobs.values())
+            full = self.waiting + self._arriving.total() >= self._most
+            if full or own + self._arriving[owner] >= share(self._most, owner):
                 raise busy()
-            self._arriving += 1
+            self._arriving[owner] += 1
         try:
             yield
         finally:
             with self._lock:
-                self._arriving -= 1
+                self._arriving[owner] -= 1
 
     def add(self, collection: str, files: tuple[str, ...], unread: tuple[Unread, ...] = ()) -> Job:
         """Have a collection brought up to date; `unread` are files that were refused before."""
@@ -209,8 +262,9 @@ class Jobs:
         except Exception as error:  # noqa: BLE001 - the other tenants' files must still be read
             if not self._closed:
                 LOG.error("files could not be indexed", exc_info=error)
+            message = FULL if is_disk_full(error) else "the files are kept, and could not be read in at present"
             for job in jobs:
-                self._set(job.id, state="failed", message="the files are kept, and could not be read in at present")
+                self._set(job.id, state="failed", message=message)
             return
         for job in jobs:
             own = tuple(one for one in unread if one.file in job.files)
