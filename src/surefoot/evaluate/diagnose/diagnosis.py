@@ -1,9 +1,11 @@
 """The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.resources import files
 from itertools import chain, islice
 from statistics import fmean
 from typing import Any, Self
@@ -42,22 +44,9 @@ LONGEST_QUESTION = 24
 SENTENCES = 3
 """What low-scored records share is told in so many sentences at most."""
 
-SHOWN_BY = {
-    (True, True): "as the scores, the traces and the words of the reference answers show",
-    (True, False): "as the scores and the words of the reference answers show",
-    (False, True): "as the scores and the traces show, for there are no reference answers",
-    (False, False): "as the scores alone show, for there are neither reference answers nor traces",
-}
-"""How a diagnosis knows, by whether there are reference answers, and traces."""
-
 FORM = "format"
 """The stage whose answers are right and badly put."""
-UNKNOWN = "Nothing is known of these answers before they are judged."
-UNJUDGED = f"None of the {{of}} answers was judged. {UNKNOWN} Judge them, and read the diagnosis then."
-UNJUDGED_GIST = """\
-None of the {of} answers was judged, since neither a score nor a reference answer nor a failure in a trace says \
-anything of them. Mend what keeps the judge from answering, run the same command again, and read a diagnosis only once \
-the answers have their scores."""
+_WORDING = tomllib.loads((files("surefoot.evaluate.diagnose") / "wording.toml").read_text(encoding="utf-8"))
 RULES = "rules"
 """The author of a diagnosis without a model."""
 
@@ -153,8 +142,8 @@ def diagnose(run: ScoredRun) -> Diagnosis:
     found = failures(cases)
     verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}
     if not verdicts:
-        summary, gist = (text.format(of=len(records)) for text in (UNJUDGED, UNJUDGED_GIST))
-        return Diagnosis(summary, gist, (), (), UNKNOWN, RULES)
+        told = {name: text.format(of=len(records)) for name, text in _WORDING["unjudged"].items()}
+        return Diagnosis(told["summary"], told["gist"], (), (), _WORDING["unknown"], RULES)
     judged = [record for record in records if record.id in verdicts]
     by_stage = tallies(found, judged)
     # A single case is no pattern, unless there are no others.
@@ -164,8 +153,8 @@ def diagnose(run: ScoredRun) -> Diagnosis:
     worst = by_stage[0] if by_stage else None
     answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
     undecided = [*verdicts.values()].count("undecided")
-    by = any(record.truths for record in judged), any(record.trace for record in judged)
-    gist = _gist(answers, len(found), undecided, worst, SHOWN_BY[by])
+    by = _WORDING["shown_by"][any(record.truths for record in judged)][any(record.trace for record in judged)]
+    gist = _gist(answers, len(found), undecided, worst, by)
     summary = _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
@@ -300,37 +289,19 @@ def _summary(run: ScoredRun, answers: str, lost: int, undecided: int, worst: Tal
 
 
 def _gist(answers: str, lost: int, undecided: int, worst: Tally | None, by: str) -> str:
-    """Two sentences of 40 to 50 words together, whatever the numbers: the wording is counted out."""
+    values = {"answers": answers, "lost": lost, "undecided": undecided, "by": by}
+    values["aside"] = f" ({undecided} undecided)" if undecided else ""
     if worst:
-        aside = f" ({undecided} undecided)" if undecided else ""
-        return (
-            f"{lost} of {answers} need work{aside}; for {len(worst.lost)} of them "
-            f"{REMEDIES[worst.stage, worst.kind].fault}, {by}. Make the first item's change alone, and keep it only if "
-            "questions not yet seen gain."
-        )
-    if undecided:
-        return (
-            f"None of the {answers} is shown to need work, and {undecided} of them are undecided, for lack of a "
-            "reference answer or of a score that tells. Keep the configuration, and judge more or harder questions "
-            "before you trust that there is nothing left to mend."
-        )
-    return (
-        f"None of the {answers} needs work by any rule that applies here, {by}. Keep the configuration, and judge more "
-        "or harder questions before you trust that there is nothing left to mend."
-    )
+        values |= {"worst": len(worst.lost), "fault": REMEDIES[worst.stage, worst.kind].fault}
+    kind = "lost" if worst else "undecided" if undecided else "fine"
+    return str(_WORDING["gist"][kind].format(**values))
 
 
 def _outlook(items: Sequence[ActionItem]) -> str:
+    texts: dict[str, str] = _WORDING["outlook"]
     if first := next((item for item in items if item.predicted), None):
-        return (
-            f"The first patch is expected to gain about {first.predicted:.2g} of {title(first.metrics[0])}, shrunk "
-            "for the uncertainty. Try it on questions that this diagnosis has not seen, since it fits those that "
-            "it was made from best. Then diagnose again: the faults behind a stage show only once the stage works."
-        )
-    if items:
-        again = "Measure again after each, on the same questions."
-        return f"None of these changes is a setting, so no gain is predicted. {again}"
-    return "These records show nothing to mend. More of them, or harder ones, would say more."
+        return texts["predicted"].format(gain=first.predicted, metric=title(first.metrics[0]))
+    return texts["unpredicted" if items else "nothing"]
 
 
 def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
