@@ -4,25 +4,15 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from surefoot.evaluate.testset.prompter import Prompter, SourceText
+from surefoot.evaluate.testset.prompter import WORDS, Prompter, SourceText
 from surefoot.text.blocks import led, parts
 from surefoot.text.words import content_words, longest_run, places, words
 
-KINDS = {"how-to": 3, "number": 2, "definition": 2, "yes": 1, "no": 1, "list": 1, "comparison": 1, "detail": 4}
+KINDS: dict[str, int] = WORDS["kinds"]
 """Each kind of question with its weight in the draw."""
-CUES = {
-    "number": ("default", *"0123456789"),
-    "definition": (" is ", " are ", " means ", "stands for", "refers to", "\n", "|"),
-    "list": (", and ", ", or ", "\n- ", "\n* "),
-    "comparison": (" than ", "unlike", "instead", "whereas", "differ", "rather", "however", " but "),
-}
-"""Words that answer such a question have one of these."""
 SHORTEST, LONGEST = 5, 60
 """Words that a question is made of, at least and at most."""
-POINTING = frozenset("this these those passage ferryd gridlet shelf".split())
-PRONOUNS = frozenset("it its they their he she".split())
-"""Words of questions that cannot be understood alone: the second ones where a question begins with them."""
-ASKING = frozenset("what which how why when where who".split())
+POINTING, PRONOUNS, ASKING = (frozenset(WORDS[name].split()) for name in ("pointing", "pronouns", "asking"))
 LONGEST_NAME = 2
 """Words of a name that a person would type to say what a question is about, at most."""
 VERDICTS = ("yes", "no")
@@ -69,7 +59,7 @@ def drafts(passage: SourceText) -> Iterator[tuple[str, int, int]]:
 
 
 def _fits(kind: str, text: str) -> bool:
-    return SHORTEST <= len(words(text)) <= LONGEST and any(cue in text for cue in CUES.get(kind, ("",)))
+    return SHORTEST <= len(words(text)) <= LONGEST and any(cue in text for cue in WORDS["cues"].get(kind, ("",)))
 
 
 def written(

@@ -23,13 +23,9 @@ JOINT = " › "
 """Between two headings in a passage's title."""
 LEAST_WORDS = 25
 """Words of a passage that says something, at least."""
-GENERIC = frozenset(
-    "manual page reference guide documentation handbook the user user's users' api docs faq readme changes changelog "
-    "news index contents introduction overview tutorial tutorials notes release license licence".split()
-)
-"""Words of titles that name no subject."""
-LEGAL = ("warranties", "copyright notice", "hereby granted")
-"""Words of licences, about which nobody asks."""
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+"""Words by which passages and questions are drawn and dropped."""
+GENERIC = frozenset(WORDS["generic"].split())
 
 
 class SourceText(Protocol):
@@ -93,7 +89,7 @@ def name_of(title: str, otherwise: str) -> str:
 def spread(passages: Iterable[S], group: Callable[[S], Hashable]) -> list[S]:
     """The passages that say something, drawn by a hash from all groups in turn."""
     telling = (one for one in passages if len(words(one.text)) >= LEAST_WORDS)
-    plain = (one for one in telling if not any(word in one.text.lower() for word in LEGAL))
+    plain = (one for one in telling if not any(word in one.text.lower() for word in WORDS["legal"]))
     return in_turn(plain, lambda one: one.id, group)
 
 
