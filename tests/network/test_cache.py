@@ -32,7 +32,7 @@ def test_what_is_too_much_goes_oldest_first(path: Path) -> None:
     there = [n for n in range(100) if cache.get(str(n))]
     assert there == list(range(there[0], 100))
     assert 5 <= len(there) <= 20
-    cache.close()
+    del cache  # which closes the file
     assert path.stat().st_size < 400_000
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_file_is_a_miss_that_is_told(path: Path) -> None:
             cache.put("key", KEPT)
         assert found is None or isinstance(found, Reply)
         assert all(str(path) in told for told in meter.degraded)
-        cache.close()
+        del cache  # which closes the file
 
 
 @pytest.mark.parametrize("version", [0, 99])
@@ -137,4 +137,4 @@ def test_any_reply_survives_the_file(
     cache = Cache(tmp_path_factory.getbasetemp() / "any.db", 60)
     cache.put("key", kept := Reply(url, 404, headers, body))
     assert cache.get("key") == kept
-    cache.close()
+    del cache  # which closes the file

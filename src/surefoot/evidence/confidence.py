@@ -141,4 +141,4 @@ def _votes(place: int, question: set[str], passages: Sequence[Passage], grades: 
 
 
 def _pointed(passage: Passage, grade: Grade) -> set[str]:
-    return set(words(passage.text[slice(*grade.span)])) - STOP_WORDS if grade.span else set()
+    return set(words(grade.pointed(passage.text))) - STOP_WORDS

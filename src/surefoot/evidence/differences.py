@@ -43,10 +43,8 @@ class Pointed:
     @classmethod
     def of(cls, passage: Passage, grade: Grade) -> Pointed | None:
         """The words that a grade points at; None: it points at none."""
-        if grade.span is None:
-            return None
         sure = grade.probability is None or grade.probability >= SURE
-        return cls(passage, passage.text[slice(*grade.span)], sure)
+        return cls(passage, grade.pointed(passage.text), sure) if grade.span else None
 
 
 def conflicts(

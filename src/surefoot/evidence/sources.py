@@ -6,7 +6,7 @@ words that match a question's do not earn that. Files of the index, and encyclop
 plain; `[sources]` says where that is wrong, and where it says too little.
 """
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from urllib.parse import urlsplit
@@ -59,20 +59,16 @@ def _doubted(passage: Passage, grade: Grade) -> bool:
 
 
 def _backed(passage: Passage, grade: Grade, pairs: Sequence[tuple[Passage, Grade]]) -> bool:
-    mine, whose = _pointed(passage, grade), origin(passage)
+    mine, whose = set(content_words(grade.pointed(passage.text))), origin(passage)
     return bool(whose) and any(
         origin(other) not in ("", whose)
         and its.label not in (None, Action.INCORRECT)
-        and (_same(mine, _pointed(other, its)) if mine else its.label is Action.CORRECT)
+        and (_same(mine, set(content_words(its.pointed(other.text)))) if mine else its.label is Action.CORRECT)
         for other, its in pairs
     )
 
 
-def _pointed(passage: Passage, grade: Grade) -> frozenset[str]:
-    return frozenset(content_words(passage.text[slice(*grade.span)])) if grade.span else frozenset()
-
-
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+def _same(one: Set[str], other: Set[str]) -> bool:
     return bool(one and other) and (one <= other or other <= one)
 
 

@@ -139,7 +139,7 @@ class _Reading:
     @property
     def pointed(self) -> str:
         """The words that the reader points at."""
-        return self.passage.text[slice(*self.grade.span)] if self.grade.span else ""
+        return self.grade.pointed(self.passage.text)
 
     @property
     def unit(self) -> Span:

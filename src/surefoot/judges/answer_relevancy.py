@@ -44,6 +44,6 @@ class AnswerRelevancy(BaseJudge):
         if sure is None:
             raise Unscored(f"the answer could not be graded: {grade.reason}")
         reason = f"the evaluator takes it for an answer with {sure:.2f}"
-        pointed = text[slice(*grade.span)] if grade.span else ""
+        pointed = grade.pointed(text)
         there = " ".join(pointed.split()).casefold() in " ".join(whole.split()).casefold()
         return Finding(sure, reason, (Quote(pointed, "answer", True),) if pointed and there else ())

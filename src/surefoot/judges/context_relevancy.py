@@ -44,7 +44,7 @@ class ContextRelevancy(BaseJudge):
         passage, grade, sure = texts[best], grades[best], chances[best] or 0.0
         cut = split(passage.text)
         reason = f"of {len(texts)} contexts, {passage.id} answers the question best ({sure:.2f})"
-        pointed = passage.text[slice(*grade.span)] if grade.span else ""
+        pointed = grade.pointed(passage.text)
         reason += f", with “{pointed}”" if pointed else ""
         reason += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
         quotes = (Quote(pointed, passage.id, True),) if pointed else ()

@@ -80,13 +80,6 @@ class Cache:
         finally:
             mine.release()
 
-    def close(self) -> None:
-        """Close the file; the next use opens it again."""
-        with self._lock:
-            if self._opened:
-                self._opened.close()
-            self._opened = None
-
     def _run(self, statement: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """The rows of a statement, one thread at a time; none, and a degraded step, where the cache cannot be used."""
         with self._lock:

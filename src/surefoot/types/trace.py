@@ -70,6 +70,10 @@ class Grade:
     """The most that the passage may decide alone, whatever its score; `reason` says why. CORRECT: a language model read
     that it states the answer, which counts on the open web too. None: no cap."""
 
+    def pointed(self, text: str) -> str:
+        """The answering words in the passage's text; empty: the evaluator points at none."""
+        return text[slice(*self.span)] if self.span else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
