@@ -5,7 +5,8 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, upload
-from surefoot.evaluate.score.labels import labelled
+from surefoot.evaluate.records.files import read
+from surefoot.evaluate.score.labels import ANSWER, labelled
 from surefoot.run.store import recorded
 from surefoot.server.service import Service
 from surefoot_lab.datasets import pairs
@@ -28,8 +29,9 @@ def test_thumbs_and_marks_become_labelled_pairs(client: TestClient, service: Ser
     found = pairs.read(place / "pairs.jsonl")
     assert {pair.passage.id: pair.label for pair in found.pairs} == {bridge: 1, hut: 0}
     assert found.pairs[0].question == WHO["question"]
-    (label,) = labelled(place / "ratings.jsonl", metric="answer_relevancy")
-    assert label.record_id == trace["id"]
+    (label,) = labelled(place / "ratings.jsonl", ANSWER)  # as `surefoot evaluate --calibrate` reads them
+    assert (label.record_id, label.share) == (trace["id"], 1)
+    assert [record.id for record in read(place / "traces.jsonl").records] == [trace["id"]]
     assert recorded(place)[1].keys() == {trace["id"]}
 
     mark(useful=None)

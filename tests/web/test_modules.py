@@ -12,7 +12,7 @@ from surefoot.types import Trace
 DECLARED = re.compile(r"^(?:const|let|class|function|async function|function\*|async function\*)\s+(\w+)", re.MULTILINE)
 SHARED = web._SHARED
 VIEWER = page._SCRIPTS
-PAGE = "ask requests feedback notices source conversations documents evaluations".split()
+PAGE = "ask requests feedback notices suggestions source conversations documents evaluations".split()
 
 
 @pytest.mark.parametrize("names", [SHARED, VIEWER], ids=["shared", "viewer"])

@@ -228,8 +228,17 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     assert tab.locator(".asked").all_inner_texts() == [BORN, PHONE]
     tab.locator(".drop").first.focus()
     tab.keyboard.press("Enter")
-    assert site.service.conversations.turns("default", "", line.id)
+    tab.fill("dialog #title", "Guides")
     tab.keyboard.press("Enter")
+    tab.wait_for_selector("#past a:has-text('Guides')")
+    tab.fill("#find", "no such words")
+    tab.wait_for_selector("#past :text('None holds these words')")
+    tab.fill("#find", "tresk")
+    tab.wait_for_selector("#past a:has-text('Guides')")
+    tab.locator(".drop").first.click()
+    tab.get_by_role("button", name="Delete", exact=True).click()
+    assert site.service.conversations.turns("default", "", line.id)
+    tab.get_by_role("button", name="Delete for good?").click()
     tab.wait_for_selector(".hero")
     assert not site.service.conversations.turns("default", "", line.id)
 
@@ -244,12 +253,67 @@ def test_files_are_read_and_those_that_are_not_say_why(open_page: Open, site: Si
     assert "1 file read" in tab.inner_text(".job .state")
     assert "b.pdf: " in tab.inner_text(".unread")
     assert "1 file not read" in tab.inner_text("#told")
+    assert tab.locator(".each li").all_inner_texts() == ["a.md · read", "b.pdf · not read"]
+    tab.locator("tr:has-text('b.pdf') .link").click()
+    tab.wait_for_selector("#source :text('It was not read')")
+    tab.locator("tr:has-text('a.md') .link").click()
+    tab.wait_for_selector("#source :text('has 42 beds')")
+    assert tab.get_by_role("button", name="Remove Hut").count() == 2
+    tab.keyboard.press("Escape")
     drop = """() => { const data = new DataTransfer(); data.items.add(new File(["# C\\n\\nhut"], "c.md"));
         for (const kind of ["dragenter", "dragover", "drop"])
           document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })) }"""
     tab.evaluate(drop)
     tab.wait_for_selector(".job.good")
     assert site.service.collections.upload("default", "uploads/c.md")
+
+
+def test_an_answer_is_copied_and_its_question_edited(open_page: Open) -> None:
+    """With its sources behind it; the question comes back into the field."""
+    tab = open_page()
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    turn = ask(tab, BORN)
+    turn.get_by_role("button", name="Copy").click()
+    tab.wait_for_selector(".notice:has-text('Copied')")
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert "Torvath" in copied
+    assert "\n\n[1] " in copied
+    turn.get_by_role("button", name="Edit the question").click()
+    assert tab.input_value("#question") == BORN
+
+
+def test_a_conversation_written_out_holds_nothing_that_lives(open_page: Open) -> None:
+    """No image, link, address or markup of a document's; bold words and tables stay."""
+    bad = "![x](http://evil.example/?q) <img src=x> www.evil.example **bold**\n\n| a | b |"
+    answer = {
+        "text": bad,
+        "citations": [{"marker": 1, "title": "[t](http://a)", "url": "https://ann:secret@evil.example/"}],
+    }
+    write = """async talk => (await import("/static/conversations.js")).markdownOf(talk)"""
+    found = open_page().evaluate(write, {"title": "# <b>", "turns": [{"question": bad, "answer": answer}]})
+    assert not re.search(r"(?<!\\)[\[<]|://|www\.e|secret", found)
+    assert "**bold**\n\n| a | b |" in found
+
+
+def test_questions_to_begin_with_are_asked_by_a_click(open_page: Open) -> None:
+    """And others of the same document are offered behind the answer."""
+    tab = open_page()
+    tab.route("**/suggestions*", lambda route: route.fulfill(json={"suggestions": offered}))
+    offered = [{"question": BORN, "file": "x"}, {"question": THICK, "file": "y"}]
+    tab.reload()
+    tab.get_by_role("button", name=BORN).click()
+    tab.wait_for_selector(FINISHED.format(1))
+    assert tab.inner_text(".asked") == BORN
+
+
+def test_an_address_of_nothing_says_so(open_page: Open, site: Site) -> None:
+    """Behind the # and before it."""
+    tab = open_page("#/no/such")
+    assert tab.inner_text("h1") == "This is not here"
+    tab = open_page("no/such", expect=("404",))
+    assert tab.inner_text("h1") == "This is not here"
+    tab.get_by_role("link", name="Ask something").click()
+    tab.wait_for_selector(".hero")
 
 
 def test_an_empty_collection_says_what_to_do(open_page: Open, config: Config, tmp_path: Path) -> None:

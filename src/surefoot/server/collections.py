@@ -3,6 +3,8 @@
 All of them share one evaluator and one embedder, and each language model; all are loaded once.
 """
 
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -11,6 +13,8 @@ from surefoot import components
 from surefoot.config.builder import Builder
 from surefoot.config.options import OBJECT
 from surefoot.config.settings import Config, models, read
+from surefoot.evaluate.testset.build import QuestionMaker
+from surefoot.evaluate.testset.structure import Structure
 from surefoot.index.build import IndexProgress, build
 from surefoot.index.search import Index
 from surefoot.index.storage import others
@@ -21,7 +25,7 @@ from surefoot.server.problems import Problem
 from surefoot.server.uploads import sweep, upload_fields
 from surefoot.server.workers import Progress, Unread
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Embedder
+from surefoot.types.protocols import Embedder, returns_spans
 
 UPLOADS = "uploads"
 """The folder of a collection's uploaded files, within the collection's own; their paths in the index begin with it."""
@@ -29,6 +33,17 @@ PATIENCE = 30.0
 """Seconds that uploaded files wait for another process that writes the index."""
 _SHARED = ("network", "embedder", "evaluator")
 _OF_MODEL = ("llm", "generator")
+MADE_FROM, TRIED = 2000, 16
+"""Passages that suggestions are made from, and those that are tried, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A question that the documents answer."""
+
+    question: str
+    file: str
+    """The path of the file that answers, as indexed."""
 
 
 class Collections:
@@ -54,6 +69,8 @@ class Collections:
         self._of_models: dict[str, dict[str, Any]] = {}
         """The parts that word answers, by model."""
         self._indexes: dict[str, Index] = {}
+        self._suggestions: dict[str, tuple[str, tuple[Suggestion, ...]]] = {}
+        """By collection, with the time of the index that they were made from."""
         self._lock = RLock()
 
     @property
@@ -109,6 +126,23 @@ class Collections:
                     raise Problem(409, "empty", message)
                 self._pipelines[key] = self._build(name, model)
             return self._pipelines[key]
+
+    def suggestions(self, name: str) -> tuple[Suggestion, ...]:
+        """Questions that the collection answers, made by the rules of `surefoot testset` and confirmed by its reader;
+        none: its documents have no terms, tables or headings that ask, or no reader that points at the words. Made once
+        for each state of the index, at the cost of grading `TRIED` passages."""
+        index = self.index(name)
+        if index is None or not returns_spans(reader := self.pipeline(name).evaluator):
+            return ()
+        updated = index.info().updated
+        if self._suggestions.get(name, ("",))[0] != updated:
+            structure = Structure(islice(index.passages(), MADE_FROM))
+            maker = QuestionMaker(structure, self.pipeline(name).retriever, reader)
+            made = [make() for _, make in islice(maker.candidates("single"), TRIED)]
+            files = {one.id: one.file for one in structure.passages}
+            found = [Suggestion(one.question, files[one.evidence[0][0]] or "") for one in made if not one.fault]
+            self._suggestions[name] = updated, tuple(found)
+        return self._suggestions[name][1]
 
     def grader(self) -> Pipeline:
         """A pipeline without an index, which grades the texts that a client brings along."""

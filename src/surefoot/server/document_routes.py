@@ -20,8 +20,9 @@ from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
 from surefoot.index.search import Index
 from surefoot.run.store import write_bytes
+from surefoot.server.collections import Suggestion
 from surefoot.server.history import behind, size
-from surefoot.server.http import Body, is_upload, reply, require_json
+from surefoot.server.http import Body, awaited, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.trace_routes import Limit
@@ -351,6 +352,21 @@ def _document(caller: Caller, id: str) -> tuple[Index, StoredDocument]:
         if document and document.id == id:
             return index, document
     raise missing("document")
+
+
+class SuggestionList(BaseModel):
+    """Questions that the documents answer."""
+
+    suggestions: tuple[Suggestion, ...]
+
+
+@router.get("/suggestions", response_model=SuggestionList)
+async def get_suggestions(request: Request, caller: RequestCaller) -> Response:
+    """Suggest questions that the documents answer, in the usual collection or the one that `collection` names."""
+    name, service = caller.visible()[0], caller.service
+    work = service.workers.start(lambda _: service.collections.suggestions(name), caller.owner)
+    made = await awaited(request, work)
+    return reply({"suggestions": made})
 
 
 @router.get("/collections", response_model=CollectionList)

@@ -57,7 +57,7 @@ class ConversationLine:
 
     id: str
     title: str
-    """Its first question."""
+    """Its first question, or what it was renamed to."""
     collection: str
     updated: str
     """UTC, ISO 8601."""
@@ -133,17 +133,29 @@ class Conversations(_Files):
 
     def add(self, collection: str, owner: str, id: str, turn: Turn) -> None:
         """Write a question down."""
-        place = self._place(collection, owner, id)
+        self._append(self._place(collection, owner, id), to_json(turn))
+
+    def rename(self, collection: str, owner: str, id: str, title: str) -> bool:
+        """Give a conversation a title in place of its first question; False: the owner has none."""
+        if found := self.turns(collection, owner, id):
+            self._append(self._place(collection, owner, id), {"title": title})
+        return bool(found)
+
+    def _append(self, place: Path, row: dict[str, Any]) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         with self._lock:
             mend(place)
             with place.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(to_json(turn)) + "\n")
+                file.write(json.dumps(row) + "\n")
 
     def turns(self, collection: str, owner: str, id: str) -> tuple[Turn, ...]:
         """The questions of a conversation, in order; none: the owner has no such one in this collection."""
         place = self._place(collection, owner, id)
         return _turns(place) if re.fullmatch(ID, id) and place.is_file() else ()
+
+    def title(self, collection: str, owner: str, id: str) -> str:
+        """The last title that was given to a conversation, or its first question."""
+        return _title(self._place(collection, owner, id))
 
     def remove(self, collection: str, owner: str, id: str) -> bool:
         """Forget a conversation; False: the owner has none. Its traces are kept for their days."""
@@ -157,9 +169,10 @@ class Conversations(_Files):
         updated = datetime.fromtimestamp(changed(place) // 10**9, UTC).isoformat()
         try:
             turns = _turns(place)
+            title = _title(place) if turns else ""
         except SurefootError:
             return None
-        return ConversationLine(place.stem, turns[0].question, collection, updated, len(turns)) if turns else None
+        return ConversationLine(place.stem, title, collection, updated, len(turns)) if turns else None
 
     def _place(self, collection: str, owner: str, id: str) -> Path:
         return self.home(collection, owner) / f"{id}.jsonl"
@@ -187,7 +200,12 @@ def size(place: Path) -> int:
 
 
 def _turns(place: Path) -> tuple[Turn, ...]:
-    return tuple(from_json(Turn, row, where) for where, row in rows(place))
+    return tuple(from_json(Turn, row, where) for where, row in rows(place) if "title" not in row)
+
+
+def _title(place: Path) -> str:
+    every = [row for _, row in rows(place)]
+    return str(next((row["title"] for row in reversed(every) if "title" in row), every[0]["question"]))
 
 
 def _read(place: Path) -> Trace | None:

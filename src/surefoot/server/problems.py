@@ -14,9 +14,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from surefoot.types.errors import FieldFault, QuestionError, SurefootError
+from surefoot.web import served
 
 LOG = logging.getLogger("surefoot.server")
 
@@ -123,11 +124,14 @@ def _path(parts: Sequence[str | int]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")[:100]
 
 
-async def answer_problem(request: Request, error: Exception) -> JSONResponse:
-    """Answer an exception that left an endpoint; with all methods of an address, also where several routes share it."""
+async def answer_problem(request: Request, error: Exception) -> Response:
+    """Answer an exception that left an endpoint; with all methods of an address, also where several routes share it; to
+    a person who finds nothing with the page, which says so."""
     problem = problem_of(error)
     if problem.status_code == 405:
         here = (route for route in request.app.state.routes if route.path_regex.match(request.url.path))
         methods = {method for route in here for method in route.methods}
         problem.headers = {"Allow": ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))}
+    if problem.status_code == 404 and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(served(), 404)
     return problem.response()

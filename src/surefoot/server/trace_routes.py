@@ -1,11 +1,12 @@
 """`/traces`, `/conversations` and `/feedback`: answered questions, and users' opinions of them."""
 
+import sys
 from dataclasses import replace
 from threading import Event as Flag
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from surefoot.explain.grade import as_graded, explain
@@ -15,7 +16,7 @@ from surefoot.server.history import ConversationLine, TraceLine
 from surefoot.server.http import HTML, Body, JsonRoute, awaited, reply
 from surefoot.server.problems import invalid, missing
 from surefoot.server.questions import public_trace
-from surefoot.server.service import RequestCaller
+from surefoot.server.service import Caller, RequestCaller
 from surefoot.types import Answer, Attribution, Trace
 from surefoot.types.errors import UsageError
 from surefoot.web import shared
@@ -55,6 +56,12 @@ class ExplainBody(Body):
     """A passage of a trace whose grade is to be explained."""
 
     passage: str = "best"
+
+
+class RenameBody(Body):
+    """The new title of a conversation."""
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
 
 
 @router.get("/traces", response_model=TraceList)
@@ -97,11 +104,20 @@ async def post_explain(id: str, body: ExplainBody, request: Request, caller: Req
 
 
 @router.get("/conversations", response_model=ConversationList)
-def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = "") -> Response:
-    """List the stored conversations, the latest first."""
+def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = "", words: str = "") -> Response:
+    """List the stored conversations, the latest first; with `words` those that hold them: in the title, a question or
+    an answer, in any case."""
     store = caller.service.conversations
-    lines = [line for name in caller.visible() for line in store.latest(name, caller.owner, limit, before)]
+    most = sys.maxsize if words else limit
+    lines = [line for name in caller.visible() for line in store.latest(name, caller.owner, most, before)]
+    if words:
+        lines = [line for line in lines if words.lower() in _text(caller, line).lower()]
     return reply({"conversations": sorted(lines, key=lambda line: line.updated, reverse=True)[:limit]})
+
+
+def _text(caller: Caller, line: ConversationLine) -> str:
+    turns = caller.service.conversations.turns(line.collection, caller.owner, line.id)
+    return "\n".join([line.title, *(text for turn in turns for text in (turn.question, turn.answer))])
 
 
 @router.get("/conversations/{id}", response_model=ConversationDetail)
@@ -115,10 +131,18 @@ def get_conversation(id: str, caller: RequestCaller) -> Response:
                 or Trace(turn.trace, turn.question, answer=Answer(turn.answer))
                 for turn in turns
             ]
-            about = {"id": id, "title": turns[0].question, "collection": name}
+            about = {"id": id, "title": caller.service.conversations.title(name, caller.owner, id), "collection": name}
             public = [public_trace(trace, caller.trusted_client) for trace in traces]
             return reply({**about, "turns": public, "feedback": marks})
     raise missing("conversation")
+
+
+@router.patch("/conversations/{id}", status_code=204)
+def patch_conversation(id: str, body: RenameBody, caller: RequestCaller) -> None:
+    """Rename a conversation."""
+    store, owner = caller.service.conversations, caller.owner
+    if not any(store.rename(name, owner, id, body.title) for name in caller.visible()):
+        raise missing("conversation")
 
 
 @router.delete("/conversations/{id}", status_code=204)

@@ -11,6 +11,7 @@ import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
 import { evaluationView, evaluationsView, themeFrame } from "./evaluations.js";
 import { quotedAt } from "./passages.js";
+import { firstQuestions, nextQuestions } from "./suggestions.js";
 import { counted, cut, decoded, many } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
@@ -88,6 +89,8 @@ async function ask(words) {
       turn.hear(name, data);
     }
     turn.finish();
+    const asked = new Set([...main.querySelectorAll(".asked")].map((one) => one.textContent));
+    turn.node.append(nextQuestions(turn.trace, chosen()?.name, asked, ask));
   } catch (error) {
     await failed(error, turn, words);
   } finally {
@@ -188,7 +191,7 @@ function welcome() {
     h("h1", { tabindex: "-1" }, empty ? "Nothing to ask yet" : "Ask your documents"),
     empty
       ? [h("p", {}, `The collection ${here.name} holds no documents. Drop files on this page, or in a terminal:`), h("pre", {}, h("code", {}, "surefoot index FOLDER"))]
-      : [h("p", {}, "Answers are quoted from the documents or checked against them, and say how sure they are. Where nothing answers, you are told so."), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : "")],
+      : [h("p", {}, "Answers are quoted from the documents or checked against them, and say how sure they are. Where nothing answers, you are told so."), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : ""), firstQuestions(here?.name, ask)],
   );
 }
 
@@ -211,6 +214,7 @@ async function viewOf(hash) {
   if (kind === "t" && name) return traceView(name);
   if (kind === "documents") return documentsView(chosen()?.name, choose);
   if (kind === "evaluations") return name ? evaluationView(name) : evaluationsView();
+  if (kind || location.pathname !== "/") throw new Problem("There is no page at this address.", { status: 404 });
   return welcome();
 }
 
@@ -228,7 +232,7 @@ async function route(first = false) {
   try {
     view = await viewOf(hash);
   } catch (error) {
-    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("a", { href: "#/" }, "Ask something")))];
+    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("a", { href: "/#/" }, "Ask something")))];
     recover(error);
   }
   if (here !== state.shown) return;

@@ -2,9 +2,11 @@
 
 import { h, isolated } from "./dom.js";
 import { get, place, remove, upload, within } from "./requests.js";
+import { closeSource, kindOf, openDocument } from "./source.js";
 import { counted, cut, many } from "./words.js";
 
 const POLL = 500;
+const LISTED = 50; // files of an upload that have a line each
 const jobs = h("div", { class: "jobs" });
 
 const size = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
@@ -24,7 +26,7 @@ export async function documentsView(collection, add) {
     const found = await get(within("/documents", { collection, before, limit: 100 }));
     const body = into ?? h("tbody");
     body.append(...found.documents.map((one) => line(one, draw)));
-    if (!into) list.replaceChildren(found.documents.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Documents" }, h("table", { class: "documents" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Document"), h("th", { scope: "col" }, "Kind"), h("th", { scope: "col", class: "figure" }, "Passages"), h("th", { scope: "col", class: "figure" }, "Characters"), h("td", {}))), body)) : h("p", { class: "missing" }, "This collection holds no documents yet."));
+    if (!into) list.replaceChildren(found.documents.length ? h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Documents" }, h("table", { class: "documents" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Document"), h("th", { scope: "col" }, "Kind"), h("th", { scope: "col", class: "figure" }, "Passages"), h("th", { scope: "col" }, "Added"), h("td", {}))), body)) : h("p", { class: "missing" }, "This collection holds no documents yet."));
     list.querySelector(".rest")?.remove();
     if (found.next) list.append(h("button", { type: "button", class: "quiet rest", click: () => draw(found.next, body) }, "Show more"));
   };
@@ -33,7 +35,15 @@ export async function documentsView(collection, add) {
   return view;
 }
 
-function line({ id, title, file, kind, pages, passages, characters, uploaded }, draw) {
+function line(about, draw) {
+  const { title, file, pages, passages, state, because, added, uploaded } = about;
+  const acts = () => (uploaded ? dropper(about, draw) : h("span", { class: "dim" }, "Read from a folder of the server's machine; remove it there."));
+  const lacks = because ? h("span", { class: "tag lacks" }, state === "unread" ? "not read" : "partly read") : null;
+  const name = h("button", { type: "button", class: "link", dir: "auto", click: (event) => openDocument(about, event.currentTarget, acts()) }, h("span", { class: "name" }, cut(title || file.split("/").at(-1), 160)));
+  return h("tr", {}, h("th", { scope: "row" }, name, " ", lacks, file && file !== title ? h("span", { class: "place", dir: "auto" }, cut(file, 200)) : null), h("td", {}, kindOf(about), pages ? h("span", { class: "dim" }, ` · ${many(pages, "page")}`) : null), h("td", { class: "figure" }, counted(passages)), h("td", {}, added.slice(0, 10)), h("td", {}, uploaded ? dropper(about, draw) : null));
+}
+
+function dropper({ id, title, file }, draw) {
   const drop = h("button", { type: "button", class: "quiet", "aria-label": `Remove ${cut(title || file, 60)}`, click: async () => {
     if (drop.textContent === "Remove") {
       drop.textContent = "Remove for good?";
@@ -41,17 +51,21 @@ function line({ id, title, file, kind, pages, passages, characters, uploaded }, 
       return;
     }
     await remove(place("documents", id));
+    closeSource();
     await draw();
   } }, "Remove");
-  return h("tr", {}, h("th", { scope: "row" }, h("span", { dir: "auto" }, cut(title || file, 160)), file && file !== title ? h("span", { class: "place", dir: "auto" }, cut(file, 200)) : null), h("td", {}, kind, pages ? h("span", { class: "dim" }, ` · ${many(pages, "page")}`) : null), h("td", { class: "figure" }, counted(passages)), h("td", { class: "figure" }, counted(characters)), h("td", {}, uploaded ? drop : null));
+  return drop;
 }
 
 // Sends the files and follows their reading to its end. `tell` speaks each step once; `done` is called with the job.
 export async function addFiles(files, collection, { tell, done, problem }) {
+  let before = "";
   const bar = h("progress", { max: "1", value: "0", "aria-label": `Sending ${named(files)}` });
   const state = h("p", { class: "state" }, "Sending");
   const unread = h("div", {});
-  const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, unread);
+  const each = h("ul", { class: "each" }, files.length > 1 && files.length <= LISTED ? files.map((file) => h("li", {}, isolated(cut(file.webkitRelativePath || file.name, 120)), h("span", { class: "dim" }))) : null);
+  const told = (name, words) => [...each.children].filter((one) => name && one.firstChild.textContent.endsWith(name)).forEach((one) => (one.lastChild.textContent = ` · ${words}`));
+  const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, each, unread);
   jobs.prepend(card);
   tell(`Sending ${named(files)}.`);
   try {
@@ -62,6 +76,10 @@ export async function addFiles(files, collection, { tell, done, problem }) {
       bar.value = 0.3 + 0.7 * share;
       if (job.state === "waiting") state.textContent = "Waiting for its turn";
       if (job.state === "reading") state.replaceChildren(`Reading ${counted(Math.min(job.of, job.done + 1))} of ${counted(job.of)}`, job.file ? ": " : "", isolated(cut(job.file, 120)));
+      if (job.file !== before) {
+        told(before, "read");
+        told((before = job.file), "being read");
+      }
       if (job.unread.length) unread.replaceChildren(reasons(job.unread));
       if (job.state === "done" || job.state === "failed") return finish(job);
       await new Promise((later) => setTimeout(later, POLL));
@@ -77,6 +95,8 @@ export async function addFiles(files, collection, { tell, done, problem }) {
   function finish(job) {
     bar.remove();
     card.classList.add(job.state === "done" && !job.unread.length ? "good" : "bad");
+    const missed = new Set(job.unread.map((one) => one.file));
+    files.forEach(({ name }) => told(name, missed.has(name) ? "not read" : job.state === "done" ? "read" : "failed"));
     const read = job.of - new Set(job.unread.map((one) => one.file)).size;
     const words = job.state === "failed" ? job.message || "Reading failed." : `${many(read, "file")} read, ${many(job.passages, "passage")} added`;
     state.textContent = words;

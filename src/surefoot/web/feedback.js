@@ -37,9 +37,9 @@ async function storeMark(value) {
 }
 
 // An answer as plain text, each source once behind it.
-export function asText({ text, citations }) {
+export function asText({ text, citations }, between = "\n") {
   const sources = [...Map.groupBy(citations, (one) => one.marker)].map(([marker, [{ title, url }]]) => `[${marker}] ${[title, url && bare(url)].filter(Boolean).join(", ")}`);
-  return [text, sources.join("\n")].filter(Boolean).join("\n\n");
+  return [text, sources.join(between)].filter(Boolean).join("\n\n");
 }
 
 async function copy(trace) {

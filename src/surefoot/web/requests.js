@@ -8,6 +8,14 @@ export class Problem extends Error {
 }
 
 const AWAY = "The server cannot be reached. See whether `surefoot serve` is still running, then ask again.";
+// What a person can do, where the server's own sentence tells a program.
+const WORDS = {
+  empty: "This collection holds no documents yet. Add files first, then ask again.",
+  not_found: "It was deleted, or it never was here, or it belongs to somebody else.",
+  question: "A question has 1 to 4,000 characters. Shorten it, or ask something.",
+  media_type: "The server did not understand this page. Reload it, and try again.",
+  invalid: "The server did not understand this page. Reload it, and try again.",
+};
 const BROKEN = "The connection broke off before the answer was there.";
 
 async function send(path, options = {}) {
@@ -24,7 +32,7 @@ async function send(path, options = {}) {
 
 async function refused(reply) {
   const body = await reply.json().catch(() => null);
-  const message = body?.error?.message ?? `The server answered ${reply.status} and did not say why; its log does.`;
+  const message = WORDS[body?.error?.code] ?? body?.error?.message ?? `The server answered ${reply.status} and did not say why; its log does.`;
   const wait = Number(reply.headers.get("Retry-After"));
   return new Problem(String(message), { status: reply.status, code: body?.error?.code ?? "", wait: wait > 0 && wait < 3600 ? wait : 0 });
 }
@@ -41,6 +49,7 @@ export const post = async (path, value) => {
   const reply = await send(path, bodied("POST", value));
   return reply.status === 204 ? null : reply.json();
 };
+export const patch = (path, value) => send(path, bodied("PATCH", value));
 export const remove = (path) => send(path, { method: "DELETE" });
 export const picture = async (path) => URL.createObjectURL(await (await send(path)).blob());
 

@@ -1,10 +1,10 @@
 // The source of a citation or a passage, opened beside the answer at its place, which is marked.
 
-import { address, h, isolated } from "./dom.js";
+import { address, facts, h, isolated } from "./dom.js";
 import { positions, ranges, rendered } from "./blocks.js";
 import { titled } from "./passages.js";
 import { get, picture, place, within } from "./requests.js";
-import { cut } from "./words.js";
+import { counted, cut } from "./words.js";
 
 const AROUND = 6000;
 
@@ -16,17 +16,39 @@ let pictures = [];
 export const isOpen = () => !panel.hidden;
 
 // `marks` are {start, end} in the passage's text, in characters; `at` is where the focus returns to.
-export async function openSource(passage, marks, at) {
+export const openSource = (passage, marks, at) => openPanel(titled(passage), passage.url ? address(passage.url) : isolated(passage.id), at, () => source(passage, marks).catch((error) => [h("p", { class: "note bad" }, isolated(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]));
+
+// A document with what is known of it, and its text; `acts` are buttons.
+export const openDocument = (about, at, acts) => openPanel(cut(about.title || about.file, 160), isolated(about.file), at, async () => [
+  facts([["kind", kindOf(about)], ["pages", about.pages], ["passages", counted(about.passages)], ["characters", counted(about.characters)], ["added", about.added ? `${about.added.slice(0, 16).replace("T", " ")} UTC` : null], ...Object.entries(about.meta).map(([name, value]) => [cut(name, 60), isolated(cut(typeof value === "string" ? value : JSON.stringify(value), 300))])]),
+  about.because ? h("p", { class: "note bad" }, about.state === "unread" ? "It was not read: it " : "Not all of it was read: ", isolated(cut(about.because, 1000)), ".") : null,
+  about.state === "unfinished" ? h("p", { class: "note" }, "It is still being read.") : null,
+  h("p", { class: "acts" }, acts),
+  about.passages ? h("div", { class: about.kind === "code" ? "prose document coded" : "prose document" }, await textFrom(about, 0)) : null,
+].filter(Boolean));
+
+// The ending of its file, which people know it by.
+export const kindOf = ({ file, kind }) => (/\.([a-z0-9]{1,8})$/i.exec(file)?.[1] ?? kind).toUpperCase();
+
+// Its text from here, as far as the server gives it at once, and a button for the rest.
+async function textFrom(about, start) {
+  const text = await get(within(`${place("documents", about.id)}/text`, { start }));
+  const blocks = text.blocks.filter((block) => block.start >= start);
+  const more = blocks.length && text.end < about.characters ? h("button", { type: "button", class: "quiet", click: async () => more.replaceWith(...(await textFrom(about, text.end))) }, "Show more") : "";
+  return [...document_(blocks, about, -1, 0, []), more];
+}
+
+async function openPanel(name, where, at, load) {
   const turn = (opened += 1);
   from = at;
   clear();
   const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": "Text of the source" }, h("p", { class: "dim" }, "Opening the source…"));
-  const title = h("h2", { tabindex: "-1" }, titled(passage));
-  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, passage.url ? address(passage.url) : isolated(passage.id)), body);
+  const title = h("h2", { tabindex: "-1" }, name);
+  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, where), body);
   panel.hidden = false;
   document.body.classList.add("beside");
   title.focus({ preventScroll: true });
-  const parts = await source(passage, marks).catch((error) => [h("p", { class: "note bad" }, isolated(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]);
+  const parts = await load().catch((error) => [h("p", { class: "note bad" }, isolated(error.message))]);
   if (turn !== opened) return;
   body.replaceChildren(...parts);
   const shown = body.querySelector("mark.here") ?? body.querySelector("mark");
