@@ -111,3 +111,39 @@ def test_what_is_no_collection_field_or_filter_is_told(
     done = surefoot(*words)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert says in done.err
+
+
+def test_the_documents_of_an_index_are_listed(indexed: Callable[..., Any], here: Path) -> None:
+    """With what was not read of them; a table is one line."""
+    (here / "library" / "bad.pdf").write_bytes(b"no pdf")
+    (here / "library" / "rows.csv").write_text("name,height\nNorth,40\nSouth,50\n")
+    assert indexed("index", "library").code == 0
+    head, *lines = indexed("index", "--list").out.splitlines()
+    assert head.split() == ["Document", "File", "Kind", "Date", "Passages"]
+    assert [line.split()[:2] for line in lines if "rows" in line] == [["2", "rows"]]
+    assert lines[-1] == "Not read  library/bad.pdf: is a damaged PDF; print it to a new PDF"
+    (listed,) = json.loads(indexed("index", "--list", "library/hut.md", "--json").out)
+    assert (listed["file"], listed["kind"], listed["passages"]) == ("library/hut.md", "md", 1)
+
+
+def test_documents_are_taken_out_also_where_their_folder_is_gone(indexed: Callable[..., Any], here: Path) -> None:
+    """By the path that they were indexed as, or where they lie."""
+    assert "Passages  1 in " in indexed("index", "--remove", str(here / "library" / "hut.md")).out
+    (here / "library").rename(here / "elsewhere")
+    gone = indexed("index", "library")
+    assert "surefoot index --remove library" in gone.err
+    assert indexed("index", "--remove", "library").code == 0
+    assert json.loads(indexed("index", "--list", "--json").out) == []
+    nothing = indexed("index", "--remove", "library")
+    assert (nothing.code, "nothing of library is in" in nothing.err) == (2, True)
+
+
+def test_an_index_needs_a_path(surefoot: Callable[..., Any]) -> None:
+    """Or one of the words that need none."""
+    done = surefoot("index")
+    assert (done.code, "name files and folders" in done.err) == (2, True)
+
+
+def test_the_report_is_json_where_it_is_wanted(surefoot: Callable[..., Any], here: Path) -> None:
+    """All of it."""
+    assert json.loads(surefoot("index", "library", "--json").out)["files"]["added"] == 2

@@ -273,3 +273,58 @@ def test_step_by_step_ends_as_from_scratch(home, tmp_path_factory, states):
         here.build()
     build([here.docs], here.folder / "scratch.db", Hashing())
     assert here.content() == here.content(here.folder / "scratch.db")
+
+
+def test_what_was_moved_is_known_by_its_content(home, counting):
+    """It keeps its ids and is not embedded again; its address is the new one, and nothing is left at the old one."""
+    (home.docs / "hut.md").write_text("# Hut\n\nForty beds.")
+    home.rows("table", {"id": "a", "text": "one", "url": "https://a.example"})
+    home.build()
+    before, vectors, _ = home.content()
+    papers = home.docs.rename(home.folder / "papers")
+    report = home.build(papers, embedder=counting)
+    assert (report.files, report.documents, counting.seen) == (Changes(moved=2), Changes(unchanged=2), [])
+    after, same, _ = home.content()
+    assert ([one.id for one in after], same) == ([one.id for one in before], vectors)
+    assert {one.url for one in after} == {"papers/hut.md#L3", "https://a.example"}
+    assert {one.file for one in after} == {"papers/hut.md", "papers/table.jsonl"}
+
+
+def test_a_file_of_a_new_name_is_read_again_and_embedded_only_where_its_title_changes(home, counting):
+    """The title of one without a heading is its name."""
+    (home.docs / "hut.md").write_text("# Hut\n\nForty beds.")
+    home.write(a="one")
+    home.build()
+    (home.docs / "hut.md").rename(home.docs / "new.md")
+    (home.docs / "a.txt").rename(home.docs / "b.txt")
+    assert home.build(embedder=counting).files == Changes(moved=1, updated=1)
+    assert counting.seen == ["b\none"]
+
+
+def test_a_copy_is_no_move(home):
+    """The first one is still there."""
+    home.write(a="one")
+    home.build()
+    shutil.copy(home.docs / "a.txt", home.folder / "a.txt")
+    assert home.build(home.folder / "a.txt").files == Changes(added=1, unchanged=1)
+
+
+def test_files_from_elsewhere_that_are_gone_are_named_and_stay(home):
+    """A disk that is not mounted must not empty the index."""
+    home.write(a="one", b="two")
+    home.build()
+    (home.docs / "b.txt").rename(home.folder / "c.txt")
+    (home.docs / "a.txt").unlink()
+    report = home.build(home.folder / "c.txt")
+    assert (report.missing, home.texts()) == (("docs/a.txt",), ["one", "two"])
+
+
+def test_the_date_of_a_document_is_its_own_or_else_its_files(home):
+    """The list of documents says so; a passage carries only its own."""
+    home.write(a="one")
+    home.age()
+    (home.docs / "b.md").write_text("---\ndate: 2024-05-01\n---\n\ntwo")
+    home.build()
+    with Index.open(home.place) as index:
+        assert [(one.kind, one.date) for one in index.documents()] == [("txt", "2001-09-09"), ("md", "2024-05-01")]
+        assert [dict(one.meta) for one in index.lexical("one two", 2)] == [{}, {"date": "2024-05-01"}]

@@ -99,7 +99,7 @@ def test_documents_are_listed_with_what_is_known_of_them(tmp_path, index):
     assert [*listed] == ["notes", "docs/a.md", "docs/b.jsonl", "docs/c.json"]
     lamp = listed["notes"]
     assert lamp == StoredDocument(
-        lamp.id, "default", "notes", "About l", 1, 9, lamp.added, Meta({"year": 2024}), "ready"
+        lamp.id, "default", "notes", "About l", "text", "", 1, 9, lamp.added, Meta({"year": 2024}), "ready"
     )
     assert lamp.id.endswith(":l")
     assert lamp.added.endswith("+00:00")

@@ -1,18 +1,22 @@
-"""`surefoot index`: files and folders become an index."""
+"""`surefoot index`: files and folders become an index, whose documents it lists and takes out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from typer import Argument, Option
 
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import bar, err, out, plain, pulling
+from surefoot.cli._console import bar, err, number, out, plain, print_json, pulling, tabled
 from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
 from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
+from surefoot.index.contents import StoredDocument
+from surefoot.index.search import Index
+from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
 from surefoot.types.metadata import Value, plain as plain_value
 
@@ -22,7 +26,11 @@ _WIDTH = 40
 
 
 def index(
-    paths: Annotated[list[Path], Argument(metavar="PATH...", help="Files and folders.")],
+    paths: Annotated[list[Path] | None, Argument(metavar="PATH...", help="Files and folders.")] = None,
+    listed: Annotated[bool, Option("--list", help="List the documents of the index, and what was not read.")] = False,
+    remove: Annotated[
+        bool, Option("--remove", help="Take the documents of PATH out of the index; the files stay.")
+    ] = False,
     index: IndexFile = None,
     collection: CollectionName = None,
     config: ConfigFile = None,
@@ -41,6 +49,7 @@ def index(
     ] = None,
     verbose: Annotated[bool, Option("--verbose", help="Name every file that is not read.")] = False,
     max_mb: Annotated[int, Option("--max-mb", help="Largest file that is read whole.")] = MAX_BYTES // 1_000_000,
+    json: Annotated[bool, Option("--json", help="Print the report, or the list, as one line of JSON.")] = False,
 ) -> None:
     """Index documents, tables, notebooks, mails, man pages and source code; only what changed is read.
 
@@ -49,9 +58,19 @@ def index(
     It counts for this run only: files of PATH that it leaves out leave the index.
 
     A field that is given to a file stays until another run over the file gives fields again.
+
+    A file that was moved is known by its content. What still lies in a folder comes back when that is indexed again.
     """
     builder = Builder(configured(config, settings, index, collection))
     target = Path(builder.config["index"]["path"])
+    if listed:
+        _list(builder.index, paths or [], json)
+        return
+    if not paths:
+        raise UsageError("name files and folders: surefoot index PATH…; --list lists what is in the index")
+    if remove:
+        _remove(builder.index, paths)
+        return
     with pulling():
         embedder = builder.embedder
     with bar() as progress:
@@ -72,9 +91,46 @@ def index(
             patterns=Patterns(include or (), exclude or ()),
             on_progress=show,
         )
-    _say(report, builder, target, verbose)
+    if json:
+        print_json(report)
+    else:
+        _say(report, builder, target, verbose)
     if push:
         out.print(builder.push())
+
+
+def _list(index: Index, paths: Sequence[Path], json: bool) -> None:
+    """The documents, or those of these paths; to a reader, a table of many rows is one line."""
+    names = [path.as_posix() for path in paths]
+    every = (one for one in index.documents() if not names or any(_is_at(one.file, name) for name in names))
+    if json:
+        print_json([*every])
+        return
+    files = [[*of_file] for _, of_file in groupby(every, lambda one: one.file)]
+    out.print(tabled(["Document", "File", "Kind", "Date"], ["Passages"], map(_row, files)))
+    for first, *_ in files:
+        if first.because:
+            out.print(f"Not read  {plain(first.file)}: {plain(first.because)}", soft_wrap=True)
+
+
+def _is_at(file: str, name: str) -> bool:
+    return name == "." or file == name or file.startswith(f"{name}/")
+
+
+def _row(documents: Sequence[StoredDocument]) -> tuple[str, ...]:
+    """Title, file, kind, date and number of passages of a file."""
+    first, many = documents[0], len(documents) > 1
+    title = f"{len(documents):,} rows" if many else plain(first.title) or NONE
+    date = "" if many and len({one.date for one in documents}) > 1 else plain(first.date)
+    return title, plain(first.file), plain(first.kind), date, number(sum(one.passages for one in documents))
+
+
+def _remove(index: Index, paths: Sequence[Path]) -> None:
+    for path in paths:
+        if not (index.delete(path) or index.delete(path.as_posix())):
+            raise UsageError(f"nothing of {path} is in {index.path}; surefoot index --list lists what is")
+        out.print(f"Removed   {plain(str(path))}", soft_wrap=True)
+    out.print(f"Passages  {index.info().passages:,} in {index.path}", soft_wrap=True)
 
 
 def _fields(texts: list[str] | None) -> dict[str, Value] | None:
@@ -100,6 +156,7 @@ def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> 
             (files.added, "new"),
             (files.updated, "changed"),
             (files.unchanged, "unchanged"),
+            (files.moved, "moved"),
             (files.removed, "gone"),
             (files.skipped, "skipped"),
             (sum(len(paths) for _, paths in report.ignored), "not read"),
@@ -107,6 +164,10 @@ def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> 
         if count
     )
     out.print(f"Files     {changed}", soft_wrap=True)
+    if missing := report.missing:
+        named = ", ".join(map(plain, missing[:_NAMES])) + ", …" * (len(missing) > _NAMES)
+        way_out = f"surefoot index --remove {plain(missing[0])}"
+        out.print(f"Missing   {len(missing):,} indexed before: {named}; to take out: {way_out}", soft_wrap=True)
     for line in _ignored(report, verbose):
         out.print(line, soft_wrap=True)
     total = builder.index.info().passages

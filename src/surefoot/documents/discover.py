@@ -131,7 +131,8 @@ def _root(path: Path) -> Path:
         # Not `Path.resolve`: what that raises for a loop of links depends on Python's version.
         return Path(os.path.realpath(path, strict=True))
     except (FileNotFoundError, NotADirectoryError):
-        raise IndexFault(f"there is no file or folder {path}; check the path") from None
+        way_out = f"check the path; what was indexed from there leaves by: surefoot index --remove {path}"
+        raise IndexFault(f"there is no file or folder {path}; {way_out}") from None
     except OSError as error:
         raise IndexFault(f"{path} leads nowhere: {error.strerror}; check the path") from error
 

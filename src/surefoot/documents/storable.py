@@ -3,7 +3,9 @@
 import json
 import re
 from dataclasses import astuple, dataclass, replace
-from hashlib import blake2b
+from functools import partial
+from hashlib import blake2b, file_digest
+from typing import BinaryIO
 
 from surefoot.text.blocks import fragment
 from surefoot.types import Block, Document, Passage
@@ -50,6 +52,11 @@ def _block(block: Block) -> Block:
 def clean(text: str) -> str:
     """The text with each character that SQLite or UTF-8 cannot hold replaced by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def content_hash(stream: BinaryIO) -> bytes:
+    """Hash of a file's content, from where it stands."""
+    return file_digest(stream, partial(blake2b, digest_size=16)).digest()  # type: ignore[arg-type]  # it wants a name
 
 
 def size(document: Document) -> int:

@@ -15,8 +15,6 @@ import signal
 import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterable
-from functools import partial
-from hashlib import blake2b, file_digest
 from importlib import import_module
 from math import ceil
 from pathlib import PurePath
@@ -25,7 +23,7 @@ from typing import Any, BinaryIO
 
 from surefoot.documents import limits
 from surefoot.documents.loaders import MAX_BYTES, STREAMED, Document, DocumentProblem, Unreadable, read
-from surefoot.documents.storable import clean, digest, size, storable
+from surefoot.documents.storable import clean, content_hash, digest, size, storable
 from surefoot.types import Passage
 
 try:
@@ -127,7 +125,7 @@ def _file(request: dict[str, Any], answer: _Answer) -> None:
         source: io.BufferedReader | io.BytesIO = file
         if PurePath(request["name"]).suffix.lower() not in STREAMED:
             source = io.BytesIO(_content(file, max(request["size"], MAX_BYTES)))
-        answer.digest = file_digest(source, partial(blake2b, digest_size=16)).hexdigest()
+        answer.digest = content_hash(source).hex()
         answer.same = answer.digest == request["known"]
         if not answer.same:
             source.seek(0)

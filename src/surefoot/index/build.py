@@ -7,18 +7,19 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from time import perf_counter
 from typing import Any
 
 from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
 from surefoot.documents.loaders import MAX_BYTES, DocumentProblem, supported
 from surefoot.documents.reading import Reading, Request
+from surefoot.documents.storable import content_hash
 from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.contents import loaded
-from surefoot.index.intake import Intake, StoredFile, stored_files
+from surefoot.index.intake import Intake, StoredFile, location_of, stored_files
 from surefoot.index.readers import READERS
 from surefoot.index.storage import check_file, faults, locked, others, replacement, writing
 from surefoot.types.errors import IndexFault
@@ -60,6 +61,8 @@ class Changes:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    moved: int = 0
+    """Files that were indexed at another path, with the same content."""
     skipped: int = 0
     """Files of which nothing is in the index, for a reason in the report; they are counted nowhere else."""
 
@@ -79,6 +82,8 @@ class IndexReport:
     """(path, reason) of each file or row that should be in the index and is not."""
     notes: tuple[tuple[str, str], ...]
     """(path, reservation) of each file that is in the index, but perhaps not as its author wrote it."""
+    missing: tuple[str, ...]
+    """Paths of files from elsewhere that are still in the index and no longer on the disk; it may not be mounted."""
     seconds: float
 
 
@@ -150,8 +155,9 @@ class _Build:
     ) -> None:
         self._db, self._home, self._labels, self._on_progress = db, home, labels, on_progress
         self._intake = Intake(db, embedder, lambda: self._report())
-        self._added, self._updated, self._visited = set[int](), set[int](), set[int]()
+        self._added, self._updated, self._moved, self._visited = set[int](), set[int](), set[int](), set[int]()
         self._forgotten = 0
+        self._missing: list[str] = []
         self._unread: list[tuple[str, str]] = []
         self._notes: list[tuple[str, str]] = []
         self._at = (0, 0, "")
@@ -159,9 +165,12 @@ class _Build:
     def update(self, found: Sequence[Found]) -> None:
         """Make the collection agree with the files."""
         stored = stored_files(self._db, "WHERE location IS NOT NULL")
-        wanted = {self._location(file.place): file for each in found for file in each.files}
+        wanted = {location_of(file.place, self._home): file for each in found for file in each.files}
         self._unread += [entry for each in found for entry in each.skipped]
+        gone = {at for at in stored.keys() - wanted.keys() if self._is_gone(at)}
+        self._follow(stored, wanted, gone)
         self._forget(stored, wanted, found)
+        self._missing += (old.path for at, old in stored.items() if at in gone)
         changed = self._register(stored, wanted)
         todo = sum(file.size for _, file in changed)
         done = 0
@@ -179,6 +188,7 @@ class _Build:
         """The report of a run that began at `started`."""
         empty = self._empty()
         files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
+        files["moved"] = len(self._moved - self._updated - empty)
         files["skipped"] = sum(len(each.skipped) for each in found) + len(empty & self._visited)
         ignored = defaultdict[str, list[str]](list)
         for kind, paths in (entry for each in found for entry in each.ignored.items()):
@@ -190,13 +200,15 @@ class _Build:
             ignored=tuple(sorted(((kind, tuple(ps)) for kind, ps in ignored.items() if ps), key=lambda e: -len(e[1]))),
             skipped=tuple(self._unread),
             notes=(*self._notes, *self._intake.notes),
+            missing=tuple(self._missing),
             seconds=perf_counter() - started,
         )
 
     def _changes(self, table: str, counted: Counter[str], without: int = 0) -> Changes:
         """The counts with `unchanged`, the rows of the table that are not in `counted` or `without`."""
         total = self._db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # nosec B608 # one of three words of ours
-        return Changes(unchanged=total - without - counted["added"] - counted["updated"], **counted)
+        changed = counted["added"] + counted["updated"] + counted["moved"]
+        return Changes(unchanged=total - without - changed, **counted)
 
     def _empty(self) -> set[int]:
         """The files without a document that this run or an earlier one skipped, for a reason."""
@@ -205,11 +217,40 @@ class _Build:
         )
         return {rowid for rowid, problems in rows if any(problem.skipped for problem in loaded(problems))}
 
-    def _location(self, place: Path) -> str:
+    def _place(self, location: str | None) -> Path:
+        return Path(os.path.normpath(self._home / (location or "")))
+
+    def _is_gone(self, location: str | None) -> bool:
         try:
-            return os.fsencode(os.path.relpath(place, self._home)).decode("utf-8", "backslashreplace")
-        except ValueError:  # another drive
-            return str(place)
+            self._place(location).lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return True
+        except (OSError, ValueError):  # it cannot be told
+            return False
+        return False
+
+    def _follow(
+        self, stored: dict[str | None, StoredFile], wanted: dict[str, FoundFile], gone: set[str | None]
+    ) -> None:
+        """Take a new file for one that is gone where both have the same content, first for one of the same name: what
+        was read and embedded moves with it. One of another name, which may title it, is read again."""
+        left = defaultdict[bytes | None, set[str | None]](set)
+        for location in gone:
+            left[stored[location].hash].add(location)
+        sizes = {stored[location].stamp.partition(" ")[0] for location in gone}
+        for location, file in wanted.items():
+            if location in stored or sizes.isdisjoint(("", str(file.size))):
+                continue
+            with suppress(OSError), file.place.open("rb") as content:
+                digest = content_hash(content)
+                if same := left.get(digest):
+                    before = min(same, key=lambda one: (PurePath(one or "").name != file.place.name, one or ""))
+                    same.remove(before)
+                    gone.remove(before)
+                    known = self._intake.move(stored.pop(before), file.path, location)
+                    renamed = PurePath(before or "").name != file.place.name
+                    stored[location] = known._replace(stamp="", hash=None if renamed else digest)
+                    self._moved.add(known.rowid)
 
     def _forget(
         self, stored: dict[str | None, StoredFile], wanted: dict[str, FoundFile], found: Sequence[Found]
@@ -219,7 +260,7 @@ class _Build:
         closed = [folder for each in found for folder in each.closed]
         skipped = {path for each in found for path, _ in each.skipped}
         for location in [*stored]:
-            place = Path(os.path.normpath(self._home / (location or "")))
+            place = self._place(location)
             if location not in wanted and _is_below(place, roots) and not _is_below(place, closed):
                 gone = stored.pop(location)
                 self._intake.remove_file(gone.rowid)
@@ -261,7 +302,7 @@ class _Build:
         dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
         self._db.execute(
             "UPDATE main.files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            ("" if again else file.stamp, reading.digest, dumped, known.rowid),
+            (f"{file.stamp} again" if again else file.stamp, reading.digest, dumped, known.rowid),
         )
         self._tell(known, problems)
 

@@ -3,8 +3,10 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
+from surefoot.documents.loaders import formats, suffix_of
 from surefoot.index.connection import DEFAULT, Connection
 from surefoot.text.json_values import parsed
 from surefoot.types import DocumentProblem, Passage
@@ -43,6 +45,11 @@ class StoredDocument:
     """The path of its file as indexed, or the name that it was added under."""
     title: str
     """Empty: it has none, or nothing was read."""
+    kind: str
+    """The suffix of its file, such as "pdf"; "text": its file has none, or a rare one."""
+    date: str
+    """As YYYY-MM-DD where it can be told: its field `date`, else its property `modified`, else its file's time when it
+    was read; empty: none of them is known."""
     passages: int
     bytes: int
     """Size of its text in UTF-8."""
@@ -57,10 +64,19 @@ class StoredDocument:
 
 def stored_document(row: tuple[Any, ...], db: Connection) -> StoredDocument:
     """A row of a document and its file."""
-    id, file, title, passages, bytes, added, complete, problems, rowid = row
+    id, file, title, passages, bytes, added, complete, problems, stamp, rowid = row
     because = "; ".join(problem.reason for problem in loaded(problems))
     state: State = "unfinished" if not complete else "unread" if rowid is None else "ready"
-    return StoredDocument(id, db.collection, file, title, passages, bytes, added, fields_of(db, rowid), state, because)
+    suffix, meta = suffix_of(file), fields_of(db, rowid)
+    kind = suffix[1:] if suffix in formats() else "text"
+    date = str(meta.get("date") or meta.get("modified") or file_date(stamp))
+    return StoredDocument(id, db.collection, file, title, kind, date, passages, bytes, added, meta, state, because)
+
+
+def file_date(stamp: str) -> str:
+    """The day, in UTC, on which the content of a file with this stamp was last modified; empty: not known."""
+    times = stamp.split()[1:2]
+    return f"{datetime.fromtimestamp(int(times[0]) / 1e9, UTC):%Y-%m-%d}" if times else ""
 
 
 def loaded(problems: str) -> list[DocumentProblem]:

@@ -1,11 +1,13 @@
 """Puts documents into a collection and takes them out; readers see each document whole, as it was or as it is."""
 
 import json
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -153,8 +155,18 @@ class Intake:
         self.commit()
         return (*done.values(),)
 
+    def move(self, file: StoredFile, path: str, location: str) -> StoredFile:
+        """Enter that a file lies elsewhere now, and its passages with it; their ids and vectors stay."""
+        self._db.execute("UPDATE main.files SET location = ?, path = ? WHERE rowid = ?", (location, path, file.rowid))
+        own = "document IN (SELECT rowid FROM documents WHERE file = ?) AND (url = ? OR substr(url, 1, ?) = ?)"
+        behind = len(file.path) + 1
+        values = path, behind, self._db.number, file.rowid, file.path, behind, f"{file.path}#"
+        self._db.execute(f"UPDATE main.passages SET url = ? || substr(url, ?) WHERE collection = ? AND {own}", values)  # nosec B608 # of constants
+        return file._replace(path=path)
+
     def delete(self, name: str) -> bool:
-        """Take the document with this id out, or else all of this file, and commit; False: there is none."""
+        """Take the document with this id out, or else the files at or below this path, and commit; False: there is
+        none."""
         found = self._db.execute("SELECT rowid, file FROM documents WHERE id = ?", (name,)).fetchall()
         for document, file in found:
             self.remove(document)
@@ -162,12 +174,17 @@ class Intake:
             self._db.execute("UPDATE main.files SET hash = NULL, stamp = '' WHERE rowid = ?", (file,))
             if not self.held(file):
                 self.remove_file(file)
-        query = "SELECT rowid FROM files WHERE ? IN (path, space)"
-        files = [] if found else self._db.execute(query, (name,)).fetchall()
+        self.commit()
+        return bool(found) or self.delete_files("path", name) or self.delete_files("space", name)
+
+    def delete_files(self, column: str, name: str) -> bool:
+        """Take the files at or below this `path` or `location` out, and commit; False: there is none."""
+        query = f"SELECT rowid FROM files WHERE {column} = ? OR substr({column}, 1, ?) = ?"  # nosec B608 # a word of ours
+        files = self._db.execute(query, (name, len(name) + 1, f"{name}/")).fetchall()
         for (file,) in files:
             self.remove_file(file)
         self.commit()
-        return bool(found or files)
+        return bool(files)
 
     def commit(self) -> None:
         """Let readers see all that was done."""
@@ -202,6 +219,14 @@ class Intake:
         rows = ((rowid, vector) for (rowid, _), vector in zip(self._waiting, vectors, strict=True))
         self._db.executemany("INSERT INTO main.vectors (rowid, vector) VALUES (?, ?)", rows)
         self._waiting.clear()
+
+
+def location_of(place: Path, home: Path) -> str:
+    """A file's place as the index in the folder `home`, without symbolic links, has it: relative to that."""
+    try:
+        return os.fsencode(os.path.relpath(place, home)).decode("utf-8", "backslashreplace")
+    except ValueError:  # another drive
+        return str(place)
 
 
 def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) -> dict[str | None, StoredFile]:

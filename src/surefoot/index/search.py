@@ -25,7 +25,7 @@ import numpy.typing as npt
 from surefoot.index import storage
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
-from surefoot.index.intake import MANY, Intake
+from surefoot.index.intake import MANY, Intake, location_of
 from surefoot.index.near_words import near_words
 from surefoot.index.vectors import Numbers, best, fulfilling, load_owners, load_vectors
 from surefoot.run import meter
@@ -57,7 +57,7 @@ _ONE = f"SELECT {COLUMNS}, score FROM (SELECT ? AS hit, ? AS score) LEFT JOIN pa
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
     (SELECT count(*) FROM passages WHERE document = documents.rowid),
-    ifnull(bytes, 0), ifnull(added, ''), complete, problems, documents.rowid
+    ifnull(bytes, 0), ifnull(added, ''), complete, problems, stamp, documents.rowid
 FROM files LEFT JOIN documents ON documents.file = files.rowid
 """
 _TERM = re.compile(r"['’]s\b|([^\W_]+)")
@@ -185,11 +185,15 @@ class Index:
         with self._writing(embedder, patience) as db:
             return Intake(db, embedder, together=MANY).add(documents, file)
 
-    def delete(self, name: str, *, patience: float = PATIENCE) -> bool:
-        """Delete the document with this id, or else all documents of this file; False: there is none. What still lies
-        in a folder comes back when that is indexed again. Raises IndexFault."""
+    def delete(self, name: str | Path, *, patience: float = PATIENCE) -> bool:
+        """Delete the document with this id, or else all documents of this file, or of the files below this folder, as
+        they were indexed; a Path is where they lie, or lay, on the disk. False: there is none. What still lies in a
+        folder comes back when that is indexed again. Raises IndexFault."""
         _stamp(self.path)
         with self._writing(None, patience) as db:
+            if isinstance(name, Path):
+                place, home = name.resolve(), self.path.absolute().parent.resolve()
+                return Intake(db, None).delete_files("location", location_of(place, home))
             return Intake(db, None).delete(name)
 
     def nearest(self, vector: npt.ArrayLike, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:

@@ -7,8 +7,9 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value ANY NOT NULL) STRICT, WITHOUT ROW
 CREATE TABLE collections (rowid INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, generation INTEGER NOT NULL) STRICT;
 
 -- `location` is relative to the index's folder, so that both can move together, and null for what was never a file;
--- `space` is the name space of the ids of its passages; `stamp` is the stamp of the `FoundFile` that was read, "" to
--- read it again; `complete` is 0 while the file is being read; `meta` are fields that whoever indexed it gave it.
+-- `space` is the name space of the ids of its passages; `stamp` is the stamp of the `FoundFile` that was read, ""
+-- or "… again" to read it again; `complete` is 0 while the file is being read; `meta` are fields that whoever indexed
+-- it gave it.
 CREATE TABLE files (
     rowid INTEGER PRIMARY KEY,
     collection INTEGER NOT NULL,

@@ -179,7 +179,9 @@ class DocumentLine:
     file: str
     """The path of its file as indexed."""
     kind: str
-    """The loader that read it, such as "pdf"."""
+    """The suffix of its file, such as "pdf"; "text": its file has none, or a rare one."""
+    date: str
+    """Its own as YYYY-MM-DD, else that of its file; empty: not known."""
     pages: int | None
     """None: it has no pages."""
     passages: int
@@ -260,7 +262,8 @@ def _line(service: Service, index: Index, document: StoredDocument) -> DocumentL
         id=document.id,
         title=document.title,
         file=document.file,
-        kind=loader_of(document.file) or "text",
+        kind=document.kind,
+        date=document.date,
         pages=max(pages, default=None),
         passages=len(passages),
         characters=max((passage.start + len(passage.text) for passage in passages), default=0),
