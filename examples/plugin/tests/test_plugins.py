@@ -69,7 +69,7 @@ def test_a_metric_is_judged_diagnosed_and_shown(tmp_path: Path) -> None:
     (judge,) = Builder(read({}, {"judge": {"use": "embedded"}})).judges(["own_words"])
     scoring.run([judge], [COPIED, FREE], tmp_path)
     _, diagnosis = concluded(tmp_path)
-    assert "Own Words averages 0.50" in diagnosis.insights[0].text
+    assert "Own Words averages 50 %" in diagnosis.insights[0].text
     assert [case for item in diagnosis.items for case in item.cases] == ["copied"]
     assert "**Own Words.**" in (tmp_path / "report.md").read_text()
     shown = page._head(page.read(tmp_path))["metrics"]

@@ -24,7 +24,7 @@ from surefoot.evaluate.score.summaries import average, sampled
 from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
-from surefoot.stats.text import percent
+from surefoot.stats.text import NONE, percent
 from surefoot.text import toml_values
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
@@ -154,7 +154,7 @@ def diagnose(run: ScoredRun) -> Diagnosis:
     answers = f"{len(judged)} {'' if len(judged) == len(records) else 'judged '}answers"
     undecided = [*verdicts.values()].count("undecided")
     by = _WORDING["shown_by"][any(record.truths for record in judged)][any(record.trace for record in judged)]
-    gist = _gist(answers, len(found), undecided, worst, by)
+    gist = _gist(answers, len(found), undecided, by_stage, by, len(judged))
     summary = _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
 
@@ -238,7 +238,7 @@ def to_set(patch: Patch, now: Callable[[str], Any] | None = None) -> str:
 
 def _evidence(run: ScoredRun, tally: Tally, metrics: Sequence[str], cases: Sequence[Failure]) -> str:
     pattern = [
-        f"{title(metric)} averages {fmean(here):.3f} over {len(here)} of these; in all {run.average(metric)}."
+        f"{title(metric)} averages {percent(fmean(here))} over {len(here)} of these; in all {run.average(metric)}."
         for metric in filter(run.average, metrics[:2])
         if (here := run.values_of(metric, tally.ids))
     ]
@@ -252,8 +252,8 @@ def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: f
     parts = [remedy.advice, changes, f"Beyond the obvious: {remedy.complement}", f"The price: {remedy.trade}"]
     if gain is not None:
         parts.append(
-            f"Expected: {title(metric)} up by about {gain:.2g}, if half of these records come back. That is shrunk "
-            f"as if {DOUBT} more records had been judged and none of them lost."
+            f"Expected: {title(metric)} up by about {100 * gain:.2g} points, if half of these records come back. That "
+            f"is shrunk as if {DOUBT} more records had been judged and none of them lost."
         )
     return " ".join(filter(None, parts))
 
@@ -288,19 +288,23 @@ def _summary(run: ScoredRun, answers: str, lost: int, undecided: int, worst: Tal
     return " ".join([*parts, fault or "No stage stands out as the one at fault."])
 
 
-def _gist(answers: str, lost: int, undecided: int, worst: Tally | None, by: str) -> str:
+def _gist(answers: str, lost: int, undecided: int, by_stage: Sequence[Tally], by: str, of: int) -> str:
     values = {"answers": answers, "lost": lost, "undecided": undecided, "by": by}
     values["aside"] = f" ({undecided} undecided)" if undecided else ""
-    if worst:
-        values |= {"worst": len(worst.lost), "fault": REMEDIES[worst.stage, worst.kind].fault}
-    kind = "lost" if worst else "undecided" if undecided else "fine"
+    values["most"] = percent((wilson(0, of) or (0.0, 1.0))[1], 0)
+    if by_stage:
+        worst, *others = by_stage
+        values |= {"worst": len(worst.lost), "stage": worst.stage, "fault": REMEDIES[worst.stage, worst.kind].fault}
+        behind = (f"the next stage, {one.stage}, lost {len(one.lost)}" for one in others)
+        values["behind"] = next(behind, "no other stage lost any")
+    kind = "lost" if by_stage else "undecided" if undecided else "fine"
     return str(_WORDING["gist"][kind].format(**values))
 
 
 def _outlook(items: Sequence[ActionItem]) -> str:
     texts: dict[str, str] = _WORDING["outlook"]
     if first := next((item for item in items if item.predicted), None):
-        return texts["predicted"].format(gain=first.predicted, metric=title(first.metrics[0]))
+        return texts["predicted"].format(gain=100 * (first.predicted or 0), metric=title(first.metrics[0]))
     return texts["unpredicted" if items else "nothing"]
 
 
@@ -311,12 +315,13 @@ def _sentences(run: ScoredRun, summary: Summary) -> Iterator[str]:
     yield f"{about.title} averages {average(summary)}: {summary.level}."
     if low:
         lowest = quoted(run.by_id[low[0]].question, LONGEST_QUESTION)
-        yield f"{len(low)} of {len(values)} score {WEAK} or less; the lowest, {values[low[0]]:.2f}, is {lowest}."
+        worst = percent(values[low[0]], 0)
+        yield f"{len(low)} of {len(values)} score {percent(WEAK)} or less; the lowest, {worst}, is {lowest}."
         every = {id: run.traits[id] for id in values}
         found = (_blamed(run, about, low), missing(about, [run.by_id[id] for id in low]), shared(low, every))
         yield from islice(chain(*found), SENTENCES)
     if summary.unscored:
-        bounds = f"between {summary.least:.2f} and {summary.most:.2f}"
+        bounds = f"between {percent(summary.least, 0)} and {percent(summary.most, 0)}"
         yield f"{summary.unscored} more could not be scored, so that the mean of all lies {bounds}."
 
 
@@ -327,8 +332,8 @@ def _blamed(run: ScoredRun, about: Metric, low: Collection[str]) -> Iterator[str
         return
     fed, unfed = sum(value >= STRONG for value in values), sum(value <= WEAK for value in values)
     yield (
-        f"Of these {len(low)}, {fed} had contexts with a {title(judge)} of {STRONG} or more, which points to "
-        f"generation, and {unfed} of {WEAK} or less, which points to retrieval."
+        f"Of these {len(low)}, {fed} had contexts with a {title(judge)} of {percent(STRONG)} or more, which points to "
+        f"generation, and {unfed} of {percent(WEAK)} or less, which points to retrieval."
     )
 
 
@@ -338,10 +343,9 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
         yield "| metric | mean | 95 % interval | scored | unscored | level |"
         yield "| --- | --- | --- | --- | --- | --- |"
         for one in summaries:
-            mean = "" if one.mean is None else f"{one.mean:.2f}"
-            interval = "" if one.low is None else f"{one.low:.2f} to {one.high:.2f}"
-            cells = [title(one.metric, metrics), mean, interval, one.scored, one.unscored, one.level or ""]
-            yield "|" + "".join(f" {cell} |" if cell != "" else " |" for cell in cells)
+            mean, low, high = (percent(value) for value in (one.mean, one.low, one.high))
+            cells = [title(one.metric, metrics), mean, f"{low} to {high}", one.scored, one.unscored, one.level or NONE]
+            yield "|" + "".join(f" {cell} |" for cell in cells)
         yield ""
     for number, item in enumerate(diagnosis.items, start=1):
         yield from (f"## {number}. {_shown(item.title)} ({item.priority})", "", _shown(item.problem_detection), "")

@@ -13,6 +13,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.score.calibration import Calibration
 from surefoot.judges._diamond import metrics as diamond
 from surefoot.stats.figures import roc_auc
+from surefoot.stats.text import percent
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Action, Metric, Passage, Record, Score, Trace
 
@@ -268,7 +269,7 @@ def _truth(case: RecordContext) -> str:
 
 def _scored(case: RecordContext, metrics: Iterable[str]) -> str:
     there = (metric for metric in metrics if metric in case.scores)
-    return " and ".join(f"{case.metrics[metric].title} is {case.value(metric):.2g}" for metric in there)
+    return " and ".join(f"{case.metrics[metric].title} is {percent(case.value(metric), 0)}" for metric in there)
 
 
 def _none_of(passages: int) -> str:

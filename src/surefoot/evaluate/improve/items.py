@@ -8,6 +8,7 @@ from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.diagnose.diagnosis import PROVE, to_set
 from surefoot.evaluate.diagnose.settings import SystemSettings, named
 from surefoot.evaluate.improve.ledger import Trial
+from surefoot.stats.text import percent
 from surefoot.types import ActionItem, Gain
 
 
@@ -18,7 +19,7 @@ def effect(gain: Gain | None) -> str:
     if gain.metric in RULES:
         before, after = (round(mean * gain.questions) for mean in (gain.before, gain.after))
         return f"{before} → {after} of {gain.questions}"
-    return f"{gain.before:.2f} → {gain.after:.2f} over {gain.questions}"
+    return f"{percent(gain.before)} → {percent(gain.after)} over {gain.questions}"
 
 
 def total(trial: Trial) -> float:

@@ -222,7 +222,7 @@ class Condition:
         figure = "" if self.figure == "mean" else f"{self.figure} {self.value:.3g}, "
         narrow = f"; {self.metric} has fewer than {FEW} scores: its interval is too narrow"
         few = self.figure in ("low", "high") and one.scored < FEW
-        return f"{self.metric}: {figure}mean {average(one) or NONE}{narrow if few else ''}"
+        return f"{self.metric}: {figure}mean {average(one, '{:.3f}'.format) or NONE}{narrow if few else ''}"
 
 
 FIGURES: dict[str, Callable[[Summary], float | None]] = {

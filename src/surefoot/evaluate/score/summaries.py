@@ -1,13 +1,13 @@
 """The scores of each metric: mean with interval, coverage, the bounds that missing ones leave, and examples."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from math import isfinite
 from random import Random
 
 from surefoot.stats.groups import averaged, numbered
-from surefoot.stats.text import interval
+from surefoot.stats.text import percent
 from surefoot.types import Level, Score, Summary
 
 LOWEST = 0.2
@@ -38,14 +38,14 @@ def level(mean: float) -> Level:
     return "low" if mean < 0.5 - SLACK else "moderate" if mean < 0.9 - SLACK else "high"
 
 
-def average(one: Summary) -> str:
+def average(one: Summary, figure: Callable[[float], str] = percent) -> str:
     """The mean in words, with its interval and the number of records that it is of; empty: there is none."""
     if one.mean is None:
         return ""
-    ends = "" if one.low is None else f" (95 % interval {interval(one.low, one.high, '.3f')})"
+    ends = "" if one.low is None or one.high is None else f" (95 % interval {figure(one.low)} to {figure(one.high)})"
     of = f"{one.scored:,} of {one.scored + one.unscored:,}" if one.unscored else f"{one.scored:,}"
     labels = f", corrected with {one.corrected} labels" if one.corrected else ""
-    return f"{one.mean:.3f}{ends} over {of} records{labels}"
+    return f"{figure(one.mean)}{ends} over {of} records{labels}"
 
 
 def _summary(metric: str, scores: Sequence[Score], groups: Mapping[str, str]) -> Summary:
