@@ -123,6 +123,7 @@ def test_an_item_opens_down_to_its_patch_and_its_records(open_page: Open, few: P
         ("placebo", "−1.3 (−5.2 to +2.7)", "a control"),
     ]
     question = tab.locator(".cases a").first.inner_text()
+    assert tab.inner_text(".drill").count(f"“{question}”") == 0, "a case is told once, in the list"
     tab.locator(".cases a").first.click()
     tab.wait_for_selector("article.score")
     assert tab.inner_text("h1") == question
@@ -209,6 +210,13 @@ def test_records_are_filtered_sorted_and_found(open_page: Open, few: Path, conte
     ]
     assert sum(abs(a - b) > 3 for a, b in pairwise(drawn)) > len(drawn) / 2, "ids that are alike lie apart"
     tab.click("text=Clear")
+    ends = [text[0] for text in tab.locator(".records .outcome").all_text_contents()]
+    assert ends == sorted(ends, key="✗?✓".index), "what was lost comes first"
+    tab.select_option("#f-outcome", "right")
+    first = tab.locator(".records tbody a").first.get_attribute("href").split("/")[-1]
+    answer = tab.locator(".records tbody .dim").first.text_content()
+    assert contents.records[first]["answer"].startswith(answer.removesuffix("…"))
+    tab.click("text=Clear")
     tab.click("th >> text=Context recall")
     shown = [
         int(v.split()[0]) for v in tab.locator(".records tbody td:nth-of-type(7) .value").all_inner_texts() if "%" in v
@@ -263,6 +271,7 @@ def test_a_labeller_works_by_keys_and_exports_what_agree_reads(open_page: Open, 
     tab.locator("h1").focus()
     for key in "4y":
         tab.keyboard.press(key)
+    assert [one.inner_text() for one in tab.locator(".keys button:disabled").all()] == ["yes", "no"]
     assert "one kind of label" in tab.inner_text(".labels [role=status]")
     tab.keyboard.press("j")
     until(tab, "location.hash === '#/record/q00001'")

@@ -14,7 +14,11 @@ function itemView(number) {
 }
 
 function drill(item, place, depth) {
+  const aside = [patchPart(head.patches[place], depth), isNumber(item.predicted) || item.realised || item.on_cases ? part("Gain", depth, gains(item)) : null].filter(Boolean);
   const section = (title, text, gist, ...children) => part(title, depth, h("div", { class: "lead" }, rendered(gist)), rendered(text), ...children);
+  // The rules' list of cases is the one below it, cut short.
+  const pattern = head.diagnosis.by === "rules" && item.cases?.length ? item.evidence_trace.split("\n\n- ")[0] : item.evidence_trace;
+  const evidence = section("Evidence", pattern, item.evidence_trace_gist, cases(item));
   return h(
     "div",
     { class: "drill apart" },
@@ -23,10 +27,10 @@ function drill(item, place, depth) {
       {},
       section("Problem", item.problem_detection, item.problem_detection_gist),
       section("Root cause", item.root_cause_analysis, item.root_cause_analysis_gist),
-      section("Evidence", item.evidence_trace, item.evidence_trace_gist, cases(item)),
+      aside.length ? evidence : null,
       section("Protocol", item.recommended_protocol, item.recommended_protocol_gist),
     ),
-    h("div", {}, patchPart(head.patches[place], depth), isNumber(item.predicted) || item.realised || item.on_cases ? part("Gain", depth, gains(item)) : null),
+    h("div", {}, aside.length ? aside : evidence),
     h("div", { class: "whole" }, tried(item.title, depth)),
   );
 }

@@ -47,7 +47,7 @@ function drawBar() {
   const choice = h("select", { id: "labelled", change: () => ((labelling.metric = choice.value), drawBar()) }, metrics.map((one) => h("option", { value: one }, subject(one))));
   choice.value = metric;
   const own = mine().find((one) => one.metric === metric && one.id === labelling.id);
-  const button = (key) => h("button", { type: "button", "aria-pressed": String(own?.label === SCALE[key]), "aria-keyshortcuts": key, click: () => labelled(key) }, SPOKEN[key] ?? key);
+  const button = (key) => h("button", { type: "button", disabled: barred(metric, key), "aria-pressed": String(own?.label === SCALE[key]), "aria-keyshortcuts": key, click: () => labelled(key) }, SPOKEN[key] ?? key);
   const count = mine().length;
   bar.replaceChildren(
     h("div", {}, h("label", { for: "labeller" }, "Labeller"), name),
@@ -64,14 +64,18 @@ const toggled = () => ((labelling.open = !labelling.open), (labelling.notice = "
 const helped = () => ((labelling.help = !labelling.help), drawBar());
 
 // One metric has one kind of label, as `surefoot agree` wants it.
+function barred(metric, key) {
+  const known = [...labels().values()].find((one) => one.metric === metric && one.label !== null);
+  return Boolean(known) && SCALE[key] !== null && typeof known.label !== typeof SCALE[key];
+}
+
 function labelled(key) {
   const { by, id, metric } = labelling;
   const label = SCALE[key];
   const all = labels();
-  const kinds = new Set([...all.values()].filter((one) => one.metric === metric && one.label !== null).map((one) => typeof one.label));
   labelling.notice = "";
   if (!by) labelling.notice = "Who labels? The name stands in each exported line.";
-  else if (label !== null && kinds.size && !kinds.has(typeof label)) labelling.notice = `${subject(metric)} is labelled ${kinds.has("number") ? "from 1 to 5" : "yes or no"} already: one metric has one kind of label.`;
+  else if (barred(metric, key)) labelling.notice = `${subject(metric)} is labelled ${typeof label === "boolean" ? "from 1 to 5" : "yes or no"} already: one metric has one kind of label.`;
   else {
     const name = JSON.stringify([by, metric, id]);
     if (all.get(name)?.label === label) all.delete(name);

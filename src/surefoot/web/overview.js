@@ -98,7 +98,7 @@ function insightsPart(diagnosis) {
   return part(
     "What each metric says",
     2,
-    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("article", { class: "insight" }, h("h3", {}, called(one.metric), " ", level(one.level)), rendered(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", isolated(one.by))))),
+    h("div", { class: "insights" }, diagnosis.insights.map((one) => h("details", { class: "insight", open: one.level === "low" }, h("summary", {}, called(one.metric), " ", level(one.level)), rendered(one.text), one.by === diagnosis.by ? null : h("p", { class: "dim small" }, "by ", isolated(one.by))))),
   );
 }
 

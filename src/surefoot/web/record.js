@@ -105,18 +105,16 @@ function citation(one) {
 }
 
 function scoreCard(score, record) {
-  const head = score.value === null ? (score.applies === false ? "n/a" : "unscored") : score.value;
-  const rating = score.rating ? `${score.rating} of 5` : "";
-  return h(
-    "article",
-    { class: "card score" },
-    h("h3", {}, called(score.metric), " ", isNumber(head) ? valueOf(head) : h("span", { class: "chip" }, head)),
-    h("p", { class: "dim small" }, [edge(score.metric), rating, score.judge, score.calls ? `${many(score.calls, "call")}, ${many(score.tokens, "token")}` : ""].filter(Boolean).map((words, n) => [n ? " · " : "", isolated(words)])),
+  const value = score.value ?? (score.applies === false ? "n/a" : "unscored");
+  const about = [edge(score.metric), score.rating && `${score.rating} of 5`, score.judge !== score.metric && score.judge, score.calls && `${many(score.calls, "call")}, ${many(score.tokens, "token")}`];
+  const found = [
     score.unscored_because ? h("p", {}, score.applies === false ? "Does not apply: " : "Unscored: ", isolated(score.unscored_because)) : null,
     score.reason ? long(score.reason) : null,
-    score.repeats?.length ? h("p", { class: "small" }, `Judged ${score.repeats.length} times: ${score.repeats.map((value) => fixed(value)).join(", ")}`) : null,
-    score.quotes?.length ? h("ul", { class: "quotes", "aria-label": "Quotations" }, score.quotes.map((quote) => h("li", {}, h("q", { dir: "auto" }, cut(quote.text, 600)), " ", whence(quote, record)))) : null,
-  );
+    score.repeats?.length ? h("p", { class: "small" }, `Judged ${score.repeats.length} times: ${score.repeats.map((one) => percentage(one)).join(", ")}`) : null,
+    score.quotes?.length ? h("ul", { class: "quotes", "aria-label": "Quotations" }, score.quotes.map((quote) => h("li", {}, score.reason?.includes(quote.text) ? null : h("q", { dir: "auto" }, cut(quote.text, 600)), " ", whence(quote, record)))) : null,
+  ].filter(Boolean);
+  const small = h("p", { class: "dim small" }, about.filter(Boolean).map((words, n) => [n ? " · " : "", isolated(words)]));
+  return h("article", { class: "score" }, h("div", {}, h("h3", {}, called(score.metric)), found.length ? small : null), h("div", {}, isNumber(value) ? valueOf(value) : h("span", { class: "chip" }, value)), h("div", {}, found.length ? found : small));
 }
 
 function whence({ where, verified }, record) {

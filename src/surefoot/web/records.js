@@ -89,9 +89,12 @@ function lot(id) {
   return Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35) >>> 0;
 }
 
+const ORDER = ["lost", "undecided", "right"];
+
 // Rows that have no value come last, whichever way the others go.
 function sorted(rows, { sort }) {
-  if (!sort) return rows;
+  if (sort === "run") return rows;
+  if (!sort) return rows.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict) || a.stage.localeCompare(b.stage));
   const down = sort.startsWith("-");
   const name = down ? sort.slice(1) : sort;
   if (name === "lot") return rows.toSorted((a, b) => lot(a.id) - lot(b.id));
@@ -123,7 +126,7 @@ function filters(known, state, update) {
   const missing = h("input", { type: "checkbox", id: "f-unscored", change: () => change("unscored", missing.checked ? "1" : "") });
   missing.checked = Boolean(state.unscored);
   const metrics = known.metrics.map((metric) => option(metric, called(metric)));
-  const sorts = [option("", "order of the run"), option("lot", "by lot, the same for everybody"), option("mean", "lowest mean first"), option("-mean", "highest mean first"), option("question", "question, A to Z"), option("-question", "question, Z to A")];
+  const sorts = [head.funnel && option("", "lost first"), option(head.funnel ? "run" : "", "order of the run"), option("lot", "by lot, the same for everybody"), option("mean", "lowest mean first"), option("-mean", "highest mean first"), option("question", "question, A to Z"), option("-question", "question, Z to A")];
   known.metrics.forEach((metric) => sorts.push(option(metric, `${called(metric)}, lowest first`), option(`-${metric}`, `${called(metric)}, highest first`)));
   const form = h(
     "form",
@@ -175,11 +178,12 @@ function rowsView(known, shown, state) {
 
   const line = (place) => {
     const row = rows[place];
+    const below = row.reason || row.answer;
     const link = h("a", { href: recordLink(row.id), tabindex: place === active ? "0" : "-1", "data-place": place }, isolated(cut(row.question, 240) || "(no question)"));
     return h(
       "tr",
       { "aria-rowindex": place + 2 },
-      h("th", { scope: "row", class: "question" }, h("div", { class: row.reason ? "one-line" : "two-lines" }, link), row.reason ? h("div", { class: "one-line small dim", dir: "auto" }, row.reason) : null),
+      h("th", { scope: "row", class: "question" }, h("div", { class: below ? "one-line" : "two-lines" }, link), below ? h("div", { class: "one-line small dim", dir: "auto" }, cut(below, 240)) : null),
       head.funnel ? h("td", { class: "ended" }, outcomeOf(row)) : null,
       head.traced ? h("td", { class: "action" }, row.action ? h("span", { class: `act ${row.action}` }, row.action) : "–") : null,
       shown.map((metric, n) => h("td", { class: chosen(metric) || (n === 0 && !head.funnel && !shown.some(chosen)) ? "m chosen" : "m" }, valueOf(row.values[metric]))),

@@ -31,7 +31,7 @@ function indexOf({ metrics, part: size, rows }) {
     const own = [...Object.entries(tagged).map(([key, value]) => `${key}: ${value}`), ...(action ? [`action: ${action}`] : [])];
     own.forEach((tag) => tags.set(tag, (tags.get(tag) ?? 0) + 1));
     const mean = scored.length ? scored.reduce((sum, value) => sum + value, 0) / scored.length : null;
-    return { id, question, action, verdict, step, stage, reason, all, values, mean, tags: own, text: [id, question, ...texts, reason, ...own].join("\n").toLowerCase(), part: Math.floor(n / size) };
+    return { id, question, answer: texts[0], action, verdict, step, stage, reason, all, values, mean, tags: own, text: [id, question, ...texts, reason, ...own].join("\n").toLowerCase(), part: Math.floor(n / size) };
   });
   const common = [...tags].toSorted(([a, x], [b, y]) => y - x || a.localeCompare(b)).slice(0, 200);
   return { metrics: ordered, rows: known, byId: new Map(known.map((row) => [row.id, row])), tags: common.toSorted(([a], [b]) => a.localeCompare(b)) };
