@@ -149,3 +149,18 @@ def test_a_client_that_leaves_frees_its_place(own: Service, slow: Slow, accept: 
         assert slow.stopped.wait(60)
         while own.workers.taken:
             time.sleep(0.02)
+
+
+def test_a_long_history_is_cut(own: Service, slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question of it to the length of a question, the last fifty of them: they cost time before anything is found,
+    and nothing of that can be stopped."""
+    lengths: list[list[int]] = []
+    monkeypatch.setattr(
+        slow,
+        "run",
+        lambda question, *_, history, **__: lengths.append([len(one) for one, _ in history]) or Trace("1", ""),
+    )
+    with TestClient(create_app(own), base_url="http://localhost:8710") as client:
+        history = [{"question": "bridge " * 2_000, "answer": "hut " * 2_000}] * 80
+        client.post("/ask", json={"question": "Who built it?", "history": history})
+    assert lengths == [[4_000] * 50]

@@ -34,6 +34,9 @@ _GRACE = 20
 """Seconds that requests have to end once the server is told to stop."""
 _KEEP_ALIVE = 30
 """Seconds that an idle connection stays open."""
+_BACKLOG = 64
+"""Connections that wait to be taken, which asyncio takes all at once: the 2,048 of uvicorn stop the loop for half a
+second, and with more than `MOST_OF_ADDRESS` / 3 one would be closed to make room before its header is read."""
 _SWITCH = 0.0001
 """Seconds after which a thread hands the interpreter over to one that waits for it. A request is a dozen calls to the
 system, behind each of which its thread waits once more; with Python's own 5 ms it waited longer than it worked."""
@@ -127,6 +130,7 @@ def listener(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         port=port,
         http=Connection,
         ws="none",
+        backlog=_BACKLOG,
         log_level="warning",
         access_log=False,  # it would hold every question, and who asked it
         server_header=False,

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST = 500
 """Connections at a time, at most: half of the files that a process may open on most systems."""
-MOST_OF_ADDRESS = 100
+MOST_OF_ADDRESS = 200
 """Connections of one address, at most. A proxy is one address; no more than some twenty requests are worked on."""
 HEADER_SECONDS = 10
 """Time for the header of a first request to arrive; that of a next one has what `timeout_keep_alive` says."""
