@@ -22,7 +22,7 @@ _MEASURES = {"tau_b": "Kendall tau-b", "nmae": "NMAE", "auc": "ROC-AUC"}
 
 def agree(
     run: Annotated[Path, Argument(metavar="RUN", help="Folder of an evaluation.")],
-    labels: Annotated[Path, Argument(metavar="LABELS", help="The labels of people: JSON lines, or .csv.")],
+    labels: Annotated[Path, Argument(metavar="LABELS", help="Labels of people: JSON lines, a JSON list or a table.")],
     metric: Annotated[str, Option("--metric", help="The metric of labels that name none.")] = "",
     label: Annotated[
         str, Option("--label", metavar="FIELD", help="Field of the label in a line; else label, rating or value.")
