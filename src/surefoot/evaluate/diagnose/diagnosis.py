@@ -75,8 +75,9 @@ class ScoredRun:
 
     @classmethod
     def of(cls, run: Evaluated) -> Self:
-        """The evaluation of a folder."""
-        config = configured(run.records, run.about.get("config"))
+        """The evaluation of a folder; without settings of its own, those of its first trace."""
+        traced = (record.trace.config for record in run.records if record.trace and record.trace.config)
+        config = run.about.get("config") or next(traced, {})
         circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
         scores, summed = run.scores, run.summaries
         made = cls(run.records, scores, summed, config, run.metrics, sampled(scores), circumstances)
@@ -157,12 +158,6 @@ def diagnose(run: ScoredRun) -> Diagnosis:
     gist = _gist(answers, len(found), undecided, by_stage, by, len(judged))
     summary = _summary(run, answers, len(found), undecided, worst)
     return Diagnosis(summary, gist, insights, items, _outlook(items), RULES)
-
-
-def configured(records: Sequence[Record], config: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-    """The configuration given, or that of the first trace."""
-    traced = (record.trace.config for record in records if record.trace and record.trace.config)
-    return config or next(traced, {})
 
 
 def tallies(found: Sequence[Failure], records: Sequence[Record]) -> tuple[Tally, ...]:
