@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
+from surefoot.config.options import assemble
 from surefoot.evaluators.cascade import Cascade
 from surefoot.evaluators.lexical import Lexical
 from surefoot.evaluators.llm import LLMEvaluator
@@ -153,8 +154,8 @@ def test_it_points_where_one_of_the_two_points() -> None:
 @pytest.mark.parametrize("band", [[0.5], [0.6, 0.5], [0.1, float("nan")], ["low", "high"], []])
 def test_a_band_that_is_none_is_refused(band: list[float]) -> None:
     """Two numbers, the lower one first."""
-    with pytest.raises(ConfigError, match="band is two scores of its first evaluator"):
-        Cascade([cheap(), dear()], band)
+    with pytest.raises(ConfigError, match="band"):
+        assemble("evaluator 'cascade'", Cascade, {"band": band}, {"evaluators": lambda: [cheap(), dear()]})
 
 
 MIDDLE = Thresholds(upper=20.0, lower=10.0, strip=5.0, evaluator="middle")

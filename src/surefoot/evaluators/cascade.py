@@ -26,13 +26,15 @@ class Cascade:
     all, and `escalated` those of the later ones.
     """
 
-    def __init__(self, evaluators: Sequence[Evaluator], band: Sequence[float] | None = None) -> None:
+    def __init__(self, evaluators: Sequence[Evaluator], band: tuple[float, float] | None = None) -> None:
         if len(evaluators) < 2:
             raise ConfigError(f"a cascade has two evaluators or more, the cheapest one first, not {len(evaluators)}")
         self.first, second, *later = evaluators
         own = self.first.thresholds
         self.second: Evaluator = Cascade([second, *later]) if later else second
-        self.low, self.high = (own.lower, own.upper) if band is None else _band(band)
+        self.low, self.high = (own.lower, own.upper) if band is None else map(float, band)
+        if self.low > self.high:
+            raise ConfigError(f"a cascade's band is two scores of its first evaluator, the lower one first, not {band}")
         self.name: str = f"cascade:{self.first.name}+{self.second.name}@{self.low}..{self.high}"
         self.thresholds = replace(own, evaluator=self.name)
         self.returns_spans = any(map(returns_spans, evaluators))
@@ -88,14 +90,3 @@ class Cascade:
         if label is Action.AMBIGUOUS:
             return min(max(score, own.lower), math.nextafter(own.upper, -math.inf))
         return min(score, math.nextafter(min(own.lower, own.strip), -math.inf))
-
-
-def _band(band: object) -> tuple[float, float]:
-    if (
-        not isinstance(band, Sequence)
-        or len(band) != 2
-        or not all(isinstance(end, int | float) and math.isfinite(end) for end in band)
-        or band[0] > band[1]
-    ):
-        raise ConfigError(f"a cascade's band is two scores of its first evaluator, the lower one first, not {band!r}")
-    return float(band[0]), float(band[1])
