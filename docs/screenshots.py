@@ -94,6 +94,8 @@ def of_the_page(browser: Browser) -> None:
             shot("page-source", tab)
             tab = opened(browser, url, ".hero", scheme="dark")
             ask(tab, THICK)
+            tab.click(".how > summary")
+            tab.wait_for_selector(".scale")
             shot("page-decision", tab)
             tab = opened(browser, url, ".hero", width=390, height=844)
             ask(tab, BUILT)

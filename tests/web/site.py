@@ -31,6 +31,7 @@ class Gated:
 
     def __init__(self, inner: Any, site: Site) -> None:
         self._inner, self._site, self.policy = inner, site, inner.policy
+        self.retriever, self.evaluator = inner.retriever, inner.evaluator
 
     def run(self, question: str, on_event: Any, **more: Any) -> Trace:
         def hear(event: Any) -> None:

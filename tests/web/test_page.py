@@ -260,12 +260,14 @@ def test_files_are_read_and_those_that_are_not_say_why(open_page: Open, site: Si
     tab.wait_for_selector("#source :text('has 42 beds')")
     assert tab.get_by_role("button", name="Remove Hut").count() == 2
     tab.keyboard.press("Escape")
-    drop = """() => { const data = new DataTransfer(); data.items.add(new File(["# C\\n\\nhut"], "c.md"));
+    drop = """() => { const data = new DataTransfer(); for (const words of ["hut", "tower"])
+          data.items.add(new File(["# C\\n\\n" + words], "c.md"));
         for (const kind of ["dragenter", "dragover", "drop"])
           document.body.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })) }"""
     tab.evaluate(drop)
     tab.wait_for_selector(".job.good")
     assert site.service.collections.upload("default", "uploads/c.md")
+    assert site.service.collections.upload("default", "uploads/c (2).md")  # two files of one name are two
 
 
 def test_an_answer_is_copied_and_its_question_edited(open_page: Open) -> None:

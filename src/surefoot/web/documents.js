@@ -57,19 +57,31 @@ function dropper({ id, title, file }, draw) {
   return drop;
 }
 
+// The name under which each file is sent: the second of a name has its number.
+function distinct(files) {
+  const seen = new Map();
+  return files.map((file) => {
+    const name = file.webkitRelativePath || file.name;
+    const number = (seen.get(name) ?? 0) + 1;
+    seen.set(name, number);
+    return number > 1 ? name.replace(/(\.[^./]*)?$/, ` (${number})$1`) : name;
+  });
+}
+
 // Sends the files and follows their reading to its end. `tell` speaks each step once; `done` is called with the job.
 export async function addFiles(files, collection, { tell, done, problem }) {
   let before = "";
+  const names = distinct(files);
   const bar = h("progress", { max: "1", value: "0", "aria-label": `Sending ${named(files)}` });
   const state = h("p", { class: "state" }, "Sending");
   const unread = h("div", {});
-  const each = h("ul", { class: "each" }, files.length > 1 && files.length <= LISTED ? files.map((file) => h("li", {}, isolated(cut(file.webkitRelativePath || file.name, 120)), h("span", { class: "dim" }))) : null);
+  const each = h("ul", { class: "each" }, files.length > 1 && files.length <= LISTED ? names.map((name) => h("li", {}, isolated(cut(name, 120)), h("span", { class: "dim" }))) : null);
   const told = (name, words) => [...each.children].filter((one) => name && one.firstChild.textContent.endsWith(name)).forEach((one) => (one.lastChild.textContent = ` · ${words}`));
   const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, each, unread);
   jobs.prepend(card);
   tell(`Sending ${named(files)}.`);
   try {
-    const id = await upload(files, collection, (share) => (bar.value = share * 0.3));
+    const id = await upload(files, names, collection, (share) => (bar.value = share * 0.3));
     for (;;) {
       const job = await get(place("jobs", id));
       const share = job.of ? job.done / job.of : 0;
@@ -96,7 +108,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
     bar.remove();
     card.classList.add(job.state === "done" && !job.unread.length ? "good" : "bad");
     const missed = new Set(job.unread.map((one) => one.file));
-    files.forEach(({ name }) => told(name, missed.has(name) ? "not read" : job.state === "done" ? "read" : "failed"));
+    names.map((name) => name.split("/").at(-1)).forEach((name) => told(name, missed.has(name) ? "not read" : job.state === "done" ? "read" : "failed"));
     const read = job.of - new Set(job.unread.map((one) => one.file)).size;
     const words = job.state === "failed" ? job.message || "Reading failed." : `${many(read, "file")} read, ${many(job.passages, "passage")} added`;
     state.textContent = words;

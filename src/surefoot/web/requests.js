@@ -96,12 +96,12 @@ async function* events(body) {
   }
 }
 
-// Files with the share of them that is sent, which fetch does not tell. Gives the id of the job that reads them.
-export const upload = (files, collection, heard) =>
+// Files under these names, with the share of them that is sent, which fetch does not tell. Gives the id of the job that reads them.
+export const upload = (files, names, collection, heard) =>
   new Promise((done, failed) => {
     const form = new FormData();
     if (collection) form.append("collection", collection);
-    files.forEach((file) => form.append("file", file, file.webkitRelativePath || file.name));
+    files.forEach((file, n) => form.append("file", file, names[n]));
     const request = new XMLHttpRequest();
     request.open("POST", "/documents");
     request.responseType = "text";
