@@ -194,7 +194,7 @@ def test_feedback_is_stored_and_found_again(open_page: Open, site: Site) -> None
     turn.locator(".passages summary").first.click()
     turn.get_by_role("button", name="Does not answer").click()
     tab.wait_for_selector("text=Marked: does not answer")
-    trace = site.service.traces.latest("default", 1)[0].id
+    trace = site.service.traces.latest("default", "", 1)[0].id
     marks = site.service.feedback.marks("default", {trace})
     assert [(mark.useful, mark.answers, mark.reason) for mark in marks] == [
         (False, None, "wrong Anna"),
@@ -217,7 +217,7 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     turn.locator(".how > summary").click()
     assert turn.locator(".passages li").count() > 1
     assert tab.inner_text("#told") == "No answer."
-    (line,) = site.service.conversations.latest("default", 1)
+    (line,) = site.service.conversations.latest("default", "", 1)
     assert (line.title, line.turns) == (BORN, 2)
     tab.wait_for_selector("#past a[aria-current]")
     tab.click("#new")
