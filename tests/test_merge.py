@@ -205,6 +205,13 @@ def test_the_newer_one_of_two_versions_is_named_first() -> None:
     assert two(old, "Policy (of January 2026) › Hotels") == ()
 
 
+def test_of_a_table_the_first_row_that_is_pointed_at_differs() -> None:
+    """A span may run on into the next row; shown is what a reader finds in one."""
+    old, new = ("| Zurich | CHF 180 |\n| Vienna | EUR 120 |", "| Zurich | CHF 210 |\n| Vienna | EUR 120 |")
+    pairs = [titled(f"Policy (of {year})", text, text[11:-2]) for year, text in ((2023, old), (2026, new))]
+    assert [(c.local_says, c.external_says) for c in found(*pairs)] == [("CHF 210", "CHF 180")]
+
+
 def test_documents_about_what_the_question_names_conflict() -> None:
     """With another name or value; a page about another thing, which mentions it, is in no conflict with it."""
     assert len(two("Larrow Hut, rules", "The Larrow Hut")) == len(two("Larrow Hut", "")) == 1

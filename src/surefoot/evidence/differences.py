@@ -18,6 +18,8 @@ PREFIX = 4
 """Letters that two words begin with where they may be one: "politician" and "political leader"."""
 SURE = 0.5
 """Probability from which what the evaluator points at in a passage counts as said there."""
+ROW_END = " |\n"
+"""Between two rows of a table."""
 SHORT = 8
 """Most words of an answer that is a name or a value; a longer one is a description, which may differ in words alone."""
 
@@ -42,9 +44,10 @@ class Pointed:
 
     @classmethod
     def of(cls, passage: Passage, grade: Grade) -> Pointed | None:
-        """The words that a grade points at; None: it points at none."""
+        """The words that a grade points at, of a table those of one row; None: it points at none."""
         sure = grade.probability is None or grade.probability >= SURE
-        return cls(passage, grade.pointed(passage.text), sure) if grade.span else None
+        row = grade.pointed(passage.text).partition(ROW_END)[0]
+        return cls(passage, row, sure) if grade.span else None
 
 
 def conflicts(
