@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from surefoot.judges._equivalence import telling
 from surefoot.judges._scores import BaseJudge, Finding, Unscored, standalone
+from surefoot.stats.text import percent
 from surefoot.text.refusals import refuses
 from surefoot.text.words import STOP_WORDS, sentences, words
 from surefoot.types import Assertion, Claim, Passage, Quote, Record, Support
@@ -69,7 +70,7 @@ def carried(
     least = known.index(min(known))
     why = f": {found[least][1]}" if found[least][1] else ""
     held = f"{sum(chance >= SUPPORTED for chance in known)} of {len(known)} claims of the {where} are likely carried"
-    reason = f"{held}. The least: “{plainly(stated[least])}” ({known[least]:.2f}){why}."
+    reason = f"{held}. The least: “{plainly(stated[least])}” ({percent(known[least], 0)}){why}."
     each = [float(chance >= SUPPORTED) for chance in known] if counts else known
     quotes = (Quote(stated[least], where, True),)
     return Finding(sum(each) / len(each), reason, quotes, tuple(map(Claim, stated, known)))

@@ -4,6 +4,7 @@ from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal, telling
 from surefoot.judges._scores import BaseJudge, Finding, Unscored, chance, standalone
 from surefoot.judges._support import claimed, claims, plainly
+from surefoot.stats.text import percent
 from surefoot.text.refusals import refuses
 from surefoot.text.words import stem
 from surefoot.types import Passage, Quote, Record
@@ -43,7 +44,7 @@ class AnswerRelevancy(BaseJudge):
         sure = chance(grade, self.evaluator.thresholds)
         if sure is None:
             raise Unscored(f"the answer could not be graded: {grade.reason}")
-        reason = f"the evaluator takes it for an answer with {sure:.2f}"
+        reason = f"it reads as an answer to the question ({percent(sure, 0)})"
         pointed = grade.pointed(text)
         there = " ".join(pointed.split()).casefold() in " ".join(whole.split()).casefold()
         return Finding(sure, reason, (Quote(pointed, "answer", True),) if pointed and there else ())

@@ -4,6 +4,7 @@ import re
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._scores import BaseJudge, Finding, Unscored, chance, standalone
+from surefoot.stats.text import percent
 from surefoot.types import Quote, Record
 from surefoot.types.protocols import Evaluator
 
@@ -43,7 +44,7 @@ class ContextRelevancy(BaseJudge):
         best = max(known, key=lambda place: chances[place] or 0.0)
         passage, grade, sure = texts[best], grades[best], chances[best] or 0.0
         cut = split(passage.text)
-        reason = f"of {len(texts)} contexts, {passage.id} answers the question best ({sure:.2f})"
+        reason = f"of {len(texts)} contexts, {passage.id} answers the question best ({percent(sure, 0)})"
         pointed = grade.pointed(passage.text)
         reason += f", with “{pointed}”" if pointed else ""
         reason += f"; it {' and '.join(cut)}, which lowers the value" if cut else ""
