@@ -97,7 +97,7 @@ def test_retrieve_gives_graded_passages_and_keeps_no_trace(call: Callable[..., A
     assert "Tomas Aldwin" in found["text"]
     assert found["label"] == Action.CORRECT
     assert found["resource"] in result.content[0].text
-    assert own.traces.latest("default", 5) == ()
+    assert own.traces.latest("default", "", 5) == ()
 
 
 def test_grade_gives_a_grade_for_each_text(call: Callable[..., Any]) -> None:
@@ -153,7 +153,7 @@ def test_a_call_ends_with_its_time(own: Service, slow: Slow) -> None:
     assert "call `retrieve` for passages alone" in result.content[0].text
     assert slow.stopped.wait(120)
     own.workers.close()
-    assert own.traces.latest("default", 5) == ()
+    assert own.traces.latest("default", "", 5) == ()
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -171,7 +171,7 @@ def test_a_client_that_leaves_ends_its_question(own: Service, slow: Slow, mode: 
         assert slow.stopped.wait(120)
         while own.workers.taken:
             time.sleep(0.02)
-    assert own.traces.latest("default", 5) == ()
+    assert own.traces.latest("default", "", 5) == ()
 
 
 def test_documents_are_listed_and_read_page_by_page(own: Service) -> None:
