@@ -5,7 +5,7 @@
 
 Each pair's target is the logit of the grader that it starts from plus `WEIGHT` times how far the encoder's cosine is
 above the mean; where the grader points stays as it was. ROWS are questions with passages, such as manual_questions.py
-makes, best as many hard ones of a question as can be had. FOLDER holds a sentence encoder as transformers reads it, such
+makes, best as many hard ones of a question as can be had. FOLDER holds a sentence encoder for transformers, such
 as all-mpnet-base-v2. Targets stay in OUT/targets, so that a run that was killed goes on; a GPU is used where there is
 one. Two cores embed 12 texts and learn 25 pairs a second.
 """
