@@ -297,15 +297,19 @@ def test_a_conversation_written_out_holds_nothing_that_lives(open_page: Open) ->
     assert "**bold**\n\n| a | b |" in found
 
 
-def test_questions_to_begin_with_are_asked_by_a_click(open_page: Open) -> None:
-    """And others of the same document are offered behind the answer."""
+def test_questions_to_begin_with_are_asked_by_a_click(open_page: Open, site: Site) -> None:
+    """And others that the cited document answers are offered behind the answer."""
+    trace = values(site.answered(BORN))
+    cited = {one["strip"]["passage_id"] for one in trace["answer"]["citations"]}
+    file = next(passage["file"] for passage in trace["passages"] if passage["id"] in cited)
+    offered = [{"question": q, "file": of} for q, of in ((BORN, file), (THICK, file), (PHONE, "other"))]
     tab = open_page()
-    tab.route("**/suggestions*", lambda route: route.fulfill(json={"suggestions": offered}))
-    offered = [{"question": BORN, "file": "x"}, {"question": THICK, "file": "y"}]
+    tab.route(re.compile(r"/suggestions\?"), lambda route: route.fulfill(json={"suggestions": offered}))
     tab.reload()
-    tab.get_by_role("button", name=BORN).click()
+    tab.get_by_role("button", name=BORN, exact=True).click()
     tab.wait_for_selector(FINISHED.format(1))
     assert tab.inner_text(".asked") == BORN
+    assert tab.locator(".turn .suggested button").all_inner_texts() == [THICK]
 
 
 def test_an_address_of_nothing_says_so(open_page: Open, site: Site) -> None:
