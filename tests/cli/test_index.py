@@ -37,13 +37,13 @@ def test_what_cannot_be_read_is_named_on_standard_error(surefoot: Callable[..., 
 
 def test_ignored_files_are_named_by_their_suffix(surefoot: Callable[..., Any], here: Path) -> None:
     """So that one sees which kinds are not read."""
-    for name in ("a.log", "b.log", "c.log", "d.log", "e.gz"):
+    for name in ("a.dat", "b.dat", "c.dat", "d.dat", "e.gz"):
         (here / "library" / name).touch()
     done = surefoot("index", "library").out
     assert "Files     2 new, 5 not read\n" in done
-    assert "Not read  4 .log: library/a.log, library/b.log, library/c.log, …\n" in done
+    assert "Not read  4 .dat: library/a.dat, library/b.dat, library/c.dat, …\n" in done
     assert "Not read  1 .gz: library/e.gz\n" in done
-    assert "library/d.log\n" in surefoot("index", "library", "--verbose").out
+    assert "library/d.dat\n" in surefoot("index", "library", "--verbose").out
 
 
 def test_patterns_choose_which_files_are_indexed(surefoot: Callable[..., Any], here: Path) -> None:

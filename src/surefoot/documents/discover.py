@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 from stat import S_ISLNK, S_ISREG
 
 from surefoot.documents.loaders import (
+    LOCK,
     MAX_BYTES,
     PACKED,
     STREAMED,
@@ -145,7 +146,7 @@ def _below(found: Found, name: Path) -> Iterator[Path]:
         found.skipped.append((path, f"cannot be opened: {error.strerror}"))
 
     for folder, folders, files in os.walk(found.root, onerror=closed):
-        hidden = [entry for entry in (*folders, *files) if entry.startswith(".")]
+        hidden = [entry for entry in (*folders, *files) if entry.startswith((".", LOCK))]
         if hidden:
             found.ignored["hidden"] += (_label(name / Path(folder, entry).relative_to(found.root)) for entry in hidden)
         folders[:] = sorted(set(folders).difference(hidden))

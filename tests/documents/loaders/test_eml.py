@@ -101,3 +101,27 @@ def test_the_headers_of_a_quoted_mail_are_no_text():
         (("from Bob",), "Forty beds."),
         ((), "- attached: hut.png"),
     ]
+
+
+def test_a_mail_that_is_attached_is_read_under_its_subject():
+    """As one forwards it."""
+    inner = EmailMessage()
+    inner["From"], inner["Subject"] = "Bob <bob@a.example>", "Beds"
+    inner.set_content("Forty beds.")
+    message = EmailMessage()
+    message["Subject"] = "See"
+    message.set_content("See below.")
+    message.add_attachment(inner)
+    found = one(message.as_bytes(), "x.eml")
+    assert [(block.path, block.text) for block in found.blocks] == [
+        ((), "See below."),
+        (("Beds.eml", "from Bob"), "Forty beds."),
+    ]
+
+
+@pytest.mark.parametrize("name", ["*=UTF-8''Gr%C3%BC%C3%9Fe.txt", '="=?utf-8?B?R3LDvMOfZS50eHQ=?="'])
+def test_the_name_of_an_attached_file_is_decoded(name):
+    """By either of the rules for letters that are no ASCII."""
+    head = "Subject: x\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n"
+    attached = f"Content-Disposition: attachment; filename{name}\n\nforty\n--b--\n"
+    assert one(head + attached, "x.eml").blocks[0].path == ("Grüße.txt",)

@@ -29,6 +29,9 @@ MAX_BYTES = 100_000_000
 STREAMED = frozenset({".csv", ".tsv", ".jsonl", ".ndjson"})
 """Suffixes that are read a row at a time."""
 
+LOCK = "~$"
+"""Begins the name of a file that Office lays beside one that is open; it holds its user's name and no text."""
+
 HEAD = 4096
 """Bytes at the start of a file that tell its format where its name does not."""
 
@@ -53,11 +56,12 @@ class Unreadable(UsageError):
 
 @cache
 def formats() -> dict[str, str]:
-    """By each suffix that is read, the name of its loader. A built-in is named as its suffix, or is in `BY_LOADER`."""
+    """By each suffix that is read, the name of its loader, first of one that is plugged in. A built-in is named as its
+    suffix, or is in `BY_LOADER`."""
     own = components.built_in("loader")
     plugged_in = set(components.names("loader")) - set(own)
     built_in = {suffix: name for name in own for suffix in BY_LOADER.get(name, [f".{name}"])}
-    return {f".{name.lower()}": name for name in plugged_in} | built_in
+    return built_in | {f".{name.lower()}": name for name in plugged_in}
 
 
 def supported() -> str:
@@ -87,7 +91,9 @@ def needs_head(name: str) -> bool:
 
 def loader_of(name: str, head: bytes = b"") -> str | None:
     """The name of the loader of a file; None: it is not read. `head` is its start, where `needs_head`; it may be
-    compressed."""
+    compressed. The locks that Office lays beside an open file, such as ~$plan.docx, are not read."""
+    if PurePath(name).name.startswith(LOCK):
+        return None
     if not needs_head(name):
         return formats().get(suffix_of(name))
     if suffix_of(name):

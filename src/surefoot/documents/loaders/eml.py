@@ -43,32 +43,43 @@ class EmlLoader:
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
         """The mail as one document, titled by its subject, under its sender; its headers are fields and no text. An
         attached file of a kind that is read follows under its name; any other is listed."""
-        try:
-            mail = cast("EmailMessage", BytesParser(policy=_ShortHeaders()).parse(stream))  # by the policy
-            headers = {key.lower(): paragraph(str(mail[key]))[:LONGEST_VALUE] for key in _HEADERS if mail[key]}
-            if date := getattr(mail["Date"], "datetime", None):
-                headers["date"] = f"{date:%Y-%m-%d}"
-            body = [*_under_senders(_body(mail))]
-            attached = [item for part in mail.iter_attachments() for item in _attached(part)]
-        except _DAMAGE as error:
-            raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
-        if not headers:
-            raise Unreadable("has none of the headers of a mail; save it again as .eml, or as .txt")
-        if any(len(value) == _LONGEST_HEADER for _, value in mail.raw_items()):
-            reason = f"has a header of {_LONGEST_HEADER:,} characters or more; the rest of it was not read"
-            yield DocumentProblem(reason, skipped=False)
-        yield from (item for item in attached if isinstance(item, DocumentProblem))
-        title = headers.get("subject") or PurePath(name).stem
-        found = [*body, *(item for item in attached if isinstance(item, Block))] or [Block(title, "caption")]
-        path = (_from(headers["from"]),) if "from" in headers else ()
-        written = tuple(replace(block, path=(*path, *block.path)) for block in found)
-        yield Document("", title, written, meta=usable(headers)[0])
+        yield from read_mail(stream, name)
+
+
+def read_mail(stream: BinaryIO, name: str, key: str = "") -> Iterator[Document | DocumentProblem]:
+    """A mail as one document with this key, behind its problems. Raises Unreadable."""
+    try:
+        mail = cast("EmailMessage", BytesParser(policy=_ShortHeaders()).parse(stream))  # by the policy
+        headers = {key.lower(): paragraph(str(mail[key]))[:LONGEST_VALUE] for key in _HEADERS if mail[key]}
+        if date := getattr(mail["Date"], "datetime", None):
+            headers["date"] = f"{date:%Y-%m-%d}"
+        body = [*_under_senders(_body(mail))]
+        attached = [item for part in mail.iter_attachments() for item in _attached(part)]
+    except _DAMAGE as error:
+        raise Unreadable(f"is a damaged mail ({type(error).__name__}); save it again") from error
+    if not headers:
+        raise Unreadable("has none of the headers of a mail; save it again as .eml, or as .txt")
+    if any(len(value) == _LONGEST_HEADER for _, value in mail.raw_items()):
+        reason = f"has a header of {_LONGEST_HEADER:,} characters or more; the rest of it was not read"
+        yield DocumentProblem(reason, skipped=False)
+    yield from (item for item in attached if isinstance(item, DocumentProblem))
+    title = headers.get("subject") or PurePath(name).stem
+    found = [*body, *(item for item in attached if isinstance(item, Block))] or [Block(title, "caption")]
+    path = (_from(headers["from"]),) if "from" in headers else ()
+    written = tuple(replace(block, path=(*path, *block.path)) for block in found)
+    yield Document(key, title, written, meta=usable(headers)[0])
 
 
 def _attached(part: EmailMessage) -> Iterator[Block | DocumentProblem]:
     """The blocks of an attached file, under its name; one that is not read is listed."""
     name, content = paragraph(part.get_filename() or part.get_content_type()), part.get_payload(decode=True)
-    if isinstance(content, bytes) and not needs_head(name) and loader_of(name) not in (None, "eml"):
+    if part.get_content_type() == "message/rfc822":  # a mail that was forwarded as a whole
+        mail = part.get_content()
+        name, content = (
+            f"{paragraph(part.get_filename() or mail['Subject'] or 'mail').removesuffix('.eml')}.eml",
+            bytes(mail),
+        )
+    if isinstance(content, bytes) and not needs_head(name) and loader_of(name):
         try:
             for item in read(BytesIO(content), name):
                 if isinstance(item, DocumentProblem):
