@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from surefoot.config.options import build
 from surefoot.llms._abilities import Abilities, abilities
 from surefoot.llms._replies import StreamedReply
-from surefoot.llms.openai import OpenAI
 from surefoot.types.errors import ConfigError
 
 
@@ -46,12 +46,17 @@ def test_what_is_no_ability_is_refused(given: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "what"), [({"logprobs": 101}, "from 0"), ({"logprobs": -1}, "from 0"), ({"extra_body": "x"}, "a table")]
+    ("options", "what"),
+    [
+        ({"logprobs": 101}, "less than or equal to 100"),
+        ({"logprobs": -1}, "greater than or equal to 0"),
+        ({"extra_body": "x"}, "extra_body must be"),
+    ],
 )
 def test_options_that_cannot_be_sent_are_refused(options: dict[str, Any], what: str) -> None:
     """Before anything is asked."""
     with pytest.raises(ConfigError, match=what):
-        OpenAI("m", **options)
+        build("llm", "openai", {"model": "m", **options}, {})
 
 
 def answer(*pieces: str, **beside: str) -> tuple[str, list[str]]:

@@ -234,6 +234,9 @@ def stored_files(db: Connection, where: str = "", values: Iterable[str] = ()) ->
     columns = "location, rowid, path, space, stamp, hash, complete, problems, meta"
     rows = db.execute(f"SELECT {columns} FROM files {where}", (*values,))  # nosec B608 # of constants
     try:
-        return {location: StoredFile(*known)._replace(meta=Meta(parsed(meta))) for location, *known, meta in rows}
+        found = {location: StoredFile(*known)._replace(meta=Meta(parsed(meta))) for location, *known, meta in rows}
+        if not all(isinstance(location, str | None) for location in found):
+            raise TypeError("a place is no text")
+        return found
     except (ValueError, TypeError) as error:
         raise sqlite3.DatabaseError("the fields of a file are damaged") from error

@@ -116,6 +116,11 @@ class Index:
         counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
         return Info(*counts, *built, bool(complete), size, known["created"], known["updated"], self.collection)
 
+    def generation(self) -> int:
+        """A number that each change to the collection raises. Raises IndexFault for a damaged index."""
+        with self._reading() as db:
+            return self._generation(db)
+
     def check(self, embedder: Embedder) -> None:
         """Raise IndexFault unless the vectors are this embedder's."""
         with self._reading() as db:
@@ -240,9 +245,15 @@ class Index:
             for row in db.execute(query, values):
                 yield stored_document(row, db)
 
+    def _generation(self, db: Connection) -> int:
+        row = db.execute("SELECT generation FROM main.collections WHERE rowid = ?", (db.number,)).fetchone()
+        if row is None:
+            raise IndexFault(f"{self.path}: its list of collections is damaged; {storage.remaking(self.path)}")
+        return int(row[0])
+
     def _once(self, db: Connection, name: str, load: Callable[[], T]) -> T:
         """The value that is loaded for all threads, anew after each change to the collection."""
-        now = db.execute("SELECT generation FROM main.collections WHERE rowid = ?", (db.number,)).fetchone()[0]
+        now = self._generation(db)
         with self._loading:
             if name not in self._loaded or self._loaded[name][0] != now:
                 self._loaded[name] = now, load()

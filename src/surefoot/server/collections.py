@@ -69,7 +69,7 @@ class Collections:
         self._of_models: dict[str, dict[str, Any]] = {}
         """The parts that word answers, by model."""
         self._indexes: dict[str, Index] = {}
-        self._suggestions: dict[str, tuple[str, tuple[Suggestion, ...]]] = {}
+        self._suggestions: dict[str, tuple[int, tuple[Suggestion, ...]]] = {}
         """By collection, with the time of the index that they were made from."""
         self._lock = RLock()
 
@@ -134,14 +134,14 @@ class Collections:
         index = self.index(name)
         if index is None or not returns_spans(reader := self.pipeline(name).evaluator):
             return ()
-        updated = index.info().updated
-        if self._suggestions.get(name, ("",))[0] != updated:
+        generation = index.generation()
+        if self._suggestions.get(name, (-1,))[0] != generation:
             structure = Structure(islice(index.passages(), MADE_FROM))
             maker = QuestionMaker(structure, self.pipeline(name).retriever, reader)
             made = [make() for _, make in islice(maker.candidates("single"), TRIED)]
             files = {one.id: one.file for one in structure.passages}
             found = [Suggestion(one.question, files[one.evidence[0][0]] or "") for one in made if not one.fault]
-            self._suggestions[name] = updated, tuple(found)
+            self._suggestions[name] = generation, tuple(found)
         return self._suggestions[name][1]
 
     def grader(self) -> Pipeline:

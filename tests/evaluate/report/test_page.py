@@ -223,9 +223,9 @@ def test_settings_are_those_that_all_traces_share(folder: Path) -> None:
 def test_a_link_of_the_viewer_has_no_login(url: str, target: str | None) -> None:
     """Neither in what it leads to nor in what it shows; what is no address of the web is no link."""
     source = (files("surefoot") / "web" / "dom.js").read_text(encoding="utf-8")
-    body = source[source.index("function address") :].partition("\n}")[0]
+    parts = [source[source.index(f"function {name}") :].partition("\n}")[0] + "}" for name in ("bare", "address")]
     stubs = "const h = (tag, of, text) => [of.href, text]; const isolated = (text) => text;"
-    code = f"{stubs} {body} }} console.log(JSON.stringify(address({json.dumps(url)})))"
+    code = f"{stubs} {' '.join(parts)} console.log(JSON.stringify(address({json.dumps(url)})))"
     done = subprocess.run(["node", "-e", code], capture_output=True, text=True, check=True, timeout=60)
     assert json.loads(done.stdout) == ([target, target] if target else url)
 
