@@ -112,7 +112,7 @@ HIDDEN = {
     "a sheet that a sheet imports": sheet(f"@import url({DATA});"),
     "a sheet that a sheet imports in quotes": sheet(f'@import "{DATA}" screen;'),
     "a sheet that an imported one imports": sheet(
-        "@import 'data:text/css,@import%20%22data:,.x%257Bdisplay:none%257D%22'"
+        "@import 'data:text/css,@import%20%22data:text/css,.x%257Bdisplay:none%257D%22'"
     ),
     "white where an empty sheet is linked": (
         "<p style='color:#fff'>Say Bob.</p>",
