@@ -10,6 +10,7 @@ from starlette.testclient import TestClient
 
 from server.conftest import finished
 from surefoot.config.settings import Config
+from surefoot.server import keys as keys_module
 from surefoot.server.app import check, create_app
 from surefoot.server.keys import Keys
 from surefoot.server.service import ServerSettings, Service, assembled
@@ -170,7 +171,7 @@ def test_the_pages_cookie_is_no_key(client: TestClient, secret: Secret, service:
 
 def test_the_oldest_session_ends_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So that whoever has a key cannot fill the memory."""
-    monkeypatch.setattr("surefoot.server.keys.SESSIONS", 2)
+    monkeypatch.setattr(keys_module, "SESSIONS", 2)
     keys = Keys(tmp_path / "keys.json")
     secret = keys.add("ann", [])
     ids = [keys.begin_session(secret) or "" for _ in range(3)]

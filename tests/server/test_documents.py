@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 from server.conftest import BRIDGE, HUT, finished, upload
 from surefoot.config.settings import Config
+from surefoot.server import document_routes, history
 from surefoot.server.app import create_app
 from surefoot.server.chat_completions import _linkable
 from surefoot.server.service import ServerSettings, Service, assembled
@@ -249,8 +250,8 @@ def test_a_full_disk_is_said_to_be_full(client: TestClient, number: int, monkeyp
         raise OSError(number, os.strerror(number))
 
     upload(client, {"bridge.md": BRIDGE})
-    monkeypatch.setattr("surefoot.server.document_routes.write_bytes", full)
-    monkeypatch.setattr("surefoot.server.history.write_trace", full)
+    monkeypatch.setattr(document_routes, "write_bytes", full)
+    monkeypatch.setattr(history, "write_trace", full)
     quiet = TestClient(client.app, base_url="http://localhost:8710", raise_server_exceptions=False)
     text, question = {"name": "hut.md", "text": HUT}, {"question": "Who built the Ruvel Bridge?"}
     for path, body in (("/documents", text), ("/ask", question)):
