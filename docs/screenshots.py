@@ -28,8 +28,6 @@ RECORD = "m20"
 """The record of the report whose claims are shown."""
 CONFIG = '[index]\npath = "library.db"\n[searcher]\nuse = "folder"\npath = "outside.db"\n[network]\ncache = ""\n'
 BORN = "In which village was the guide Anna Tresk born?"
-THICK = "How thick is the Hohrin Glacier?"
-BUILT = "When was the Sorvay Lighthouse built?"
 WEBP = """async png => {
   const picture = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const canvas = new OffscreenCanvas(picture.width, picture.height);
@@ -92,14 +90,6 @@ def of_the_page(browser: Browser) -> None:
             tab.click(".cite")
             tab.wait_for_selector("#source mark.here")
             shot("page-source", tab)
-            tab = opened(browser, url, ".hero", scheme="dark")
-            ask(tab, THICK)
-            tab.click(".how > summary")
-            tab.wait_for_selector(".scale")
-            shot("page-decision", tab)
-            tab = opened(browser, url, ".hero", width=390, height=844)
-            ask(tab, BUILT)
-            shot("page-phone", tab)
 
 
 def of_the_viewer(browser: Browser, report: str) -> None:
@@ -119,13 +109,13 @@ def shot(name: str, tab: Page) -> None:
     tab.context.close()
 
 
-def opened(browser: Browser, url: str, ready: str, width: int = 1440, height: int = 900, scheme: str = "light") -> Page:
+def opened(browser: Browser, url: str, ready: str, width: int = 1440, height: int = 900) -> Page:
     """The page in a browser of its own, when `ready` is there."""
     context = browser.new_context(
         viewport={"width": width, "height": height},
-        color_scheme=scheme,
+        color_scheme="light",
         reduced_motion="reduce",
-        device_scale_factor=1.25 if width > 500 else 2,
+        device_scale_factor=1.25,
     )
     context.set_default_timeout(120_000)
     tab = context.new_page()
