@@ -215,7 +215,7 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     assert turn.locator(".refusal .kind").inner_text() == "No answer"
     assert turn.locator(".how > summary").inner_text().startswith("None of ")
     turn.locator(".how > summary").click()
-    assert turn.locator(".passages li").count() > 1
+    turn.locator(".passages li").nth(1).wait_for()
     assert tab.inner_text("#told") == "No answer."
     (line,) = site.service.conversations.latest("default", "", 1)
     assert (line.title, line.turns) == (BORN, 2)
