@@ -75,11 +75,12 @@ def fitted(monkeypatch: pytest.MonkeyPatch) -> None:
         ("When was the pier painting?", ""),
         ("When was the pier pianted?", ""),
         ("When was the pier pante?", ""),
+        ("When was the pier modernised?", ""),
     ],
 )
 def test_a_word_that_only_looks_like_the_questions_is_no_answer_to_it(question: str, because: str) -> None:
     """Another form of the same word is the same, and so is one with letters missing or exchanged."""
-    pier = Passage("a", "The pier was painted in 2003.", "Pier")
+    pier = Passage("a", "The pier was painted in 2003 and modernized.", "Pier")
     strip = Strip("a", 0, len(pier.text), pier.text, 1.0, kept=True)
     answer = Answer(pier.text, (Citation(1, strip, pier.text, quoted=True),), model="m")
     trace = Trace("t", question, passages=(pier,), grades=(SURE,))

@@ -85,14 +85,19 @@ def _unmentioned(question: str, passages: Sequence[Passage]) -> str:
 
 def _near(question: str, answer: Answer, passages: Sequence[Passage]) -> str:
     """The word of the question that no passage holds, where the answer has another of nearly the same letters. Letters
-    that are missing, doubled or exchanged are the same word misspelt."""
+    that are missing, doubled or exchanged are the same word misspelt, and "normalise" is "normalize"."""
     there = {stem(word) for passage in passages for word in words(f"{passage.title} {passage.text}")}
     quoted = {word for citation in answer.citations if citation.strip for word in words(citation.strip.text)}
     for word in content_words(question):
         near = nearest(word, quoted) if word.isalpha() and stem(word) not in there else []
-        if near and not (Counter(word) <= Counter(near[0]) or Counter(word) >= Counter(near[0])):
+        if near and not _one_word(word, near[0]):
             return f"no passage mentions “{word}”; the nearest word is “{near[0]}”"
     return ""
+
+
+def _one_word(word: str, other: str) -> bool:
+    one, two = (Counter(each.replace("z", "s")) for each in (word, other))
+    return one <= two or one >= two
 
 
 def _elsewhere(question: str, answer: Answer) -> str:
