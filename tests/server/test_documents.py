@@ -63,12 +63,35 @@ def test_a_file_of_the_same_name_takes_the_place_of_the_former(client: TestClien
     assert "Aldwin" not in words
 
 
-def test_two_files_of_one_name_in_one_upload_are_two(client: TestClient) -> None:
-    """The second takes its folder's name too; without one it is named as not read."""
-    form = [("file", (name, text.encode())) for name, text in (("a/x.md", BRIDGE), ("b/x.md", HUT), ("b-x.md", HUT))]
+def test_files_of_one_name_in_one_upload_are_each_a_document(client: TestClient) -> None:
+    """The second takes its folder's name too; without one, or where that is taken as well, a number."""
+    sent = [("a/x.md", BRIDGE), ("b/x.md", HUT), ("b-x.md", HUT), ("x.md", HUT)]
+    form = [("file", (name, text.encode())) for name, text in sent]
     job = finished(client, client.post("/documents", files=form).json()["job"])
-    assert [line["file"] for line in client.get("/documents").json()["documents"]] == ["uploads/b-x.md", "uploads/x.md"]
-    assert job["unread"] == [{"file": "b-x.md", "reason": "has the name of another file of the upload; rename it"}]
+    assert (job["files"], job["unread"]) == (["x.md", "b-x.md", "2 b-x.md", "2 x.md"], [])
+    assert len(client.get("/documents").json()["documents"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("filename*=UTF-8''na%C3%AFve%20b%C3%BCro.md", "naïve büro.md"),
+        ("filename=\"plain.md\"; filename*=iso-8859-1'en'%A3%20rates.md", "£ rates.md"),
+        ('filename="=?UTF-8?B?w7xiZXIubWQ=?="', "über.md"),
+        ('filename="=?utf-8?q?=C3=BCber_uns.md?="', "über uns.md"),
+        ('filename="u\u0308ber.md"', "über.md"),
+        ("filename*=UTF-8''..%2F..%2Fetc%2Fpasswd.md", "passwd.md"),
+        ("filename*=UTF-8''a%22%0D%0Ab.md", "a b.md"),
+    ],
+)
+def test_an_encoded_name_of_a_file_is_decoded(client: TestClient, written: str, read: str) -> None:
+    """As RFC 5987 or RFC 2047 writes it; nothing in it leads elsewhere."""
+    part = f'--x\r\nContent-Disposition: form-data; name="file"; {written}\r\n\r\n{BRIDGE}\r\n--x--\r\n'
+    reply = client.post(
+        "/documents", content=part.encode(), headers={"Content-Type": "multipart/form-data; boundary=x"}
+    )
+    assert reply.status_code == 202, reply.text
+    assert finished(client, reply.json()["job"])["files"] == [read]
 
 
 def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:

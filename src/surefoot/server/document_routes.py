@@ -2,7 +2,6 @@
 
 import asyncio
 import io
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,7 +10,7 @@ from typing import IO, Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
 from starlette.responses import Response
 
 from surefoot.documents.loaders import Unreadable, head_of, loader_of, needs_head, supported
@@ -26,7 +25,7 @@ from surefoot.server.http import Body, awaited, is_upload, reply, require_json
 from surefoot.server.problems import LOG, Problem, invalid, missing
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.trace_routes import Limit
-from surefoot.server.uploads import safe_name, set_fields
+from surefoot.server.uploads import UploadForm, free_name, set_fields
 from surefoot.server.workers import Job, Unread
 from surefoot.text.blocks import parts
 from surefoot.text.json_values import parsed
@@ -86,15 +85,18 @@ async def post_documents(request: Request, caller: RequestCaller) -> Response:
             files: Files = [(body.name, io.BytesIO(body.text.encode()))]
             return started(await asyncio.to_thread(_take_in, caller, body.collection, files, body.meta))
         try:
-            async with request.form(max_files=MOST_FILES) as form:
-                files = [(one.filename or "", one.file) for _, one in form.multi_items() if isinstance(one, UploadFile)]
-                collection, meta = str(form.get("collection") or ""), str(form.get("meta") or "{}")
-                return started(await asyncio.to_thread(_take_in, caller, collection, files, meta))
-        except HTTPException as error:
-            if "Too many" not in str(error.detail):
-                raise
+            form = await UploadForm(request.headers, request.stream(), max_files=MOST_FILES).parse()
+        except MultiPartException as error:
+            if "Too many" not in error.message:
+                raise invalid(error.message) from None
             message = f"an upload holds at most {MOST_FILES:,} files; send the others in another one"
             raise Problem(413, "too_many", message) from None
+        try:
+            files = [(one.filename or "", one.file) for _, one in form.multi_items() if isinstance(one, UploadFile)]
+            collection, meta = str(form.get("collection") or ""), str(form.get("meta") or "{}")
+            return started(await asyncio.to_thread(_take_in, caller, collection, files, meta))
+        finally:
+            await form.close()
 
 
 def started(job: Job) -> Response:
@@ -121,11 +123,8 @@ def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
         raise Problem(413, "quota", message)
     stored, unread = [], []
     for sent, file in files:
-        name = safe_name(sent)
-        if name in stored:  # of another folder
-            name = safe_name(re.sub(r"[/\\]+", "-", sent))
-        reason = "has the name of another file of the upload; rename it" if name in stored else _unfit(name, file)
-        if reason:
+        name = free_name(sent, stored)
+        if reason := _unfit(name, file):
             unread.append(Unread(name or sent[:100], reason))
         else:
             file.seek(0)

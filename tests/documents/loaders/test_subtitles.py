@@ -24,6 +24,11 @@ def test_a_paragraph_ends_with_a_sentence():
     assert found.blocks[0].text.startswith("word 1 x")
 
 
+def test_what_is_written_as_an_entity_is_read_as_its_character():
+    """After the tags are gone, so that a written `<` is no tag."""
+    assert one("WEBVTT\n\n00:01.000 --> 00:02.000\nropes &amp; beds &lt; 40\n", "film.vtt").text == "ropes & beds < 40"
+
+
 def test_a_text_without_times_is_refused():
     """It is no film's."""
     with pytest.raises(Unreadable, match="holds no subtitles"):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import PurePath
 from typing import BinaryIO
 
@@ -51,7 +52,7 @@ def _lines(text: str) -> Iterator[tuple[str, str]]:
         elif not line.strip():
             time = ""
         elif time and (words := re.sub(r"<v(?:\.\S{1,40})? ([^<>]{1,80})>", r"\1: ", line)):
-            words = re.sub(r"<[^<>]{0,200}>|\{\\[^{}]{0,200}\}", "", words).strip()
+            words = unescape(re.sub(r"<[^<>]{0,200}>|\{\\[^{}]{0,200}\}", "", words)).strip()
             if words and words != last:
                 yield time, words
             last = words
