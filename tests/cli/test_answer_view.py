@@ -14,6 +14,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.types import NOT_THERE, Answer, Citation, Factor, Grade, Passage, Step, Strip, Trace
+from surefoot.types.metadata import Meta
 
 
 def traced(answer: Answer, *passages: Passage) -> Trace:
@@ -258,3 +259,11 @@ def test_a_link_is_drawn_where_the_terminal_can() -> None:
     trace = traced(Answer("Tomas Aldwin built it. [1]", (QUOTED,)), BRIDGE)
     assert "file:///m.html" in drawn(answered(trace, lambda _: "file:///m.html"), terminal=True)
     assert "file:///m.html" not in drawn(answered(trace, lambda _: "file:///m.html"))
+
+
+def test_the_date_of_a_document_stands_beside_its_source() -> None:
+    """With a citation and with a passage; where there is none, nothing stands there."""
+    dated = replace(BRIDGE, meta=Meta({"modified": "2024-05-12"}))
+    shown = drawn(answered(traced(Answer("Aldwin [1]", (QUOTED,)), dated)))
+    assert shown.count("manual.html#bridges · 2024-05-12") == 2
+    assert "2024" not in drawn(answered(traced(Answer("Aldwin [1]", (QUOTED,)), BRIDGE)))

@@ -18,6 +18,7 @@ from surefoot.index.search import Index
 from surefoot.text.blocks import fragment
 from surefoot.text.places import located
 from surefoot.types import NOT_THERE, Action, Answer, Citation, Grade, Passage, Trace
+from surefoot.types.metadata import day_of
 
 COLOUR = {Action.CORRECT: "green", Action.AMBIGUOUS: "yellow", Action.INCORRECT: "red", None: "bright_black"}
 SHORT = 3
@@ -176,12 +177,12 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
 
 
 def _whence(passage: Passage, opens: Open) -> Text:
-    """The title path and the address of a passage, which is a link where it opens."""
+    """The title path of a passage, its address, which is a link where it opens, and its document's date."""
     outside = "outside: " if passage.source == "external" else ""
     text = Text.assemble((outside, "italic"), f"{path(passage.title)} · " if passage.title else "", style="dim")
     address = opens(passage)
     text.append(place(passage), style=f"link {address}" if address else "")
-    return text
+    return text.append(f" · {plain(day_of(passage.meta))}" if day_of(passage.meta) else "", "dim")
 
 
 def path(title: str) -> str:

@@ -23,6 +23,7 @@ from surefoot.text.words import (
     words,
 )
 from surefoot.types import NOT_THERE, Answer, Assertion, Citation, Passage, Support
+from surefoot.types.metadata import day_of
 from surefoot.types.protocols import Knowledge
 
 Check = Literal["refuse", "mark", "off"]
@@ -242,12 +243,13 @@ def _found(citation: Citation, knowledge: Knowledge) -> Citation:
 
 
 def _placed(citation: Citation, passage: Passage | None) -> Citation:
-    """With the title of its source and the address of the words that it quotes."""
+    """With the title and date of its source and the address of the words that it quotes."""
     if passage is None:
         return citation
     strip = citation.strip
     at = strip.start + max(0, strip.text.find(citation.quote)) if strip else 0
-    return replace(citation, title=passage.title, url=located(passage, at).url or passage.file)
+    url = located(passage, at).url or passage.file
+    return replace(citation, title=passage.title, url=url, date=day_of(passage.meta))
 
 
 def _cited(question: str, sentence: str, markers: list[int], knowledge: Knowledge) -> list[Citation]:

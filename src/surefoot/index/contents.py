@@ -11,7 +11,7 @@ from surefoot.index.connection import DEFAULT, Connection
 from surefoot.text.json_values import parsed
 from surefoot.types import DocumentProblem, Passage
 from surefoot.types.errors import FieldFault
-from surefoot.types.metadata import NO_META, Meta, Value
+from surefoot.types.metadata import NO_META, Meta, Value, day_of
 
 State = Literal["ready", "unfinished", "unread"]
 
@@ -69,7 +69,7 @@ def stored_document(row: tuple[Any, ...], db: Connection) -> StoredDocument:
     state: State = "unfinished" if not complete else "unread" if rowid is None else "ready"
     suffix, meta = suffix_of(file), fields_of(db, rowid)
     kind = suffix[1:] if suffix in formats() else "text"
-    date = str(meta.get("date") or meta.get("modified") or file_date(stamp))
+    date = day_of(meta) or file_date(stamp)
     return StoredDocument(id, db.collection, file, title, kind, date, passages, bytes, added, meta, state, because)
 
 

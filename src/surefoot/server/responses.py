@@ -31,6 +31,7 @@ from surefoot.server.questions import Happening, QuestionRequest, ask, watch
 from surefoot.server.service import RequestCaller
 from surefoot.text.questions import checked
 from surefoot.types import Trace
+from surefoot.types.metadata import day_of
 
 router = APIRouter(route_class=JsonRoute, prefix="/v1/responses")
 RESULTS = "file_search_call.results"
@@ -95,7 +96,11 @@ def _search(trace: Trace, with_results: bool) -> Fields:
             "filename": passage.title or passage.url or passage.id,
             "score": grade.probability,
             "text": passage.text,
-            "attributes": {"source": passage.source, "label": grade.label.value if grade.label else "ungraded"},
+            "attributes": {
+                "source": passage.source,
+                "label": grade.label.value if grade.label else "ungraded",
+                "date": day_of(passage.meta),
+            },
         }
         for passage, grade in zip((*trace.passages, *trace.external), trace.grades, strict=False)
     ]

@@ -23,6 +23,7 @@ from surefoot.server.workers import Ticket
 from surefoot.text.questions import checked
 from surefoot.text.quoting import answer_in_words, grade_in_words, quoted, short_title
 from surefoot.types import Action, Answer, Citation, Grade, Passage, Trace
+from surefoot.types.metadata import day_of
 
 T = TypeVar("T")
 
@@ -73,6 +74,8 @@ class CitedPassage(_Result):
     """The words of the document that carry the sentence."""
     title: str
     """The title of the document and the headings above these words."""
+    date: str
+    """The document's; empty: none is known."""
     resource: str
     """The address under which the whole passage can be read here; empty: it came from outside."""
     url: str | None
@@ -110,6 +113,8 @@ class RetrievedPassage(_Result):
     resource: str
     """The address under which it can be read again."""
     title: str
+    date: str
+    """The document's; empty: none is known."""
     text: str
     url: str | None
     label: Action | None
@@ -177,6 +182,7 @@ async def _retrieve(caller: Caller, inputs: RetrieveInput, progress: Progress) -
             **asdict(grade),
             resource=address("passage", passage.id),
             title=short_title(passage.title),
+            date=day_of(passage.meta),
             text=passage.text,
             url=passage.url,
         )

@@ -76,6 +76,11 @@ class Meta(Mapping[str, Value]):
 NO_META = Meta()
 
 
+def day_of(meta: Mapping[str, Value]) -> str:
+    """The date that a document's fields give: `date`, else `modified`; empty: neither."""
+    return str(meta.get("date") or meta.get("modified") or "")
+
+
 def usable(source: Mapping[str, Any]) -> tuple[Meta, list[str]]:
     """The fields that can be kept, and why each other one cannot, in words: of a stranger's file, where one bad field
     must not cost the others."""

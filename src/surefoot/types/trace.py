@@ -173,6 +173,8 @@ class Citation:
     """The title of the source and the headings above its words."""
     url: str | None = None
     """Where it opens, down to the page, the anchor or the line; None: nowhere."""
+    date: str = ""
+    """The source's, as its fields or properties give it; empty: they give none."""
 
 
 @dataclass(frozen=True, slots=True)

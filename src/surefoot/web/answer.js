@@ -89,13 +89,13 @@ function checks(cited) {
 function sources(answer, actions, hedged) {
   const by = Map.groupBy(answer.citations, (one) => one.marker);
   const one = ([marker, cited]) => {
-    const [{ title, url }] = cited;
+    const [{ title, url, date }] = cited;
     const name = titled({ title, id: url ?? "a source that does not exist" });
     return h(
       "li",
       { id: `source-${marker}`, tabindex: "-1" },
       h("span", { class: "number", "aria-hidden": "true" }, String(marker)),
-      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), cited[0].strip ? h("p", { class: "snippet", dir: "auto" }, snippet(cited[0].strip.text, cited.map(quotedAt), BEFORE)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null)),
+      h("div", {}, actions.cited ? h("button", { type: "button", class: "link", click: (event) => actions.cited(cited, event.currentTarget) }, name) : h("span", {}, name), cited[0].strip ? h("p", { class: "snippet", dir: "auto" }, snippet(cited[0].strip.text, cited.map(quotedAt), BEFORE)) : null, h("p", { class: "checks" }, hedged ? null : checks(cited), url ? h("span", { class: "place", dir: "auto" }, url) : null, date ? h("span", { class: "place" }, cut(date, 40)) : null)),
     );
   };
   const unmarked = answer.text.includes(NOT_THERE) ? [] : answer.uncited;

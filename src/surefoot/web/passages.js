@@ -46,6 +46,9 @@ function open(list, id, rest) {
   return true;
 }
 
+// The date that the document's fields or properties give; null: none.
+export const dayOf = ({ meta }) => (meta?.date ?? meta?.modified ? isolated(cut(String(meta.date ?? meta.modified), 40)) : null);
+
 function row({ passage, grade, rank }, strips, trace, actions) {
   const label = grade?.label ?? "none";
   const inside = h("div", { class: "inside" });
@@ -56,7 +59,7 @@ function row({ passage, grade, rank }, strips, trace, actions) {
       "summary",
       {},
       h("span", { class: `grade ${label}` }, graded(grade), h("span", { class: "unseen" }, grade?.label ? ` ${LABEL_WORDS[grade.label] ?? grade.label}` : grade ? " could not be graded" : " not graded yet")),
-      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null),
+      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null, dayOf(passage) ? h("span", { class: "dim" }, " · ", dayOf(passage)) : null),
       strips.length ? bar(passage, strips) : null,
       h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade?.span])),
     ),
@@ -113,6 +116,7 @@ function whole(passage, grade, rank, strips, trace, actions) {
       ["grade", grade?.reason ? isolated(grade.reason) : null],
       ["counts for at most", grade?.cap === "correct" ? null : LABEL_WORDS[grade?.cap]],
       ["place", passage.url ? address(passage.url) : null],
+      ["date", dayOf(passage)],
     ]),
     h("p", { class: "acts" }, button("why", "Why this grade?", actions.why), button("source", "Open the source", actions.source), actions.unfit ? actions.unfit(passage) : null),
     why,

@@ -20,7 +20,7 @@ export const openSource = (passage, marks, at) => openPanel(titled(passage), pas
 
 // A document with what is known of it, and its text; `acts` are buttons.
 export const openDocument = (about, at, acts) => openPanel(cut(about.title || about.file, 160), isolated(about.file), at, async () => [
-  facts([["kind", kindOf(about)], ["pages", about.pages], ["passages", counted(about.passages)], ["characters", counted(about.characters)], ["added", about.added ? `${about.added.slice(0, 16).replace("T", " ")} UTC` : null], ...Object.entries(about.meta).map(([name, value]) => [cut(name, 60), isolated(cut(typeof value === "string" ? value : JSON.stringify(value), 300))])]),
+  facts([["kind", kindOf(about)], ["date", about.date ? isolated(cut(about.date, 40)) : null], ["pages", about.pages], ["passages", counted(about.passages)], ["characters", counted(about.characters)], ["added", about.added ? `${about.added.slice(0, 16).replace("T", " ")} UTC` : null], ...Object.entries(about.meta).map(([name, value]) => [cut(name, 60), isolated(cut(typeof value === "string" ? value : JSON.stringify(value), 300))])]),
   about.because ? h("p", { class: "note bad" }, about.state === "unread" ? "It was not read: it " : "Not all of it was read: ", isolated(cut(about.because, 1000)), ".") : null,
   about.state === "unfinished" ? h("p", { class: "note" }, "It is still being read.") : null,
   h("p", { class: "acts" }, acts),

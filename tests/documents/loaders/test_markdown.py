@@ -137,3 +137,16 @@ def test_front_matter_made_to_be_slow_is_not():
     """Spaces, and lines that begin like fields."""
     front = "a" * 60 + " " * 200_000 + "\nb: " + " #" * 100_000 + "\n" + "c: 1\n" * 20_000
     assert effort(lambda: one(f"---\n{front}---\nOpen.", "x.md"), 5) < 5
+
+
+def test_a_bold_question_of_its_own_heads_its_answer():
+    """As FAQs are written; it stands below headings, but beside another question."""
+    text = (
+        "# Boiler\n\n**Is it *hot*?**\n\nYes.\n\n## May I wash it?\n\nNo.\n\n__Q: Where?__\n\nA: Left.\n\n**N** well?\n"
+    )
+    assert [(block.path, block.text) for block in one(text, "faq.md").blocks] == [
+        (("Boiler", "Is it *hot*?"), "Yes."),
+        (("Boiler", "May I wash it?"), "No."),
+        (("Boiler", "Q: Where?"), "A: Left."),
+        (("Boiler", "Q: Where?"), "**N** well?"),
+    ]

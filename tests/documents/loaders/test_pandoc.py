@@ -2,6 +2,7 @@
 
 import io
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,8 @@ def test_other_office_files_are_read(suffix, tmp_path):
     file, command = tmp_path / f"x.{suffix}", _pandoc_process.pandoc()._command[0]
     subprocess.run([command, "-s", "-o", file], input=b"# Huts\n\nForty beds.\n", check=True)
     assert "Forty beds." in [block.text for block in one(file.read_bytes(), file.name).blocks]
+    today = {"modified": f"{datetime.now(UTC):%Y-%m-%d}"}
+    assert dict(one(file.read_bytes(), file.name).meta) == (today if suffix == "odt" else {})
 
 
 @pytest.mark.parametrize("name", ["beds.1", "beds.8", "Beds::Of.3pm", "beds.1.gz", "beds.man"])

@@ -1,6 +1,7 @@
 """What is read out of a Word document."""
 
 import io
+from datetime import datetime
 
 import docx
 import pytest
@@ -172,3 +173,15 @@ def test_headers_and_footers_are_read_once_and_not_what_is_hidden_in_them():
         ((), "Rules Revision 7 Issue 12 Internal"),
         (("Huts",), "Open."),
     ]
+
+
+def test_the_day_of_the_last_change_is_a_field():
+    """As the file's properties give it; those of a program's template are nobody's."""
+
+    def fill(document):
+        document.add_paragraph("Be quiet.")
+        document.core_properties.modified = datetime(2024, 5, 12)
+        document.core_properties.comments = ""
+
+    assert dict(one(word(fill)).meta) == {"modified": "2024-05-12"}
+    assert dict(one(word(lambda document: document.add_paragraph("Be quiet."))).meta) == {}

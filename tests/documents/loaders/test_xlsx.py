@@ -1,6 +1,7 @@
 """What is read out of an Excel workbook."""
 
 import io
+import re
 import zipfile
 from contextlib import suppress
 from datetime import date, datetime
@@ -126,3 +127,12 @@ def test_a_formula_that_nobody_computed_is_told():
     assert problem.reason == "1 formulas have no value yet, such as Huts!B2; open the file once, and save it"
     assert not problem.skipped
     assert "| Lower | (not computed) |" in document.text
+
+
+def test_the_day_of_the_last_change_is_a_field():
+    """As the file's properties give it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(book(Huts=[["Forty beds"]]))) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, re.sub(rb"\d{4}-\d\d-\d\d", b"2024-05-12", old.read(name)))
+    assert dict(items(out.getvalue())[0].meta) == {"modified": "2024-05-12"}

@@ -19,6 +19,8 @@ from surefoot.types.metadata import NO_META, Value, plain, usable
 _FRONT = re.compile(r"\A(---|\+\+\+)\n(.*?)\n(?:\1|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_FIELD = re.compile(r"^([^\W\d][\w.-]{0,63})[ \t]*[:=][ \t]*(\S.*)$", re.MULTILINE)
 _PARSER = MarkdownIt("commonmark").disable("inline")
+_BELOW_ALL = 7
+"""The level of a heading that is written as a paragraph."""
 _WRITTEN_CODE = re.compile(r"(`{1,3}[^`\n]{1,500}`{1,3})")
 _LINK = re.compile(
     r"!?\[([^\[\]\n]{0,500})\]"
@@ -99,9 +101,15 @@ def _parsed(text: str) -> tuple[list[str], list[_Heading]]:
             run = [*numbers]
             shown = (_shown(line, targets) for line in _uncommented("\n".join(lines[n] for n in run)).split("\n"))
             lines[run[0] : run[-1] + 1] = shown
-    headings = []
+    headings: list[_Heading] = []
     for token, title in pairwise(tokens):
-        if token.type != "heading_open" or token.level or not token.map:
+        if token.level or not token.map:
+            continue
+        if token.type == "paragraph_open" and (question := _bold_question(title.content)):
+            # One question does not stand under another.
+            level = headings[-1].level if headings and headings[-1].name.endswith("?") else _BELOW_ALL
+            headings.append(_Heading(level, _shown(question, targets), *token.map))
+        if token.type != "heading_open":
             continue
         # Of an underlined paragraph of several lines the last alone is the title; the others stand above it.
         behind, last = token.map[1], title.content.rpartition("\n")[2]
@@ -112,6 +120,13 @@ def _parsed(text: str) -> tuple[list[str], list[_Heading]]:
         else:
             lines[first:behind] = [""] * (behind - first)
     return lines, headings
+
+
+def _bold_question(text: str) -> str:
+    """The question that is all of a paragraph, in bold, as FAQs head their answers; empty: it is another text."""
+    mark, words = text[:2], text[2:-2].strip()
+    is_one = mark in ("**", "__") and text.endswith(mark) and mark not in words and "\n" not in words
+    return words if is_one and words.endswith("?") else ""
 
 
 def _uncommented(text: str) -> str:

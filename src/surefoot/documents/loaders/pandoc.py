@@ -5,6 +5,7 @@ Pandoc sees no file and no address, and its time and memory are limited as those
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import PurePath
 from types import MappingProxyType
@@ -13,12 +14,13 @@ from typing import BinaryIO
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
 from surefoot.documents.loaders._markup import page_blocks
-from surefoot.documents.loaders._office import shown
+from surefoot.documents.loaders._office import properties, shown
 from surefoot.documents.loaders._pandoc_page import titled_page
 from surefoot.documents.loaders._pandoc_process import PandocError, pandoc
 from surefoot.documents.loaders._pandoc_source import abridged, located, prepared
 from surefoot.documents.loaders._suffixes import PANDOC
 from surefoot.documents.loaders.text import TextLoader, decoded
+from surefoot.types.metadata import NO_META
 
 _ARCHIVES = frozenset(("docx", "odt", "pptx"))
 _ROOT = re.compile(r"<(?![?!])(?:\w+:)?([\w.-]+)")
@@ -46,10 +48,12 @@ class PandocLoader:
     def _binary(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
         notes: list[str] = []
         try:
+            named, meta = "", NO_META
             if source in _ARCHIVES:
                 refuse_a_bomb(stream)
-            seen = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), "", [])
-            content, named, running = seen
+                named, meta = properties(stream)
+            seen = shown(stream, source, notes) if source in ("docx", "pptx") else (stream.read(), [])
+            content, running = seen
             own, found = self._read(content, source)
         except (PandocError, *DAMAGE) as error:
             raise Unreadable(
@@ -58,7 +62,7 @@ class PandocLoader:
         if source == "pptx":  # its first slide is one of many
             named = named or PurePath(name).stem
         yield from (DocumentProblem(note) for note in notes)
-        yield _document(own, (*map(Block, running if found else ()), *found), name, named)
+        yield replace(_document(own, (*map(Block, running if found else ()), *found), name, named), meta=meta)
 
     def _text(self, stream: BinaryIO, name: str, source: str) -> Iterator[Document | DocumentProblem]:
         text, problems = decoded(stream)

@@ -15,6 +15,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from surefoot.documents.loaders import Block, Document, DocumentProblem, Unreadable
 from surefoot.documents.loaders._archives import DAMAGE, refuse_a_bomb
 from surefoot.documents.loaders._grid import LONGEST_REPEATED
+from surefoot.documents.loaders._office import properties
 from surefoot.text.blocks import paragraph, table
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -34,6 +35,7 @@ class XlsxLoader:
         formulas: list[str] = []
         try:
             refuse_a_bomb(stream)
+            title, meta = properties(stream)
             with catch_warnings():
                 simplefilter("ignore")  # it warns of what it does not keep, such as the looks of a cell
                 book = load_workbook(stream, read_only=True, data_only=True, keep_links=False)
@@ -46,7 +48,6 @@ class XlsxLoader:
                         formulas += (f"{sheet.title}!{cell}" for cell in uncomputed)
                     else:
                         hidden.append(sheet.title)
-                title = (book.properties.title or "").strip()
                 book.close()
         except (InvalidFileException, *DAMAGE) as error:
             raise Unreadable(
@@ -59,7 +60,7 @@ class XlsxLoader:
             yield DocumentProblem(f"{why}; open the file once, and save it", skipped=False)
         if not blocks:
             raise Unreadable("holds no text; if it has formulas, open it in Excel or LibreOffice once, and save it")
-        yield Document("", title or PurePath(name).stem, tuple(blocks))
+        yield Document("", title or PurePath(name).stem, tuple(blocks), meta=meta)
 
 
 def _merged_and_uncomputed(source: IO[bytes]) -> tuple[dict[str, int], list[str]]:
