@@ -121,7 +121,7 @@ def _take_in(caller: Caller, name: str | None, files: Files, meta: Any) -> Job:
     if sum(map(size, folder.glob("*"))) + sum(file.seek(0, io.SEEK_END) for _, file in files) > most:
         message = f"the files of a collection may have {most:,} bytes together; delete some, or send less"
         raise Problem(413, "quota", message)
-    stored, unread = [], []
+    stored, unread = list[str](), list[Unread]()
     for sent, file in files:
         name = free_name(sent, stored)
         if reason := _unfit(name, file):
