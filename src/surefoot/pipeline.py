@@ -80,7 +80,7 @@ class Pipeline:
     generator: Generator
     verifier: Verifier = field(default_factory=LexicalVerifier)
     quoting: Generator | None = None
-    """Answers by quotation where the generator fails, or what it says stands on nothing; None: then it is refused."""
+    """Quotes where the generator fails, what it says stands on nothing, or it is unsure and a quotation is not."""
     k: Count = 30
     """Passages retrieved, and graded, for each question."""
     keep: Count = 6
@@ -353,6 +353,9 @@ class Pipeline:
         if answer is None or answer.refused:
             answer = refused(draft=answer)
         answer = hedged(answer, run.trace, self.evaluator, self.answering.risk)
+        quoted = checking.quoted(self.quoting, "hedged words stay") if answer.worded and answer.hedged else None
+        if quoted and not (sure := hedged(quoted, run.trace, self.evaluator, self.answering.risk)).hedged:
+            answer = replace(sure, withheld=answer.body)
         if hopeless(answer):
             answer = given_up(answer, refused(draft=Answer("", refused=True)).text)
         run.set("answer", answer)
@@ -364,18 +367,14 @@ class Pipeline:
     def drafted(self, checking: Checking) -> Answer | None:
         """The generator's answer as the check leaves it. Where it fails, or its words stand on nothing, the evidence is
         quoted instead, if `quoting` can; what stood on nothing is then in `withheld`. None: it failed."""
-        run, inputs = checking.run, (checking.run.standalone, checking.knowledge)
-        quoting = self.quoting if checking.knowledge else None
-        instead = "quoted instead" if quoting else "refused to answer"
-        draft = run.step("generate", self.generator.generate, *inputs, checking.add, fallback=None, instead=instead)
+        instead = "quoted instead" if self.quoting and checking.knowledge else "refused to answer"
+        inputs = checking.run.standalone, checking.knowledge, checking.add
+        draft = checking.run.step("generate", self.generator.generate, *inputs, fallback=None, instead=instead)
         answer = checking.held(draft) if draft else None
-        if quoting is None or (answer and not unfounded(answer)):
+        if answer and not unfounded(answer):
             return answer
-        quotation = run.step("quote", quoting.generate, *inputs, fallback=None, instead="refused to answer")
-        quoted = checking.held(quotation) if quotation else None
-        if quoted is None or quoted.refused:
-            return answer
-        return replace(quoted, withheld=answer.withheld if answer else None)
+        quoted = checking.quoted(self.quoting, "refused to answer")
+        return replace(quoted, withheld=answer.withheld if answer else None) if quoted else answer
 
     async def arun(self, question: str, on_event: Listener | None = None, **options: Any) -> Trace:
         """`run`, with its other options but `cancel`, in a thread of the loop's default executor, which calls the

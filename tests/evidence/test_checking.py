@@ -85,3 +85,19 @@ def test_a_model_that_knows_no_answer_is_believed() -> None:
     _, trace = streamed("I cannot answer this.", Counting(), quoting=Extractive(Pointing()))
     assert trace.answer.refused
     assert [one for one in trace.steps if one.name == "quote"] == []
+
+
+def test_words_that_need_a_hedge_give_way_to_a_quotation_that_needs_none() -> None:
+    """The trace keeps them; where the quotation needs one too, they stay."""
+    _, trace = streamed(f"{TRUE} {FALSE}", Counting(), quoting=Extractive(Pointing()))
+    assert (trace.answer.hedged, trace.answer.worded) == (False, False)
+    assert trace.answer.withheld == "The Ruvel Bridge was built in 1911. [1] It was painted in 1950 by Ola Krum. [1]"
+    unsure = pipeline(GOOD, says=f"{TRUE} {FALSE}", verifier=Counting(), quoting=Extractive(Pointing()))
+    answer = unsure.run("When was the Ruvel Bridge built by Ola Krum?").answer
+    assert (answer.hedged, answer.worded, answer.withheld) == (True, True, None)
+
+
+def test_words_without_a_hedge_are_not_quoted_over() -> None:
+    _, trace = streamed(TRUE, Counting(), quoting=Extractive(Pointing()))
+    assert trace.answer.worded
+    assert [one for one in trace.steps if one.name == "quote"] == []

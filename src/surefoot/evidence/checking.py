@@ -10,7 +10,7 @@ from surefoot.run.recorder import Recorder
 from surefoot.text.words import WORD
 from surefoot.types import Answer, Assertion, Support
 from surefoot.types.errors import ComponentError
-from surefoot.types.protocols import Knowledge, Verifier
+from surefoot.types.protocols import Generator, Knowledge, Verifier
 
 BEGUN = 2
 """Words from which a sentence that is being written is one, and no belated citation of the sentence before it."""
@@ -50,6 +50,15 @@ class Checking:
         """The draft as the check leaves it, or a refusal that withholds it."""
         checked = grounded(self.run.standalone, draft, self.knowledge, self._verified, self.check)
         return replace(checked, worded=not draft.citations)
+
+    def quoted(self, quoting: Generator | None, instead: str) -> Answer | None:
+        """What the generator quotes of the knowledge, as the check leaves it; None: there is none, or it failed."""
+        if quoting is None or not self.knowledge:
+            return None
+        inputs = self.run.standalone, self.knowledge
+        quotation = self.run.step("quote", quoting.generate, *inputs, fallback=None, instead=instead)
+        answer = self.held(quotation) if quotation else None
+        return None if answer is None or answer.refused else answer
 
     def _verified(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)

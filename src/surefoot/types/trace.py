@@ -258,7 +258,8 @@ class Answer:
     model: str | None = None
     """None: no model was called."""
     withheld: str | None = None
-    """The model's own words, where Surefoot refused to pass them on or removed addresses that are no source's."""
+    """The model's own words, where Surefoot refused to pass them on, quotes a source in place of those that needed a
+    hedge, or removed addresses that are no source's."""
     hedged: bool = False
     """True: it may not answer what was asked, so the passages are shown before it. `because` says why."""
     because: str = ""
