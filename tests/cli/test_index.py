@@ -147,3 +147,25 @@ def test_an_index_needs_a_path(surefoot: Callable[..., Any]) -> None:
 def test_the_report_is_json_where_it_is_wanted(surefoot: Callable[..., Any], here: Path) -> None:
     """All of it."""
     assert json.loads(surefoot("index", "library", "--json").out)["files"]["added"] == 2
+
+
+def test_what_changes_while_it_is_watched_is_reported(
+    surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the fields of the command; a look that finds nothing new prints nothing. Ctrl-C is no error."""
+
+    def watch(paths: Any, update: Callable[[], None], *_: Any, **__: Any) -> None:
+        update()
+        (here / "library" / "new.md").write_text("# New\n\nA new hut.\n")
+        update()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("surefoot.cli.index.watch", watch)
+    done = surefoot("index", "library", "--watch", "--meta", "year=2024")
+    assert done.code == 0
+    assert [line for line in done.out.splitlines() if line.startswith("Files")] == [
+        "Files     2 new",
+        "Files     1 new, 2 unchanged",
+    ]
+    listed = json.loads(surefoot("index", "--list", "--json").out)
+    assert [one["meta"] for one in listed] == [{"year": 2024}] * 3

@@ -322,3 +322,29 @@ def test_the_address_of_a_page_that_was_fetched_ends_no_link() -> None:
     assert _linkable("https://ann:x@a.example/b (c)?d=e&f#g") == "https://a.example/b%20%28c%29?d=e&f#g"
     assert _linkable("https://a.example/\u202e>[x]") == "https://a.example/%E2%80%AE%3E%5Bx%5D"
     assert [_linkable(url) for url in ("javascript:x", "/etc/passwd", "http://[", "")] == [""] * 4
+
+
+def test_files_of_a_watched_folder_come_and_go_by_themselves(
+    settings: ServerSettings, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the usual collection, beside what was uploaded."""
+    monkeypatch.setattr("surefoot.index.watch.PAUSE", 0.05)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "bridge.md").write_text(BRIDGE)
+    service = assembled(replace(settings, watch=[str(tmp_path / "docs")]), config)
+    with TestClient(create_app(service), base_url="http://localhost:8710") as client:
+
+        def until(*files: str) -> None:
+            for _ in range(600):
+                found = [one["file"] for one in client.get("/documents").json()["documents"]]
+                if sorted(found) == sorted(files):
+                    return
+                time.sleep(0.05)
+            raise AssertionError(found)
+
+        until("docs/bridge.md")
+        upload(client, {"x.md": HUT})
+        (tmp_path / "docs" / "hut.md").write_text(HUT)
+        until("docs/bridge.md", "docs/hut.md", "uploads/x.md")
+        (tmp_path / "docs" / "bridge.md").unlink()
+        until("docs/hut.md", "uploads/x.md")

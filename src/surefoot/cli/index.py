@@ -1,8 +1,10 @@
 """`surefoot index`: files and folders become an index, whose documents it lists and takes out."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePosixPath
+from threading import Event
 from typing import Annotated
 
 from typer import Argument, Option
@@ -16,8 +18,9 @@ from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
 from surefoot.index.search import Index
+from surefoot.index.watch import watch
 from surefoot.stats.text import NONE
-from surefoot.types.errors import UsageError
+from surefoot.types.errors import SurefootError, UsageError
 from surefoot.types.metadata import Value, plain as plain_value
 
 _KINDS = 8
@@ -26,7 +29,10 @@ _WIDTH = 40
 
 
 def index(
-    paths: Annotated[list[Path] | None, Argument(metavar="PATH...", help="Files and folders.")] = None,
+    paths: Annotated[
+        list[str] | None,
+        Argument(metavar="PATH...", help="Files, folders, and https, git+https, maildir, imaps, s3, gs, az."),
+    ] = None,
     listed: Annotated[bool, Option("--list", help="List the documents of the index, and what was not read.")] = False,
     remove: Annotated[
         bool, Option("--remove", help="Take the documents of PATH out of the index; the files stay.")
@@ -41,6 +47,9 @@ def index(
     ] = None,
     rebuild: Annotated[bool, Option("--rebuild", help="Start from nothing; only these paths are in it then.")] = False,
     push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
+    watched: Annotated[
+        bool, Option("--watch", help="Then stay, and index again whenever a file changes; Ctrl-C ends it.")
+    ] = False,
     include: Annotated[
         list[str] | None, Option("--include", metavar="GLOB", help="Only files whose path matches; may be repeated.")
     ] = None,
@@ -73,35 +82,52 @@ def index(
         return
     with pulling():
         embedder = builder.embedder
-    with bar() as progress:
-        task = progress.add_task("Indexing", total=None)
+    patterns, most, fields = Patterns(include or (), exclude or ()), max_mb * 1_000_000, _fields(meta)
 
-        def show(so_far: IndexProgress) -> None:
-            name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
-            progress.update(task, completed=so_far.bytes, total=so_far.total, description=name[:_WIDTH].ljust(_WIDTH))
+    def update(rebuild: bool = False, always: bool = False) -> None:
+        with bar() as progress:
+            task = progress.add_task("Indexing", total=None)
 
-        report = build(
-            paths,
-            target,
-            embedder,
-            collection=builder.config["index"].get("collection", DEFAULT),
-            meta=_fields(meta),
-            rebuild=rebuild,
-            max_bytes=max_mb * 1_000_000,
-            patterns=Patterns(include or (), exclude or ()),
-            on_progress=show,
-        )
-    if json:
-        print_json(report)
-    else:
-        _say(report, builder, target, verbose)
-    if push:
-        out.print(builder.push())
+            def show(so_far: IndexProgress) -> None:
+                name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
+                shown = name[:_WIDTH].ljust(_WIDTH)
+                progress.update(task, completed=so_far.bytes, total=so_far.total, description=shown)
+
+            report = build(
+                paths or (),
+                target,
+                embedder,
+                collection=builder.config["index"].get("collection", DEFAULT),
+                meta=fields,
+                rebuild=rebuild,
+                max_bytes=most,
+                patterns=patterns,
+                on_progress=show,
+            )
+        files = report.files
+        if not (always or files.added or files.updated or files.moved or files.removed or files.skipped):
+            return
+        if json:
+            print_json(report)
+        else:
+            _say(report, builder, target, verbose)
+        if push:
+            out.print(builder.push())
+
+    update(rebuild, always=True)
+    if watched:
+        err.say("watching for changes; Ctrl-C ends it")
+
+        def tell(error: SurefootError) -> None:
+            err.say(f"{error}; still watching")
+
+        with suppress(KeyboardInterrupt):
+            watch(paths, update, tell, Event(), max_bytes=most, patterns=patterns)
 
 
-def _list(index: Index, paths: Sequence[Path], json: bool) -> None:
+def _list(index: Index, paths: Sequence[str], json: bool) -> None:
     """The documents, or those of these paths; to a reader, a table of many rows is one line."""
-    names = [path.as_posix() for path in paths]
+    names = [Path(path).as_posix() for path in paths]
     every = (one for one in index.documents() if not names or any(_is_at(one.file, name) for name in names))
     if json:
         print_json([*every])
@@ -125,8 +151,8 @@ def _row(documents: Sequence[StoredDocument]) -> tuple[str, ...]:
     return title, plain(first.file), plain(first.kind), date, number(sum(one.passages for one in documents))
 
 
-def _remove(index: Index, paths: Sequence[Path]) -> None:
-    for path in paths:
+def _remove(index: Index, paths: Sequence[str]) -> None:
+    for path in map(Path, paths):
         if not (index.delete(path) or index.delete(path.as_posix())):
             raise UsageError(f"nothing of {path} is in {index.path}; surefoot index --list lists what is")
         out.print(f"Removed   {plain(str(path))}", soft_wrap=True)

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 
 import uvicorn
 from fastapi import FastAPI
@@ -91,7 +92,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await asyncio.to_thread(service.collections.recover)
     for collection in service.collections.uploaded():
         service.jobs.add(collection, ())
+    stop = Event()
     tasks = [
+        asyncio.create_task(asyncio.to_thread(service.collections.watch, service.settings.watch, stop)),
         asyncio.create_task(_forget(service)),
         asyncio.create_task(asyncio.to_thread(warm, service, app.state.warmed)),
     ]
@@ -99,6 +102,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with app.state.tools.run() if app.state.tools else nullcontext():
             yield
     finally:
+        stop.set()
         for task in tasks:
             task.cancel()
         await asyncio.to_thread(service.jobs.close)

@@ -3,10 +3,11 @@
 All of them share one evaluator and one embedder, and each language model; all are loaded once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from threading import RLock
+from threading import Event, RLock
 from typing import Any
 
 from surefoot import components
@@ -18,13 +19,14 @@ from surefoot.evaluate.testset.structure import Structure
 from surefoot.index.build import IndexProgress, build
 from surefoot.index.search import Index
 from surefoot.index.storage import others
+from surefoot.index.watch import watch
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.server.keys import COLLECTION, DEFAULT
-from surefoot.server.problems import Problem
+from surefoot.server.problems import LOG, Problem
 from surefoot.server.uploads import sweep, upload_fields
 from surefoot.server.workers import Progress, Unread
-from surefoot.types.errors import ConfigError
+from surefoot.types.errors import Cancelled, ConfigError
 from surefoot.types.protocols import Embedder, returns_spans
 
 UPLOADS = "uploads"
@@ -184,6 +186,26 @@ class Collections:
             on_progress=report,
         )
         return tuple(Unread(Path(path).name, reason) for path, reason in built.skipped)
+
+    def watch(self, paths: Sequence[str], stop: Event) -> None:
+        """Hold the usual collection up to date with these files and folders until `stop`; errors are logged."""
+
+        def stoppable(_: IndexProgress) -> None:
+            if stop.is_set():
+                raise Cancelled("the server stops")
+
+        def update() -> None:
+            build(
+                paths,
+                self.path,
+                self.embedder,
+                collection=self.default,
+                patience=PATIENCE,
+                on_progress=stoppable,
+            )
+
+        if paths:
+            watch(paths, update, lambda error: LOG.error("what is watched was not indexed: %s", error), stop)
 
     def uploaded(self) -> tuple[str, ...]:
         """The collections that somebody has uploaded files to."""

@@ -1,6 +1,6 @@
 """`[server]` of a configuration, the parts that all endpoints share, and the part of them that a request may see."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +37,8 @@ class ServerSettings:
     """Where keys, uploaded files, conversations and feedback are kept."""
     runs: str = "runs"
     """Where traces are kept, in `serve/`, and where evaluations are that the page shows."""
+    watch: Sequence[str] = ()
+    """Files and folders that are indexed into the usual collection, and again within seconds of each change."""
     keep_days: Count = 30
     """Days after which traces, conversations and what is known of finished jobs are deleted."""
     workers: Count = 2
