@@ -71,8 +71,11 @@ def supported() -> str:
 
 
 def remedy_of(suffix: str) -> str:
-    """The way out for an old binary format; empty: the suffix is of another kind."""
-    return f"is in an old binary format; save it as {OLD[suffix]}" if suffix in OLD else ""
+    """The way out for a binary format that is not read; empty: the suffix is of another kind."""
+    if not (wanted := OLD.get(suffix)):
+        return ""
+    office = f"; LibreOffice saves many: soffice --headless --convert-to {wanted[1:]} *{suffix}"
+    return f"is in a binary format that is not read; save it as {wanted}{office if suffix != '.msg' else ''}"
 
 
 def suffix_of(name: str) -> str:
