@@ -14,6 +14,7 @@ from surefoot.cli._console import bar, err, number, out, plain, print_json, pull
 from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
+from surefoot.documents.mirrors import mirrored, scheme_of
 from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
@@ -84,6 +85,13 @@ def index(
         embedder = builder.embedder
     patterns, most, fields = Patterns(include or (), exclude or ()), max_mb * 1_000_000, _fields(meta)
 
+    home = target.parent / "mirrors"
+    if watched and any(map(scheme_of, paths)):
+        raise UsageError("--watch follows files and folders; run the command again to bring an address up to date")
+
+    def skipped(what: str, why: str) -> None:
+        err.say(f"skipped {what}: {why}")
+
     def update(rebuild: bool = False, always: bool = False) -> None:
         with bar() as progress:
             task = progress.add_task("Indexing", total=None)
@@ -93,8 +101,9 @@ def index(
                 shown = name[:_WIDTH].ljust(_WIDTH)
                 progress.update(task, completed=so_far.bytes, total=so_far.total, description=shown)
 
+            roots = [mirrored(one, home, builder.network, skipped) if scheme_of(one) else one for one in paths or ()]
             report = build(
-                paths or (),
+                roots,
                 target,
                 embedder,
                 collection=builder.config["index"].get("collection", DEFAULT),

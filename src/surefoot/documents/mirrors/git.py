@@ -1,0 +1,46 @@
+"""The files of a branch of a git repository, by the program git: nothing of its history, and no submodules."""
+
+import os
+import subprocess
+from pathlib import Path
+from urllib.parse import urldefrag, urlsplit
+
+from surefoot.network import Network
+from surefoot.network.values import one_line
+from surefoot.types.errors import NetworkError, UsageError
+
+_SECONDS = 600
+_HARMLESS = ("core.hooksPath=/dev/null", "core.symlinks=false", "protocol.ext.allow=never", "core.fsmonitor=false")
+"""Settings under which nothing of a repository is run, or leads out of its folder."""
+_PORTS = {"http": 80, "https": 443, "ssh": 22}
+
+
+def update(source: str, folder: Path, network: Network) -> None:
+    """Make the folder the files of the branch behind `#`, else of the usual one. Raises UsageError and NetworkError."""
+    url, branch = urldefrag(source.removeprefix("git+"))
+    parts = urlsplit(url)
+    if parts.password:
+        raise UsageError("the address holds a password; let git's own credential helper keep it")
+    if parts.scheme != "file":
+        network.require(str(parts.hostname), parts.port or _PORTS[parts.scheme])
+    if not (folder / ".git").is_dir():
+        _git(folder, "init", "--quiet")
+    _git(folder, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, branch or "HEAD")
+    _git(folder, "reset", "--quiet", "--hard", "FETCH_HEAD")
+    _git(folder, "clean", "--quiet", "-ffdx")
+
+
+def _git(folder: Path, *words: str) -> None:
+    settings = [word for each in _HARMLESS for word in ("-c", each)]
+    quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+    command = ["git", *settings, *words]
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=os.environ | quiet, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise UsageError("git is not installed; install it, or index a folder that holds the repository") from None
+    except subprocess.TimeoutExpired:
+        raise NetworkError(f"git {words[0]} took more than {_SECONDS} s") from None
+    if done.returncode:
+        raise NetworkError(f"git {words[0]} failed: {one_line(done.stderr.strip().rpartition(chr(10))[2], 200)}")
