@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from mailbox import Maildir
 from pathlib import Path
 from typing import Any
 
@@ -169,3 +170,19 @@ def test_what_changes_while_it_is_watched_is_reported(
     ]
     listed = json.loads(surefoot("index", "--list", "--json").out)
     assert [one["meta"] for one in listed] == [{"year": 2024}] * 3
+
+
+def test_an_address_is_mirrored_and_indexed_as_a_folder(surefoot: Callable[..., Any], here: Path) -> None:
+    """Beside the index; what is gone there leaves with the next run. It cannot be watched."""
+    box = Maildir(here / "Mail")
+    box.add(b"From: ann@a.example\nSubject: Huts\n\nForty beds.\n")
+    gone = box.add(b"From: bob@a.example\nSubject: Ropes\n\nTwo ropes.\n")
+    source = f"maildir:{here / 'Mail'}"
+    assert "Files     2 new" in surefoot("index", source).out
+    assert (here / ".surefoot" / "mirrors" / "mail").is_dir()
+    box.remove(gone)
+    assert "Files     1 unchanged, 1 gone" in surefoot("index", source).out
+    assert "Huts" in surefoot("index", "--list").out
+    watched = surefoot("index", source, "--watch")
+    assert watched.code != 0
+    assert "--watch follows files and folders" in watched.err

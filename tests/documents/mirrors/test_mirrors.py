@@ -1,10 +1,13 @@
 """Sources that are no folder, mirrored into one: from small servers of this machine."""
 
+import imaplib
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from mailbox import Maildir
 from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
 
@@ -284,3 +287,48 @@ def test_the_files_of_a_bucket_are_those_that_are_read(tmp_path: Path) -> None:
 def test_a_bucket_needs_an_allowed_host() -> None:
     with pytest.raises(NetworkError, match=r"s3\.amazonaws\.com may not be reached"):
         list(bucket_items("s3://docs", CLOSED, lambda *_: None))
+
+
+class _Imap(StreamRequestHandler):
+    """A mailbox of three mails, of which the last cannot be had."""
+
+    mails = {b"4": b"Subject: Huts\r\n\r\nForty beds.\r\n", b"9": b"Subject: Ropes\r\n\r\nTwo.\r\n", b"11": b""}
+    fetched: list[bytes] = []
+
+    def handle(self) -> None:
+        self.wfile.write(b"* OK ready\r\n")
+        while line := self.rfile.readline().split():
+            tag, command = line[0], line[1].upper()
+            if command == b"LOGIN" and line[3] != b'"hunter2"':
+                self.wfile.write(tag + b" NO hunter1 is wrong\r\n")
+                continue
+            if command == b"CAPABILITY":
+                self.wfile.write(b"* CAPABILITY IMAP4rev1\r\n")
+            elif command == b"EXAMINE":
+                self.wfile.write(b"* 3 EXISTS\r\n* OK [UIDVALIDITY 7] valid\r\n")
+            elif line[1:3] == [b"UID", b"SEARCH"]:
+                self.wfile.write(b"* SEARCH " + b" ".join(self.mails) + b"\r\n")
+            elif line[1:3] == [b"UID", b"FETCH"] and (mail := self.mails[line[3]]):
+                self.fetched.append(line[3])
+                self.wfile.write(b"* 1 FETCH (UID %b BODY[] {%d}\r\n%b)\r\n" % (line[3], len(mail), mail))
+            self.wfile.write(tag + b" OK done\r\n")
+            if command == b"LOGOUT":
+                return
+
+
+def test_the_mails_of_a_server_are_read_once(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mail that cannot be had is told; what the server repeats of a wrong password is not."""
+    monkeypatch.setattr("imaplib.IMAP4_SSL", imaplib.IMAP4)  # this machine has no certificate
+    with ThreadingTCPServer(("127.0.0.1", 0), _Imap) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        source = f"imaps://ann@127.0.0.1:{server.server_address[1]}/INBOX"
+        monkeypatch.setenv("SUREFOOT_IMAP_PASSWORD", "hunter1")
+        with pytest.raises(NetworkError, match="… is wrong"):
+            home.mirror(source)
+        monkeypatch.setenv("SUREFOOT_IMAP_PASSWORD", "hunter2")
+        for _ in range(2):
+            assert [text.split()[1] for text in home.mirror(source).values()] == ["Huts", "Ropes"]
+            assert home.told == [("11.eml", "the mail cannot be had at present")]
+        assert _Imap.fetched == [b"4", b"9"]
+        server.shutdown()
