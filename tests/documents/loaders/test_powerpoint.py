@@ -141,3 +141,8 @@ def test_a_chart_is_a_table_of_its_series():
     (block,) = blocks(("Huts", [], add))
     rows = "| North | 50% | 10% |\n| South |  | 20% |\n| West | 25% | 30% |"
     assert (block.kind, block.text) == ("table", f"|  | Full | Shut |\n| --- | --- | --- |\n{rows}")
+
+
+def test_the_days_of_a_template_are_nobodys():
+    """Those that a program left in the file that it began with."""
+    assert dict(items(show(("Huts", [("Forty beds.", 0)])))[0].meta) == {}
