@@ -393,3 +393,15 @@ def test_a_list_in_a_cell_is_told_on_one_line():
     row = "<tr><td>Mon</td><td><ul><li>7:00 - 9:30</li><li>14:00 - 20:15</li></ul></td></tr>"
     body = f"<table><tr><th>Day</th><th>Open</th></tr>{row}</table>"
     assert said(body) == [("table", "| Day | Open |\n| --- | --- |\n| Mon | 7:00 - 9:30; 14:00 - 20:15 |")]
+
+
+def test_a_bold_question_of_its_own_heads_its_answer() -> None:
+    """Beside another question; not in a list, nor where it goes on."""
+    page = "<h1>FAQ</h1><p><b>How long?</b></p><p>Two days.</p><p><strong>Where?</strong></p><p>Bern.</p>"
+    page += "<p><b>Who?</b> Ann.</p><ul><li><p><b>Why?</b></p><p>Rain.</p></li></ul>"
+    assert [(block.path, block.text) for block in blocks(page)] == [
+        (("FAQ", "How long?"), "Two days."),
+        (("FAQ", "Where?"), "Bern."),
+        (("FAQ", "Where?"), "Who? Ann."),
+        (("FAQ", "Where?"), "- Why?\n  Rain."),
+    ]

@@ -142,7 +142,7 @@ def test_front_matter_made_to_be_slow_is_not():
 def test_a_bold_question_of_its_own_heads_its_answer():
     """As FAQs are written; it stands below headings, but beside another question."""
     text = (
-        "# Boiler\n\n**Is it *hot*?**\n\nYes.\n\n## May I wash it?\n\nNo.\n\n__Q: Where?__\n\nA: Left.\n\n**N** well?\n"
+        "# Boiler\n\n**Is it *hot*?**\n\nYes.\n\n## May I wash it?\n\nNo.\n\n__Q: Where?__\nA: Left.\n\n**N** well?\n"
     )
     assert [(block.path, block.text) for block in one(text, "faq.md").blocks] == [
         (("Boiler", "Is it *hot*?"), "Yes."),

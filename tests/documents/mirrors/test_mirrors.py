@@ -244,6 +244,29 @@ def test_a_repository_runs_nothing_and_leads_nowhere(home: Home, git: Callable[.
         home.mirror("git+https://a.example/x", CLOSED)
 
 
+def test_no_other_repository_is_touched(
+    home: Home, git: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the one that the mirrors lie in, where a mirror is damaged, nor one that git's variables name."""
+    (tmp_path / "repo" / "a.md").write_text("A")
+    git("add", ".")
+    git("commit", "-m", "one")
+    precious = tmp_path / "repo" / "precious.md"
+    precious.write_text("mine")
+    home.folder = tmp_path / "repo" / "mirrors"
+    source = f"git+file://{tmp_path / 'repo'}"
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "repo" / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path / "repo"))
+    assert home.mirror(source) == {"a.md": "A"}
+    monkeypatch.delenv("GIT_DIR")
+    monkeypatch.delenv("GIT_WORK_TREE")
+    (head,) = home.folder.rglob(".git/HEAD")
+    head.unlink()
+    with pytest.raises(NetworkError, match="git fetch failed"):
+        home.mirror(source)
+    assert precious.read_text() == "mine"
+
+
 # Mail and buckets
 
 

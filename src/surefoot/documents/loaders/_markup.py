@@ -185,6 +185,8 @@ class _Walk:
             return None  # the page is laid out as a list
         if element.tag in self._tags:
             return self._tags[element.tag]
+        if element.tag == "p" and parts.asks_in_bold(element):
+            return self._heading
         words = element.get("class", "").lower().split()
         role, id = element.get("role", "").lower(), element.get("id", "").lower()
         if element.get("id") in self._tabs or element.tag == "details":
@@ -206,7 +208,7 @@ class _Walk:
             self._caption(element)
             return
         above = self._lonely  # which reading the words forgets
-        name, level = self.words(element), int(element.tag[1])
+        name, level = self.words(element), parts.level(element, self._path)
         if not name:
             self._lonely = above
             return

@@ -35,6 +35,7 @@ FEET = frozenset({"footer", "contentinfo"})
 CAPTIONS = frozenset(
     "title caption admonition-title topic-title sidebar-title code-block-caption figure-title table-title".split()
 )
+_FLOW = frozenset("article body div main section".split())
 CONTROLS = frozenset("button input label option select textarea".split())
 PERMALINKS = frozenset("¶ # 🔗 § \uf0c1".split())
 """Texts of the links that documentation tools put behind a heading."""
@@ -172,3 +173,19 @@ def titled(found: Sequence[Block], names: tuple[str, ...], title: str) -> Iterat
     above = names if not title or title in names[-1:] else (*names, title)
     for block in found[len(found) > 1 and found[0].text == title :]:
         yield replace(block, path=(*above, *block.path[len(names) :]))
+
+
+def asks_in_bold(paragraph: HtmlElement) -> bool:
+    """True if a paragraph between others is one bold question, as FAQs head their answers."""
+    parent = paragraph.getparent()
+    if len(paragraph) != 1 or paragraph[0].tag not in ("b", "strong") or parent is None or parent.tag not in _FLOW:
+        return False
+    around = f"{paragraph.text or ''}{paragraph[0].tail or ''}"
+    return not around.strip() and str(paragraph.text_content()).rstrip().endswith("?")
+
+
+def level(heading: HtmlElement, path: Sequence[tuple[int, str]]) -> int:
+    """The level of a heading; a bold question's is below all others, but one does not stand under another."""
+    if heading.tag in HEADINGS:
+        return int(heading.tag[1])
+    return path[-1][0] if path and path[-1][1].endswith("?") else len(HEADINGS) + 1

@@ -105,10 +105,10 @@ def _parsed(text: str) -> tuple[list[str], list[_Heading]]:
     for token, title in pairwise(tokens):
         if token.level or not token.map:
             continue
-        if token.type == "paragraph_open" and (question := _bold_question(title.content)):
+        if token.type == "paragraph_open" and (question := _bold_question(title.content.partition("\n")[0])):
             # One question does not stand under another.
             level = headings[-1].level if headings and headings[-1].name.endswith("?") else _BELOW_ALL
-            headings.append(_Heading(level, _shown(question, targets), *token.map))
+            headings.append(_Heading(level, _shown(question, targets), token.map[0], token.map[0] + 1))
         if token.type != "heading_open":
             continue
         # Of an underlined paragraph of several lines the last alone is the title; the others stand above it.
@@ -122,10 +122,10 @@ def _parsed(text: str) -> tuple[list[str], list[_Heading]]:
     return lines, headings
 
 
-def _bold_question(text: str) -> str:
-    """The question that is all of a paragraph, in bold, as FAQs head their answers; empty: it is another text."""
-    mark, words = text[:2], text[2:-2].strip()
-    is_one = mark in ("**", "__") and text.endswith(mark) and mark not in words and "\n" not in words
+def _bold_question(line: str) -> str:
+    """The question that is all of a line, in bold, as FAQs head their answers; empty: it is another line."""
+    mark, words = line[:2], line[2:-2].strip()
+    is_one = mark in ("**", "__") and line.endswith(mark) and mark not in words
     return words if is_one and words.endswith("?") else ""
 
 

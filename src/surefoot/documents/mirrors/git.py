@@ -10,8 +10,11 @@ from surefoot.network.values import one_line
 from surefoot.types.errors import NetworkError, UsageError
 
 _SECONDS = 600
-_HARMLESS = ("core.hooksPath=/dev/null", "core.symlinks=false", "protocol.ext.allow=never", "core.fsmonitor=false")
-"""Settings under which nothing of a repository is run, or leads out of its folder."""
+_HARMLESS = (
+    *("core.hooksPath=/dev/null", "core.symlinks=false", "core.fsmonitor=false"),
+    *("protocol.ext.allow=never", "http.followRedirects=false"),
+)
+"""Settings under which nothing of a repository is run, or leads out of its folder or to another host."""
 _PORTS = {"http": 80, "https": 443, "ssh": 22}
 
 
@@ -33,10 +36,12 @@ def update(source: str, folder: Path, network: Network) -> None:
 def _git(folder: Path, *words: str) -> None:
     settings = [word for each in _HARMLESS for word in ("-c", each)]
     quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
-    command = ["git", *settings, *words]
+    # Named outright: git would look for a repository above, or in its variables, and reset that one.
+    command = ["git", f"--git-dir={folder / '.git'}", f"--work-tree={folder}", *settings, *words]
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
-            command, cwd=folder, env=os.environ | quiet, capture_output=True, text=True, timeout=_SECONDS, check=False
+            command, cwd=folder, env=own | quiet, capture_output=True, text=True, timeout=_SECONDS, check=False
         )
     except FileNotFoundError:
         raise UsageError("git is not installed; install it, or index a folder that holds the repository") from None
