@@ -117,10 +117,14 @@ class Site:
 
     pages: dict[str, str] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    broken: dict[str, int] = field(default_factory=dict)
+    """By path, the status that it answers at present."""
     url: str = ""
 
     def answer(self, target: str) -> WebAnswer:
         self.asked.append(target)
+        if target in self.broken:
+            return self.broken[target], {}, b"not now"
         if target not in self.pages:
             return 404, {}, b"gone"
         kind = "text/plain" if target.endswith((".txt", ".xml")) else "text/html; charset=utf-8"
@@ -152,7 +156,7 @@ def test_a_website_is_followed_link_by_link(site: Site, home: Home) -> None:
     assert list(found) == ["a.html", "b.html", "index.html", "sub/index.html"]
     assert found["b.html"] == "<p>B</p>"
     assert not {"/other", "/docs/secret/x", "/docs/d"} & {*site.asked}
-    assert [path for path, _ in home.told] == ["secret/x.html"]
+    assert [path for path, _ in home.told] == [f"{site.url}/docs/secret/x"]
     del site.pages["/docs/b.html"]
     site["/docs/sub/"] = "<p>New</p>"
     found = home.mirror(f"{site.url}/docs/")
@@ -181,9 +185,19 @@ def test_a_dated_sitemap_tells_which_pages_are_fetched(site: Site, home: Home) -
 
 
 def test_a_website_in_trouble_loses_no_page(site: Site, home: Home) -> None:
-    """Nor one that the network's list does not allow, which is not asked at all."""
-    site["/"], site["/a"] = '<a href="/a">a</a>', "<p>A</p>"
-    assert list(home.mirror(f"{site.url}/")) == ["a.html", "index.html"]
+    """Also where a page fails behind which others stand; a page that is closed is told. A site that the network's list
+    does not allow is not asked at all."""
+    site["/"], site["/a"], site["/b"] = '<a href="/a">a</a>', '<a href="/b">b</a>', "<p>B</p>"
+    everything = ["a.html", "b.html", "index.html"]
+    assert list(home.mirror(f"{site.url}/")) == everything
+    site.broken["/a"] = 500
+    assert list(home.mirror(f"{site.url}/")) == everything
+    assert [path for path, _ in home.told] == ["a.html", home.told[1][0]]
+    site.broken["/a"] = 403
+    assert list(home.mirror(f"{site.url}/")) == ["index.html"]
+    assert home.told == [(f"{site.url}/a", "is not open to everybody (HTTP 403)")]
+    site.broken.clear()
+    assert list(home.mirror(f"{site.url}/")) == everything
     del site.pages["/"]
     with pytest.raises(NetworkError, match="HTTP 404"):
         home.mirror(f"{site.url}/")

@@ -22,6 +22,7 @@ _SECONDS = 60.0
 _TYPES = {"text/html": ".html", "application/xhtml+xml": ".html", "application/pdf": ".pdf", "text/plain": ".txt"}
 _HTML = (".html", ".htm", ".xhtml")
 _MOST_SITEMAPS = 100
+_GONE, _CLOSED = (404, 410), (401, 403)
 
 Get = Callable[[str], Reply]
 
@@ -56,17 +57,17 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
     it has another date. Raises NetworkError where the first page cannot be had."""
     robots = Robots(network)
 
-    def get(url: str) -> Reply:
+    def get(url: str, *others: int) -> Reply:
         reply = network.get(url, most=MAX_BYTES, seconds=_SECONDS, keep=False, leave=robots.ask)
-        if reply.status != 200:
+        if reply.status not in (200, *others):
             raise NetworkError(f"{url} answers HTTP {reply.status}")
         return reply
 
     start = urldefrag(get(source).url).url  # it may redirect
     below = start[: start.rindex("/") + 1] if urlsplit(start).path else f"{start}/"
-    listed = _sitemap(get, urljoin(start, "/sitemap.xml"), below)
+    listed = _sitemap(get, urljoin(start, "/sitemap.xml"), below, tell)
     waiting = deque(listed or [start])
-    known, fetched = set(waiting), 0
+    known, fetched, failed = set(waiting), 0, 0
     while waiting:
         url = waiting.popleft()
         if day := listed.get(url):
@@ -76,11 +77,19 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
             raise Incomplete(f"it has more than {MOST_PAGES:,} pages; index a part of it")
         fetched += 1
         try:
-            reply = get(url)
+            robots.ask(url)
         except NetworkError as error:
-            if " HTTP 404" in str(error) or " HTTP 410" in str(error):
-                continue  # it is gone
+            tell(url, str(error))
+            continue
+        try:
+            reply = get(url, *_GONE, *_CLOSED)
+        except NetworkError as error:
+            failed += 1
             yield Item(_path(url, below, "") or _path(url, below, ".html"), "", partial(_raise, error))
+            continue
+        if reply.status != 200:
+            if reply.status in _CLOSED:
+                tell(url, f"is not open to everybody (HTTP {reply.status})")
             continue
         suffix = _TYPES.get(reply.headers.get("content-type", "").partition(";")[0].strip().lower(), "")
         if suffix == ".html" and not listed:
@@ -93,15 +102,20 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
             yield Item(path, blake2b(reply.body, digest_size=16).hexdigest(), partial(bytes, reply.body))
         elif url in listed or url == start:
             tell(url, "is of a kind that is not read")
+    if failed and not listed:
+        raise Incomplete(f"{failed} of its pages could not be read, and others may stand behind them")
 
 
-def _sitemap(get: Get, address: str, below: str) -> dict[str, str]:
+def _sitemap(get: Get, address: str, below: str, tell: Tell) -> dict[str, str]:
     """The pages of a sitemap and of those that it lists, with their dates; empty: there is none."""
     found: dict[str, str] = {}
     waiting = [address]
     for n, each in enumerate(waiting):
+        if n == _MOST_SITEMAPS:
+            tell(address, f"lists more than {n} sitemaps; the others are not read")
+            break
         try:
-            listed = _Addresses(get(each).text()).listed if n < _MOST_SITEMAPS else {}
+            listed = _Addresses(get(each).text()).listed
         except NetworkError:
             if n:
                 raise
