@@ -44,7 +44,7 @@ def make(
     if wrong := {*(kinds or [])} - build.SHARES.keys():
         raise UsageError(f"no kind of question called '{min(wrong)}'; there are: {', '.join(build.SHARES)}")
     if documents:
-        index_documents(documents, index=index, collection=collection, config=config, settings=settings)
+        index_documents([*map(str, documents)], index=index, collection=collection, config=config, settings=settings)
     builder = Builder(configured(config, settings, index, collection, model))
     words = builder.config["generator"]["use"] == "llm" or builder.config["llm"]["use"] == "openai"
     prompter = Prompter(builder.llm, prompts()) if words else None
