@@ -405,3 +405,10 @@ def test_a_bold_question_of_its_own_heads_its_answer() -> None:
         (("FAQ", "Where?"), "Who? Ann."),
         (("FAQ", "Where?"), "- Why?\n  Rain."),
     ]
+
+
+def test_a_table_in_a_cell_is_said_in_words_of_its_header() -> None:
+    """Its bars would be those of more cells."""
+    inner = "<table><tr><th>Phone</th><th>Channel</th></tr><tr><td>4471</td><td>VHF 12</td></tr></table>"
+    page = f"<table><tr><th>Office</th><th>Contact</th></tr><tr><td>Harbour</td><td>{inner}</td></tr></table>"
+    assert said(page) == [("table", "| Office | Contact |\n| --- | --- |\n| Harbour | Phone: 4471, Channel: VHF 12 |")]

@@ -22,8 +22,14 @@ class Cell:
 
 
 def in_cell(text: str) -> str:
-    """The text of a cell on one line, items of a list parted by semicolons."""
+    """The text of a cell on one line, items of a list parted by semicolons, and rows of a table with their header's
+    names."""
     lines = [line.strip() for line in text.split("\n")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    if len(cells) > 2 and set(cells[1]) == {"---"}:
+        return "; ".join(
+            ", ".join(f"{name}: {cell}" for name, cell in zip(cells[0], row, strict=False) if cell) for row in cells[2:]
+        )
     between = "; " if all(line.startswith("- ") for line in lines) else " "
     return between.join(line.removeprefix("- ") for line in lines)
 
