@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from surefoot import components, load
+from surefoot.documents.mirrors import mirrored
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.models import fetch, registry
@@ -167,4 +168,17 @@ def test_the_plug_in_of_the_docs_goes_through_the_door(reached: list[str]) -> No
     exec(code, room)
     with pytest.raises(NetworkError, match=r"\[network\] allow"):
         room["Intranet"]("http://127.0.0.1:9/search", network=Network(allow=[])).search("Who built the bridge?", 3)
+    assert reached == []
+
+
+@pytest.mark.parametrize(
+    "source", ["https://a", "git+https://a/x", "git+ssh://a/x", "imaps://ann@a/", "s3://a", "gs://a", "az://a"]
+)
+def test_no_address_is_mirrored(
+    source: str, tmp_path: Path, reached: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is a program asked to."""
+    monkeypatch.setenv("SUREFOOT_IMAP_PASSWORD", "x")
+    with pytest.raises(NetworkError, match="may not be reached"):
+        mirrored(source, tmp_path, Network(allow=[]), lambda *_: None)
     assert reached == []
