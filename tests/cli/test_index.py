@@ -183,6 +183,9 @@ def test_an_address_is_mirrored_and_indexed_as_a_folder(surefoot: Callable[..., 
     box.remove(gone)
     assert "Files     1 unchanged, 1 gone" in surefoot("index", source).out
     assert "Huts" in surefoot("index", "--list").out
+    assert "Huts" in surefoot("index", "--list", source).out
+    assert "Removed" in surefoot("index", "--remove", source).out
+    assert "Huts" not in surefoot("index", "--list").out
     watched = surefoot("index", source, "--watch")
     assert watched.code != 0
     assert "--watch follows files and folders" in watched.err

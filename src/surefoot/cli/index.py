@@ -14,7 +14,7 @@ from surefoot.cli._console import bar, err, number, out, plain, print_json, pull
 from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
-from surefoot.documents.mirrors import mirrored, scheme_of
+from surefoot.documents.mirrors import mirrored, name_of, scheme_of
 from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
@@ -136,7 +136,7 @@ def index(
 
 def _list(index: Index, paths: Sequence[str], json: bool) -> None:
     """The documents, or those of these paths; to a reader, a table of many rows is one line."""
-    names = [Path(path).as_posix() for path in paths]
+    names = [name_of(path) if scheme_of(path) else Path(path).as_posix() for path in paths]
     every = (one for one in index.documents() if not names or any(_is_at(one.file, name) for name in names))
     if json:
         print_json([*every])
@@ -161,7 +161,7 @@ def _row(documents: Sequence[StoredDocument]) -> tuple[str, ...]:
 
 
 def _remove(index: Index, paths: Sequence[str]) -> None:
-    for path in map(Path, paths):
+    for path in (Path(name_of(path) if scheme_of(path) else path) for path in paths):
         if not (index.delete(path) or index.delete(path.as_posix())):
             raise UsageError(f"nothing of {path} is in {index.path}; surefoot index --list lists what is")
         out.print(f"Removed   {plain(str(path))}", soft_wrap=True)

@@ -27,7 +27,6 @@ SCHEMES = {
     **dict.fromkeys(("s3", "gs", "az"), "bucket"),
 }
 """By the scheme of an address, the module here whose `items` lists what is there, or whose `update` mirrors it."""
-_RECORD = ".mirror.json"
 _LONGEST = 150
 
 Tell = Callable[[str, str], None]
@@ -60,6 +59,12 @@ def scheme_of(source: str) -> str:
     return ""
 
 
+def name_of(source: str) -> str:
+    """The name of the mirror of this address, with which the paths of its files begin in an index."""
+    parts = source.partition(":")[2].partition("#")[0].split("/")
+    return "-".join(filter(None, (_safe(part).replace(" ", "-") for part in parts)))[:_LONGEST]
+
+
 def mirrored(source: str, home: Path, network: Network, tell: Tell) -> Path:
     """The folder below `home` with the files of this address, brought up to date.
 
@@ -67,8 +72,7 @@ def mirrored(source: str, home: Path, network: Network, tell: Tell) -> Path:
     reached at all; the mirror is then as before.
     """
     kind = SCHEMES[scheme_of(source)]
-    name = "-".join(filter(None, map(_safe, source.partition(":")[2].partition("#")[0].split("/"))))[:_LONGEST]
-    folder = (home / kind / name).absolute()
+    folder = (home / kind / name_of(source)).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     module = import_module(f"{__name__}.{kind}")
     try:
@@ -85,7 +89,7 @@ def mirrored(source: str, home: Path, network: Network, tell: Tell) -> Path:
 def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
     """Fetch the items whose version is new, and delete the files of those that are gone; if `items` breaks off with an
     error, none counts as gone."""
-    record = folder / _RECORD
+    record = folder.with_name(f"{folder.name}.json")  # beside it, where no index finds it
     known: dict[str, str] = {}
     with suppress(OSError, ValueError):  # it is fetched anew
         known = dict(parsed(record.read_bytes()))

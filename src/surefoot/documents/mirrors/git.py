@@ -48,4 +48,5 @@ def _git(folder: Path, *words: str) -> None:
     except subprocess.TimeoutExpired:
         raise NetworkError(f"git {words[0]} took more than {_SECONDS} s") from None
     if done.returncode:
-        raise NetworkError(f"git {words[0]} failed: {one_line(done.stderr.strip().rpartition(chr(10))[2], 200)}")
+        why = next((line for line in done.stderr.split("\n") if line.startswith("fatal:")), done.stderr.strip())
+        raise NetworkError(f"git {words[0]} failed: {one_line(why.removeprefix('fatal: '), 200)}")
