@@ -32,8 +32,8 @@ class Home:
         """The files of the mirror after it was brought up to date."""
         self.told.clear()
         made = mirrored(source, self.folder, network, lambda *words: self.told.append(words))
-        shown = [one for one in sorted(made.rglob("*")) if one.is_file() and ".git/" not in one.as_posix()]
-        return {one.relative_to(made).as_posix(): one.read_text() for one in shown if not one.name.startswith(".")}
+        shown = [one for one in sorted(made.rglob("*")) if one.is_file()]
+        return {one.relative_to(made).as_posix(): one.read_text() for one in shown}
 
 
 @pytest.fixture
@@ -279,7 +279,7 @@ def test_no_other_repository_is_touched(
     assert home.mirror(source) == {"a.md": "A"}
     monkeypatch.delenv("GIT_DIR")
     monkeypatch.delenv("GIT_WORK_TREE")
-    (head,) = home.folder.rglob(".git/HEAD")
+    (head,) = home.folder.rglob("*.git/HEAD")
     head.unlink()
     with pytest.raises(NetworkError, match="git fetch failed"):
         home.mirror(source)

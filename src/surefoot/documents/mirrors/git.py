@@ -26,18 +26,23 @@ def update(source: str, folder: Path, network: Network) -> None:
         raise UsageError("the address holds a password; let git's own credential helper keep it")
     if parts.scheme != "file":
         network.require(str(parts.hostname), parts.port or _PORTS[parts.scheme])
-    if not (folder / ".git").is_dir():
+    if not _repository(folder).is_dir():
         _git(folder, "init", "--quiet")
     _git(folder, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", url, branch or "HEAD")
     _git(folder, "reset", "--quiet", "--hard", "FETCH_HEAD")
     _git(folder, "clean", "--quiet", "-ffdx")
 
 
+def _repository(folder: Path) -> Path:
+    """Where git keeps its own files: beside the mirror, where no index finds them."""
+    return folder.with_name(f"{folder.name}.git")
+
+
 def _git(folder: Path, *words: str) -> None:
     settings = [word for each in _HARMLESS for word in ("-c", each)]
     quiet = {"GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
     # Named outright: git would look for a repository above, or in its variables, and reset that one.
-    command = ["git", f"--git-dir={folder / '.git'}", f"--work-tree={folder}", *settings, *words]
+    command = ["git", f"--git-dir={_repository(folder)}", f"--work-tree={folder}", *settings, *words]
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = subprocess.run(
