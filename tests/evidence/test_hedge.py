@@ -98,6 +98,13 @@ def test_a_confidence_that_keeps_the_risk_is_reason_enough_to_answer(sure: float
 
 
 @pytest.mark.usefixtures("fitted")
+def test_an_answer_below_likely_is_called_unsure_where_it_is_given_plainly() -> None:
+    """Whatever share of wrong ones is accepted."""
+    words = [decided(WHO, Answer(sure), [SURE], English(), 0.5).certainty for sure in ("0.7", "0.69")]
+    assert words == ["sure", "unsure"]
+
+
+@pytest.mark.usefixtures("fitted")
 def test_a_risk_that_no_answer_keeps_hedges_all(monkeypatch: pytest.MonkeyPatch) -> None:
     """In words, since a number would pass for part of the answer."""
     fit = ConfidenceFit(Head((), (), 0.0), (), "any", ((0.9, 0.1), (0.0, 0.5)))

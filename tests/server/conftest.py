@@ -147,7 +147,7 @@ class Slow:
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
-        self.policy = inner.policy
+        self.policy, self.config = inner.policy, inner.config
         self.go, self.running, self.stopped = threading.Event(), threading.Event(), threading.Event()
 
     def run(self, question: str, on_event: Any = None, **more: Any) -> Trace:

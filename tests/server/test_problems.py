@@ -137,7 +137,7 @@ class Broken:
     """A pipeline with a bug."""
 
     def __init__(self, inner: Any) -> None:
-        self.policy = inner.policy
+        self.policy, self.config = inner.policy, inner.config
 
     def run(self, question: str, *more: Any, **options: Any) -> Any:
         raise RuntimeError(f"secret of {Path(surefoot.__file__)}")

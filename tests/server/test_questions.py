@@ -27,7 +27,7 @@ def test_a_question_is_answered_with_its_trace(client: TestClient, settings: Ser
     trace = from_json(Trace, reply.json())
     assert trace.answer
     assert "Tomas Aldwin" in trace.answer.text
-    assert trace.config == {}
+    assert trace.config == {"searcher": {"use": "nowhere"}, "answer": {"risk": 0.15}}
     (file,) = Path(settings.runs).glob(f"serve/default/*/{trace.id}.json")
     assert read_trace(file).config["evaluator"]["use"] == "lexical"
 

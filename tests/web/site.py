@@ -31,7 +31,7 @@ class Gated:
 
     def __init__(self, inner: Any, site: Site) -> None:
         self._inner, self._site, self.policy = inner, site, inner.policy
-        self.retriever, self.evaluator = inner.retriever, inner.evaluator
+        self.retriever, self.evaluator, self.config = inner.retriever, inner.evaluator, inner.config
 
     def run(self, question: str, on_event: Any, **more: Any) -> Trace:
         def hear(event: Any) -> None:

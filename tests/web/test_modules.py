@@ -67,4 +67,4 @@ def test_a_shared_file_holds_no_configuration() -> None:
     """Which names paths and hosts; nor anything that could end the script that holds the data."""
     text = web.shared(Trace("t", "</script>", config={"index": {"path": "/home/anna"}}))
     assert "/home/anna" not in text
-    assert text.count("</script>") == 2
+    assert text.count("</script>") == 3

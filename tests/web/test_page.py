@@ -332,7 +332,7 @@ def test_an_empty_collection_says_what_to_do(open_page: Open, config: Config, tm
 
 
 def test_a_busy_server_is_asked_again_when_it_said(open_page: Open) -> None:
-    """Its own sentence, a count down, and then the button works."""
+    """A sentence, a count down, and then the button works."""
     error = {"error": {"code": "busy", "message": "all places are taken; come again in 2 s"}}
     busy = {"status": 429, "headers": {"Retry-After": "2"}, "json": error}
     tab = open_page(expect=("429",))
@@ -340,7 +340,7 @@ def test_a_busy_server_is_asked_again_when_it_said(open_page: Open) -> None:
     tab.fill("#question", BORN)
     tab.press("#question", "Enter")
     tab.wait_for_selector(".failed button:disabled")
-    assert tab.inner_text(".failed p") == "all places are taken; come again in 2 s"
+    assert tab.inner_text(".failed p") == "All places are taken. Ask again in a moment."
     tab.wait_for_selector(".failed button:not(:disabled)")
     tab.click(".failed button")
     tab.wait_for_selector(FINISHED.format(2))

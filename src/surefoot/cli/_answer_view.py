@@ -133,7 +133,7 @@ def confidence(answer: Answer) -> list[RenderableType]:
         return [line("Confidence", Text(plain(f"{known}: {answer.unjudged}"), style="dim"))]
     if answer.confidence is None:
         return []
-    unsure = answer.hedged or answer.refused
+    unsure = answer.hedged or answer.refused or answer.certainty == "unsure"
     text = Text(answer.certainty or ("unsure" if unsure else "sure"), style="yellow" if unsure else "green")
     text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
     if most := max((one for one in answer.factors if one.adds > 0), key=lambda one: one.adds, default=None):

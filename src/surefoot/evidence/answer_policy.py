@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from surefoot.evidence.citations import Check
+from surefoot.evidence.confidence import LIKELY_RISK
 from surefoot.types import Answer
 from surefoot.types.ranges import Share
 
@@ -18,7 +19,7 @@ class AnswerPolicy:
 
     check: Check = "refuse"
     fallback: Fallback = "refuse"
-    risk: Share = 0.15
+    risk: Share = LIKELY_RISK
     """The accepted share of wrong answers among those that are given plainly; the passages come before all others."""
 
 

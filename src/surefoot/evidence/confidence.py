@@ -30,6 +30,8 @@ AGAINST = (PLACE, OTHERS, OUTSIDE)
 """Facts that may only lower the confidence; all others may only raise it."""
 SURE_RISK = 0.1
 """Share of wrong ones among the answers that are called sure, at most."""
+LIKELY_RISK = 0.15
+"""Likewise of those that are called sure or likely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,16 @@ def certainty(answer: Answer) -> Certainty:
     """The word for an answer that is given plainly, or for a refusal."""
     if answer.refused:
         return "not found"
-    least = shipped(answer.worded).least(SURE_RISK)
-    return "sure" if answer.confidence is not None and answer.confidence >= least else "likely"
+    if answer.confidence is None:
+        return "likely"
+    least = shipped(answer.worded).least
+    return (
+        "sure"
+        if answer.confidence >= least(SURE_RISK)
+        else "likely"
+        if answer.confidence >= least(LIKELY_RISK)
+        else "unsure"
+    )
 
 
 def judged(

@@ -27,21 +27,21 @@ class Chain:
         self.name = f"chain:{'+'.join(searcher.name for searcher in searchers)}"
         self.turns = Turns()
         """At each searcher, by its number."""
-        self._searchers, self._allowed, self._rest = tuple(searchers), failures, rest
+        self.searchers, self._allowed, self._rest = tuple(searchers), failures, rest
         self._failed = Counter[int]()
 
     def search(self, query: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
         """The passages of the first searcher that finds any; with a filter, one that cannot filter is not asked."""
         passed: list[str] = []
         reasons: list[str] = []
-        for number, searcher in enumerate(self._searchers):
+        for number, searcher in enumerate(self.searchers):
             found, outcome, reason = self._ask(number, query, k, filter)
             if found:
                 _tell(passed, f"used {searcher.name}", reasons)
                 return found
             passed.append(f"{searcher.name} {outcome}")
             reasons += [f"{searcher.name}: {reason}"] * bool(reason)
-        if len(reasons) == len(self._searchers):
+        if len(reasons) == len(self.searchers):
             raise SearchError(f"no searcher could search: {'; '.join(reasons)}")
         if reasons:
             _tell(passed, "nothing else to ask", reasons)
@@ -49,7 +49,7 @@ class Chain:
 
     def _ask(self, number: int, query: str, k: int, filter: Filter) -> tuple[tuple[Passage, ...], str, str]:
         """The passages, else what became of the search, and why it failed."""
-        searcher = self._searchers[number]
+        searcher = self.searchers[number]
         if filter and not can_filter(searcher.search):
             return (), "cannot filter", "cannot filter"
         seconds, why = self.turns.take({number: self._rest if self._failed[number] >= self._allowed else 0.0})

@@ -6,7 +6,7 @@ from surefoot.run import meter
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter
 
-NEEDED = "nothing outside the documents was searched: no searcher is configured"
+NEEDED = "nothing outside the documents was searched: no searcher is configured, or it is off"
 
 
 class Nowhere:

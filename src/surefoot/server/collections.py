@@ -5,6 +5,7 @@ All of them share one evaluator and one embedder, and each language model; all a
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Event, RLock
@@ -22,6 +23,7 @@ from surefoot.index.storage import others
 from surefoot.index.watch import watch
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
+from surefoot.server.choices import Choices, choices
 from surefoot.server.keys import COLLECTION, DEFAULT
 from surefoot.server.problems import LOG, Problem
 from surefoot.server.uploads import sweep, upload_fields
@@ -116,6 +118,12 @@ class Collections:
     def models(self) -> tuple[str, ...]:
         """The models that may word an answer, the usual one first; "none": it is quoted."""
         return tuple(models(self._config))
+
+    @cached_property
+    def choices(self) -> Choices:
+        """What a question may choose beside its model. Raises as `Builder` does."""
+        with self._lock:
+            return choices(self._first.searcher, self._config)
 
     def pipeline(self, name: str, model: str = "") -> Pipeline:
         """The pipeline over the collection, in which one of `models` words the answers; "": the usual one. Raises

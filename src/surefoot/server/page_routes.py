@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from surefoot.evaluate.report.page import page, policy, read
 from surefoot.server.access import COOKIE, unknown_key
 from surefoot.server.http import HTML, Body, JsonRoute
-from surefoot.server.problems import LOG, Problem, missing
+from surefoot.server.problems import LOG, Problem, language, missing
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.types.errors import SurefootError
 from surefoot.web import served
@@ -32,9 +32,9 @@ class SessionBody(Body):
 
 
 @router.get("/", response_class=Response, responses=HTML)
-async def get_page() -> Response:
-    """Return the page."""
-    return Response(served(), media_type="text/html; charset=utf-8")
+async def get_page(request: Request) -> Response:
+    """Return the page, in the language that was chosen on it or that the browser asks for."""
+    return Response(served(language(request)), media_type="text/html; charset=utf-8")
 
 
 class PageFiles(StaticFiles):

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from surefoot.types.errors import FieldFault, QuestionError, SurefootError
-from surefoot.web import served
+from surefoot.web import LANGUAGES, served
 
 LOG = logging.getLogger("surefoot.server")
 
@@ -124,6 +124,13 @@ def _path(parts: Sequence[str | int]) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")[:100]
 
 
+def language(request: Request) -> str:
+    """The language of the page: the one that was chosen on it, else the first of the browser's that it has."""
+    wanted = (request.cookies.get("language", ""), *request.headers.get("accept-language", "").split(","))
+    tags = (one.partition(";")[0].partition("-")[0].strip().casefold() for one in wanted)
+    return next((tag for tag in tags if tag in LANGUAGES), LANGUAGES[0])
+
+
 async def answer_problem(request: Request, error: Exception) -> Response:
     """Answer an exception that left an endpoint; with all methods of an address, also where several routes share it; to
     a person who finds nothing with the page, which says so."""
@@ -133,5 +140,5 @@ async def answer_problem(request: Request, error: Exception) -> Response:
         methods = {method for route in here for method in route.methods}
         problem.headers = {"Allow": ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))}
     if problem.status_code == 404 and request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(served(), 404)
+        return HTMLResponse(served(language(request)), 404)
     return problem.response()

@@ -17,15 +17,17 @@ from sse_starlette import ServerSentEvent
 from starlette.responses import Response
 
 from surefoot.config.searching import searching
+from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import streamed
 from surefoot.run.store import to_json
+from surefoot.server.choices import public_choices
 from surefoot.server.history import ID, Turn
 from surefoot.server.http import EVENTS, Body, JsonRoute, awaited, reply, stream
 from surefoot.server.problems import Problem, invalid, problem_of
 from surefoot.server.service import Caller, RequestCaller, Service
 from surefoot.server.workers import Ticket, stopping
 from surefoot.text.questions import LONGEST_QUESTION, checked
-from surefoot.types import Event, Grade, Step, Thresholds, Trace
+from surefoot.types import Event, Grade, Step, Trace
 
 router = APIRouter(route_class=JsonRoute)
 _ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|(?:[A-Za-z]:)?[\\/][^\s:,;'\"]+|\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?")
@@ -52,6 +54,10 @@ class QuestionRequest:
     """Empty: it is part of none."""
     model: str = ""
     """The model that words the answer; empty: the usual one."""
+    searcher: str = ""
+    """Where to look outside; empty: the usual."""
+    certainty: str = ""
+    """The certainty from which on its answer is given plainly; empty: the usual."""
     trusted_client: bool = False
     """The client needs no key here, and may know where a part failed."""
     passages: int = 0
@@ -64,9 +70,10 @@ def ask(service: Service, request: QuestionRequest, listen: Listener = lambda id
     """Take a place for a question. Raises Problem where none is free."""
 
     def work(stop: Flag) -> Trace:
-        whole = service.collections.pipeline(request.collection, request.model)
+        usual = service.collections.pipeline(request.collection, request.model)
+        whole = service.collections.choices.applied(usual, request.searcher, request.certainty)
         pipeline = searching(whole, request.passages) if request.passages else whole
-        listener = _public_events(request, pipeline.policy.thresholds, listen)
+        listener = _public_events(request, pipeline, listen)
         history = [(turn.question[:LONGEST_QUESTION], turn.answer) for turn in request.history]
         trace = pipeline.run(request.question, listener, history=history, filter=request.filter, cancel=stop)
         if stop.is_set():  # half a trace, and nobody waits for it but where the server stops
@@ -101,7 +108,7 @@ def grade(caller: Caller, question: str, texts: Sequence[str], field: str) -> Ti
     return service.workers.start(lambda _: service.collections.grader().grade(query, texts), caller.owner)
 
 
-def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Listener) -> Callable[[Event], None]:
+def _public_events(request: QuestionRequest, pipeline: Pipeline, listen: Listener) -> Callable[[Event], None]:
     """Pass on those events of a pipeline that a client may see."""
     id = ""
 
@@ -110,8 +117,9 @@ def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Lis
         name, value = event.name, event.value
         if name == "begun":
             id = value.id
-            about = {"collection": request.collection, "conversation": request.conversation}
-            begin = {"id": id, "question": value.question, **about, "thresholds": to_json(thresholds)}
+            about: dict[str, Any] = {"collection": request.collection, "conversation": request.conversation}
+            about |= {"thresholds": to_json(pipeline.policy.thresholds), "config": public_choices(pipeline.config)}
+            begin = {"id": id, "question": value.question, **about}
             listen(id, "begin", begin)
         elif name == "step_begins":
             listen(id, "started", {"step": value})
@@ -123,9 +131,10 @@ def _public_events(request: QuestionRequest, thresholds: Thresholds, listen: Lis
 
 
 def public_trace(trace: Trace, trusted_client: bool) -> Trace:
-    """The trace without the configuration, which names files, machines and models. Other clients than trusted ones see
-    which part failed, and neither the address nor the path at which it did."""
-    return replace(trace, config={}, steps=trace.steps if trusted_client else tuple(map(redacted_step, trace.steps)))
+    """The trace without the configuration, which names files, machines and models, but for `public_choices`. Other
+    clients than trusted ones see which part failed, and neither the address nor the path at which it did."""
+    steps = trace.steps if trusted_client else tuple(map(redacted_step, trace.steps))
+    return replace(trace, config=public_choices(trace.config), steps=steps)
 
 
 def redacted_step(step: Step) -> Step:
@@ -150,6 +159,10 @@ class AskBody(Body):
     history: tuple[Turn, ...] = ()
     model: str | None = None
     """The model of `GET /models` that words the answer; "none": it is quoted. Null: the usual one."""
+    searcher: str | None = None
+    """The searcher of `GET /settings` that is asked where the documents do not answer. Null: the usual one."""
+    certainty: str | None = None
+    """The certainty of `GET /settings` from which on an answer is given plainly. Null: the usual one."""
     conversation: Annotated[str, Field(pattern=f"^{ID}$")] | None = None
     """An id that the client makes up, 8 to 64 letters, digits, - or _ at random: the conversation is stored, and its
     earlier questions are the history."""
@@ -165,6 +178,23 @@ class ModelList(BaseModel):
 def get_models(caller: RequestCaller) -> ModelList:
     """List the models that a question may name: the configured one, those that were pulled, and "none"."""
     return ModelList(models=caller.service.collections.models())
+
+
+class SettingList(BaseModel):
+    """What a question may choose beside its model, the usual choice first."""
+
+    searchers: tuple[str, ...]
+    """Where to look if the documents do not answer; "nowhere": the search is off."""
+    certainties: dict[str, float]
+    """From which certainty on an answer is given plainly, with the accepted share of wrong ones among those; below it,
+    the nearest passages come first."""
+
+
+@router.get("/settings")
+def get_settings(caller: RequestCaller) -> SettingList:
+    """List the searchers that the configuration names, and the certainties that its `[answer] risk` allows."""
+    offered = caller.service.collections.choices
+    return SettingList(searchers=tuple(offered.searchers), certainties={**offered.certainties})
 
 
 @router.post("/ask", response_model=Trace, responses=EVENTS)
@@ -185,8 +215,18 @@ def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionReque
     if body.conversation is not None:
         history = caller.service.conversations.turns(collection, caller.owner, body.conversation) or history
     trusted, recent = caller.trusted_client, history[-MOST_TURNS:]
-    question, model = checked(body.question), caller.model(body.model)
-    return QuestionRequest(collection, question, recent, body.filter, caller.owner, conversation, model, trusted)
+    return QuestionRequest(
+        collection,
+        checked(body.question),
+        recent,
+        body.filter,
+        caller.owner,
+        conversation,
+        caller.model(body.model),
+        caller.searcher(body.searcher),
+        caller.certainty(body.certainty),
+        trusted,
+    )
 
 
 async def _events(watched: Happening) -> AsyncIterator[ServerSentEvent]:

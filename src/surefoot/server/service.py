@@ -1,6 +1,6 @@
 """`[server]` of a configuration, the parts that all endpoints share, and the part of them that a request may see."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,10 +116,15 @@ class Caller:
     def model(self, name: str | None) -> str:
         """The model of this name that may word its answers; "": the usual one. Raises Problem, 404, for any other, such
         as an address: a request names nothing that the server would have to fetch."""
-        usual, *others = self.service.collections.models()
-        if name and name not in (usual, *others):
-            raise missing("model")
-        return name if name in others else ""
+        return _chosen("model", name, self.service.collections.models())
+
+    def searcher(self, name: str | None) -> str:
+        """The searcher of this name, as `model` has it."""
+        return _chosen("searcher", name, self.service.collections.choices.searchers)
+
+    def certainty(self, name: str | None) -> str:
+        """The certainty of this name, as `model` has it."""
+        return _chosen("certainty", name, self.service.collections.choices.certainties)
 
     def visible(self) -> tuple[str, ...]:
         """Every collection that it may see, the usual one first; where it names one, that alone."""
@@ -139,6 +144,13 @@ class Caller:
             if trace := self.service.traces.find(name, id):
                 return name, trace
         raise missing("trace")
+
+
+def _chosen(thing: str, name: str | None, offered: Iterable[str]) -> str:
+    usual, *others = offered
+    if name and name not in (usual, *others):
+        raise missing(thing)
+    return name if name in others else ""
 
 
 async def _caller(request: Request, collection: str | None = None) -> Caller:

@@ -14,7 +14,7 @@ from surefoot.index.storage import now
 from surefoot.server.feedback import Mark
 from surefoot.server.history import ConversationLine, TraceLine
 from surefoot.server.http import HTML, Body, JsonRoute, awaited, reply
-from surefoot.server.problems import invalid, missing
+from surefoot.server.problems import invalid, language, missing
 from surefoot.server.questions import public_trace
 from surefoot.server.service import Caller, RequestCaller
 from surefoot.types import Answer, Attribution, Trace
@@ -79,11 +79,11 @@ def get_trace(id: str, caller: RequestCaller) -> Response:
 
 
 @router.get("/traces/{id}/share", response_class=Response, responses=HTML)
-def get_share(id: str, caller: RequestCaller) -> Response:
+def get_share(id: str, caller: RequestCaller, request: Request) -> Response:
     """Return a stored trace as one file of HTML that opens anywhere, offline."""
     _, trace = caller.trace(id)
     headers = {"Content-Disposition": f'attachment; filename="surefoot-{trace.id}.html"'}
-    text = shared(public_trace(trace, caller.trusted_client))
+    text = shared(public_trace(trace, caller.trusted_client), language(request))
     return Response(text, media_type="text/html; charset=utf-8", headers=headers)
 
 

@@ -5,9 +5,11 @@ answer to hand on. A served page loads its modules one by one; a file holds them
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from html import escape
 from importlib.resources import files
+from string import Template
 from typing import Any
 
 from surefoot.run.store import to_json
@@ -15,7 +17,9 @@ from surefoot.types import Trace
 
 _STYLES = ("trace.css", "ask.css")
 """Styles of the served page, in this order."""
-_SHARED = ("dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
+LANGUAGES = ("en", "de", "fr", "es", "zh")
+"""Those of the page, the first where a browser asks for none of them."""
+_SHARED = ("language", "dom", "words", "blocks", "scale", "passages", "confidence", "answer", "turn", "shared")
 """Modules of a shared answer, joined in this order."""
 
 
@@ -26,10 +30,29 @@ def static(name: str) -> str:
 
 
 @cache
-def served() -> str:
-    """The page that `surefoot serve` opens. Its style and the kept theme stand in it, so that its first paint waits for
-    no second answer; its modules are files of their own."""
-    return _filled(static("ask.html"), STYLE=_style(), THEME=static("theme.js"))
+def served(language: str) -> str:
+    """The page that `surefoot serve` opens, in one of `LANGUAGES`. Its style, its texts and the kept theme stand in it,
+    so that its first paint waits for no second answer; its modules are files of their own."""
+    known = texts(language)
+    words = {name: escape(text) for name, text in known.items() if isinstance(text, str)}
+    page = Template(static("ask.html")).substitute(words, lang=language)
+    return _filled(page, STYLE=_style(), THEME=static("theme.js"), TEXTS=_embedded(known))
+
+
+@cache
+def texts(language: str) -> dict[str, str | dict[str, str]]:
+    """The texts of the page in one of `LANGUAGES`; of one with a number in it its plural forms, as CLDR calls them."""
+    found: dict[str, str | dict[str, str]] = json.loads(static(f"{language}.json"))
+    return found
+
+
+def texts_of(script: str, language: str) -> str:
+    """Those texts that the script of a file uses, as they stand in it."""
+    return _embedded({name: text for name, text in texts(language).items() if f'("{name}"' in script})
+
+
+def _embedded(values: Mapping[str, object]) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 @cache
@@ -75,15 +98,18 @@ def _filled(text: str, **parts: str) -> str:
     return before + rest
 
 
-def shared(trace: Trace) -> str:
+def shared(trace: Trace, language: str = LANGUAGES[0]) -> str:
     """One answer with all that led to it, as an HTML file that needs nothing else and asks nothing of any network.
 
     Left out is the configuration, which names paths. The same trace gives the same text.
     """
     script, style = joined(_SHARED), static("trace.css")
     data = {**to_json(trace), "config": {}}
-    head = {"POLICY": policy(script, style), "TITLE": "An answer · Surefoot", "STYLE": style}
-    return filled("shared.html", **head, DATA=packed(data), SCRIPT=script)
+    names = "shared_title", "opening_answer", "shared_no_script"
+    title, opening, no_script = (str(texts(language)[name]) for name in names)
+    head = {"LANGUAGE": language, "POLICY": policy(script, style), "TITLE": title, "STYLE": style}
+    head |= {"OPENING": opening, "NO_SCRIPT": no_script}
+    return filled("shared.html", **head, TEXTS=texts_of(script, language), DATA=packed(data), SCRIPT=script)
 
 
 def packed(value: Any, compress: Callable[[bytes], bytes] = bytes) -> str:

@@ -4,19 +4,20 @@ import { h, isolated } from "./dom.js";
 import { attributionPart } from "./evidence.js";
 import { Problem, askEvents, get, place, post, within } from "./requests.js";
 import { Turn } from "./turn.js";
+import { rich, t } from "./language.js";
 import { footOf, remember, unfit } from "./feedback.js";
 import { notice, tell } from "./notices.js";
 import { closeSource, isOpen, openSource } from "./source.js";
 import { listConversations, markCurrent } from "./conversations.js";
 import { addFiles, documentsView } from "./documents.js";
-import { evaluationView, evaluationsView, themeFrame } from "./evaluations.js";
+import { evaluationView, evaluationsView } from "./evaluations.js";
 import { quotedAt } from "./passages.js";
+import { changed, chosenSettings, loadSettings, openSettings } from "./settings.js";
 import { firstQuestions, nextQuestions } from "./suggestions.js";
-import { counted, cut, decoded, many } from "./words.js";
+import { cut, decoded } from "./words.js";
 
 const $ = (id) => document.getElementById(id);
 const [main, question, send, picked, model] = ["main", "question", "send", "collection", "model"].map($);
-const THEMES = ["system", "light", "dark"];
 const RECOVERIES = [1000, 2000, 4000];
 
 const state = { conversation: null, collections: [], running: null, shown: 0 };
@@ -34,7 +35,7 @@ const actionsOf = (turn) => ({
     const id = cited.find((one) => one.strip)?.strip.passage_id;
     const passage = found(turn).find((one) => one.id === id);
     if (passage) openSource(passage, marks.map(([start, end]) => ({ start, end })), at);
-    else notice("The answer cites a source that does not exist.");
+    else notice(t("cites_nothing"));
   },
   source: (passage, at) => {
     const span = turn.trace.grades[found(turn).indexOf(passage)]?.span;
@@ -42,12 +43,13 @@ const actionsOf = (turn) => ({
   },
   why: (passage, at, box) => explain(turn.trace, passage, at, box),
   unfit: (passage) => unfit(turn.trace, passage),
+  settings: changed,
   foot: () => footOf(turn.trace, { again: () => ask(turn.trace.question), edit: () => edit(turn.trace.question) }),
 });
 
 async function explain(trace, passage, at, box) {
   at.disabled = true;
-  box.replaceChildren(h("p", { class: "dim" }, "Grading the passage again with words left out…"));
+  box.replaceChildren(h("p", { class: "dim" }, t("grading_again")));
   try {
     const moved = await post(`${place("traces", trace.id)}/explain`, { passage: passage.id });
     box.replaceChildren(attributionPart(moved, true));
@@ -72,20 +74,19 @@ async function ask(words) {
     history.pushState(null, "", "#/");
     state.conversation = null;
   }
-  if (!main.querySelector(".turns")) main.replaceChildren(h("h1", { class: "unseen" }, "Conversation"), h("div", { class: "turns" }));
+  if (!main.querySelector(".turns")) main.replaceChildren(h("h1", { class: "unseen" }, t("conversation")), h("div", { class: "turns" }));
   const here = (state.shown += 1);
   document.body.classList.remove("welcome");
   const turn = new Turn(words, actionsOf, tell);
   main.querySelector(".turns").append(turn.node);
   turn.node.scrollIntoView({ block: "start" });
-  tell("Asked. Looking for passages.");
+  tell(t("question_sent"));
   const stop = new AbortController();
   busy({ stop, turn });
   try {
-    const value = { question: words, collection: chosen()?.name, model: model.value || undefined, conversation: state.conversation ?? undefined };
+    const value = { question: words, collection: chosen()?.name, model: model.value || undefined, ...chosenSettings(), conversation: state.conversation ?? undefined };
     for await (const [name, data] of askEvents(value, stop.signal)) {
       if (name === "begin" && here === state.shown) begun(data.value);
-      if (name === "error") throw new Problem(data.value?.message ?? "The question failed.", { status: data.value?.status ?? 0 });
       turn.hear(name, data);
     }
     turn.finish();
@@ -107,22 +108,22 @@ function begun({ conversation }) {
 
 // An answer that was finished behind a lost connection is found by its id; all else is said, with what can be done.
 async function failed(error, turn, words) {
-  const again = h("button", { type: "button", click: () => ask(words) }, "Ask again");
-  const change = h("button", { type: "button", class: "quiet", click: () => edit(words) }, "Edit the question");
+  const again = h("button", { type: "button", click: () => ask(words) }, t("ask_again"));
+  const change = h("button", { type: "button", class: "quiet", click: () => edit(words) }, t("edit_question"));
   if (error.name === "AbortError") {
-    tell("Stopped.");
-    return turn.fail("Stopped.", [again, change]);
+    tell(t("stopped"));
+    return turn.fail(t("stopped"), [again, change]);
   }
   if (!(error instanceof Problem)) throw error;
   if (error.code === "broken" && turn.trace.id) {
-    turn.doing.textContent = "Connection lost; looking for the answer";
-    tell("Connection lost. Looking for the answer.");
+    turn.doing.textContent = t("connection_lost");
+    tell(t("connection_lost"));
     for (const wait of RECOVERIES) {
       await new Promise((later) => setTimeout(later, wait));
       const trace = await get(place("traces", turn.trace.id)).catch(() => null);
       if (trace?.answer) {
         turn.node.replaceWith(Turn.of(trace, actionsOf).node);
-        tell("The answer was found.");
+        tell(t("answer_found"));
         return undefined;
       }
     }
@@ -139,7 +140,7 @@ function countdown(button, seconds) {
   const end = Date.now() + seconds * 1000;
   const tick = () => {
     const left = Math.ceil((end - Date.now()) / 1000);
-    button.textContent = left > 0 ? `Ask again in ${left} s` : "Ask again";
+    button.textContent = left > 0 ? t("ask_again_in", { n: left }) : t("ask_again");
     button.disabled = left > 0;
     if (left > 0 && button.isConnected) setTimeout(tick, 250);
   };
@@ -152,7 +153,7 @@ function recover(error) {
 
 function busy(running) {
   state.running = running;
-  send.textContent = running ? "Stop" : "Ask";
+  send.textContent = running ? t("stop") : t("ask");
   send.classList.toggle("primary", !running);
 }
 
@@ -172,7 +173,7 @@ function askKey(message) {
       why.replaceChildren(isolated(error.message));
       field.select();
     }
-  } }, h("h2", { id: "key-name" }, "This server wants a key"), why, h("label", { for: "key" }, "Key"), field, h("p", { class: "dim" }, "Whoever runs the server makes one: ", h("code", {}, "surefoot serve keys add NAME")), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, "Open"))));
+  } }, h("h2", { id: "key-name" }, t("server_wants_key")), why, h("label", { for: "key" }, t("key")), field, h("p", { class: "dim" }, rich("who_makes_keys", { command: h("code", {}, "surefoot serve keys add NAME") })), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, t("open")))));
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
@@ -182,16 +183,16 @@ function askKey(message) {
 
 function welcome() {
   const here = chosen();
-  const held = here ? `${many(here.documents, "document")}, ${many(here.passages, "passage")}` : "";
+  const held = here ? t("holds", { name: here.name, documents: t("documents_n", { n: here.documents }), passages: t("passages_n", { n: here.passages }) }) : "";
   const empty = here && !here.documents;
   document.body.classList.add("welcome");
   return h(
     "div",
     { class: "hero" },
-    h("h1", { tabindex: "-1" }, empty ? "Nothing to ask yet" : "Ask your documents"),
+    h("h1", { tabindex: "-1" }, empty ? t("nothing_to_ask") : t("ask_your_documents")),
     empty
-      ? [h("p", {}, `The collection ${here.name} holds no documents. Drop files on this page, or in a terminal:`), h("pre", {}, h("code", {}, "surefoot index FOLDER"))]
-      : [h("p", {}, "Answers are quoted from the documents or checked against them, and say how sure they are. Where nothing answers, you are told so."), h("p", { class: "dim figures" }, held ? `${here.name} · ${held}` : ""), firstQuestions(here?.name, ask)],
+      ? [h("p", {}, t("empty_collection", { name: here.name })), h("pre", {}, h("code", {}, "surefoot index FOLDER"))]
+      : [h("p", {}, t("welcome")), h("p", { class: "dim figures" }, held), firstQuestions(here?.name, ask)],
   );
 }
 
@@ -201,11 +202,11 @@ async function conversationView(id) {
   if ([...picked.options].some((one) => one.value === found.collection)) picked.value = found.collection;
   remember(found.feedback ?? []);
   const turns = found.turns.map((trace) => turnOf(trace));
-  return [h("h1", { class: "unseen", tabindex: "-1" }, cut(found.title || "Conversation", 200)), h("div", { class: "turns" }, turns)];
+  return [h("h1", { class: "unseen", tabindex: "-1" }, cut(found.title || t("conversation"), 200)), h("div", { class: "turns" }, turns)];
 }
 
 const turnOf = (trace) => Turn.of(trace, actionsOf).node;
-const traceView = async (id) => [h("h1", { class: "unseen", tabindex: "-1" }, "One answer"), h("div", { class: "turns" }, turnOf(await get(place("traces", id))))];
+const traceView = async (id) => [h("h1", { class: "unseen", tabindex: "-1" }, t("one_answer")), h("div", { class: "turns" }, turnOf(await get(place("traces", id))))];
 
 async function viewOf(hash) {
   const [kind = "", ...rest] = hash.replace(/^#\/?/, "").split("/");
@@ -214,7 +215,7 @@ async function viewOf(hash) {
   if (kind === "t" && name) return traceView(name);
   if (kind === "documents") return documentsView(chosen()?.name, choose);
   if (kind === "evaluations") return name ? evaluationView(name) : evaluationsView();
-  if (kind || location.pathname !== "/") throw new Problem("There is no page at this address.", { status: 404 });
+  if (kind || location.pathname !== "/") throw new Problem(t("no_page"), { status: 404 });
   return welcome();
 }
 
@@ -232,7 +233,7 @@ async function route(first = false) {
   try {
     view = await viewOf(hash);
   } catch (error) {
-    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? "This is not here" : "This could not be opened"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("a", { href: "/#/" }, "Ask something")))];
+    view = [h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 404 ? t("not_here") : t("not_opened")), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("a", { href: "/#/" }, t("ask_something"))))];
     recover(error);
   }
   if (here !== state.shown) return;
@@ -283,7 +284,7 @@ $("attach").addEventListener("click", choose);
 const grow = () => {
   question.style.height = "auto";
   question.style.height = `${Math.min(question.scrollHeight, 220)}px`;
-  $("count").textContent = question.value.length > 3500 ? `${counted(question.value.length)} of 4,000` : "";
+  $("count").textContent = question.value.length > 3500 ? t("length", { n: question.value.length, most: 4000 }) : "";
 };
 question.addEventListener("input", grow);
 question.addEventListener("keydown", (event) => {
@@ -301,7 +302,7 @@ $("composer").addEventListener("submit", (event) => {
   return ask(words);
 });
 
-// ---- rail, theme, keys
+// ---- rail, keys
 
 const shut = () => {
   document.body.classList.remove("railed");
@@ -315,22 +316,9 @@ $("menu").addEventListener("click", () => {
 
 $("centre").addEventListener("click", shut);
 
-function themed() {
-  const theme = document.documentElement.dataset.theme ?? "system";
-  $("theme").textContent = `Theme: ${theme}`;
-  themeFrame();
-  return theme;
-}
-$("theme").addEventListener("click", () => {
-  const next = THEMES[(THEMES.indexOf(themed()) + 1) % THEMES.length];
-  if (next === "system") {
-    delete document.documentElement.dataset.theme;
-    localStorage.removeItem("theme");
-  } else localStorage.setItem("theme", (document.documentElement.dataset.theme = next));
-  themed();
-});
+$("settings").addEventListener("click", () => openSettings(model));
 
-const KEYS = [["/", "write a question", () => question.focus()], ["n", "new conversation", () => (location.hash = "#/")], ["d", "documents", () => (location.hash = "#/documents")], ["e", "evaluations", () => (location.hash = "#/evaluations")], ["?", "these shortcuts", () => keys()]];
+const KEYS = [["/", t("key_question"), () => question.focus()], ["n", t("key_new"), () => (location.hash = "#/")], ["d", t("key_documents"), () => (location.hash = "#/documents")], ["e", t("key_evaluations"), () => (location.hash = "#/evaluations")], ["?", t("key_shortcuts"), () => keys()]];
 const single = () => localStorage.getItem("keys") !== "off";
 
 function keys() {
@@ -338,7 +326,7 @@ function keys() {
   const box = h("input", { type: "checkbox", id: "single", change: () => localStorage.setItem("keys", box.checked ? "on" : "off") });
   box.checked = single();
   const row = (name, words) => h("div", {}, h("dt", {}, h("kbd", {}, name)), h("dd", {}, words));
-  const dialog = h("dialog", { "aria-labelledby": "keys-name", close: () => dialog.remove() }, h("form", { method: "dialog" }, h("h2", { id: "keys-name" }, "Keyboard shortcuts"), h("dl", { class: "keys" }, row("Enter", "ask"), row("Shift Enter", "a new line"), row("Esc", "close the source, or stop the question"), KEYS.map(([name, words]) => row(name, words))), h("p", {}, h("label", { class: "check-label" }, box, " Single letters work as shortcuts")), h("p", { class: "acts" }, h("button", { class: "primary" }, "Close"))));
+  const dialog = h("dialog", { "aria-labelledby": "keys-name", close: () => dialog.remove() }, h("form", { method: "dialog" }, h("h2", { id: "keys-name" }, t("keyboard_shortcuts")), h("dl", { class: "keys" }, row("Enter", t("key_ask")), row("Shift Enter", t("key_line")), row("Esc", t("key_escape")), KEYS.map(([name, words]) => row(name, words))), h("p", {}, h("label", { class: "check-label" }, box, " ", t("single_letters"))), h("p", { class: "acts" }, h("button", { class: "primary" }, t("close")))));
   document.body.append(dialog);
   dialog.showModal();
 }
@@ -383,7 +371,7 @@ async function collections() {
   offer(picked, known.map(({ name }) => [name, name]));
 }
 
-const models = async () => offer(model, (await get("/models")).models.map((name) => [name, name === "none" ? "Quote" : name]));
+const models = async () => offer(model, (await get("/models")).models.map((name) => [name, name === "none" ? t("quote") : name]));
 
 // A citation that a chat client shows leads to `/?collection=C&passage=ID#/t/TRACE`.
 async function citedInAddress() {
@@ -396,10 +384,10 @@ async function citedInAddress() {
 
 async function start() {
   try {
-    await Promise.all([collections(), models(), listConversations(null)]);
+    await Promise.all([collections(), models(), loadSettings(), listConversations(null)]);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? "A key is wanted" : "The server does not answer"), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("button", { type: "button", click: start }, "Try again"))));
+    main.replaceChildren(h("div", { class: "view" }, h("h1", { tabindex: "-1" }, error.status === 401 ? t("key_wanted") : t("no_reply")), h("p", { class: "note bad" }, isolated(error.message)), h("p", {}, h("button", { type: "button", click: start }, t("try_again")))));
     return recover(error);
   }
   await route(true);
@@ -408,5 +396,4 @@ async function start() {
   return undefined;
 }
 
-themed();
 start();

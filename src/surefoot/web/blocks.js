@@ -2,6 +2,7 @@
 // headings. The rules are those of surefoot.text.blocks, by which loaders write it; anything else stays as it is written.
 
 import { address, h } from "./dom.js";
+import { t } from "./language.js";
 
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 const ITEM = /^(\s*)([-*+•]|\d{1,3}[.)])\s+(?=\S)/;
@@ -35,7 +36,7 @@ export function positions(text) {
 // The ranges of a passage that are worth a mark, in the offsets of JavaScript.
 export function ranges(text, grade, strips) {
   const at = positions(text);
-  const found = strips.map((strip) => ({ start: at(strip.start), end: at(strip.end), wrap: (words) => h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : `dropped: ${strip.reason}` }, words) }));
+  const found = strips.map((strip) => ({ start: at(strip.start), end: at(strip.end), wrap: (words) => h(strip.kept ? "span" : "del", { class: strip.kept ? "kept" : null, title: strip.kept ? null : t("dropped", { reason: strip.reason }) }, words) }));
   if (grade?.span) found.push({ start: at(grade.span[0]), end: at(grade.span[1]), wrap: (words) => h("mark", {}, words) });
   return found;
 }
@@ -120,7 +121,7 @@ function sentence(text, start, end, write) {
 function code(lines, write, line) {
   const numbered = line === null ? null : { start: line };
   const shown = lines.map(([start, end], n) => [h("span", { class: "line", "data-line": numbered ? line + n : null }, write(start, end)), "\n"]);
-  return h("pre", { class: numbered ? "code numbered" : "code", tabindex: "0", role: "group", "aria-label": "Code" }, h("code", { dir: "ltr" }, shown));
+  return h("pre", { class: numbered ? "code numbered" : "code", tabindex: "0", role: "group", "aria-label": t("code") }, h("code", { dir: "ltr" }, shown));
 }
 
 function grid(text, lines, write) {
@@ -138,9 +139,9 @@ function grid(text, lines, write) {
     return found;
   };
   const headed = lines.length > 1 && RULE.test(text.slice(...lines[1]).trim());
-  const row = (kind) => (line) => h("tr", {}, cells(line).map(([start, end]) => h(kind, { scope: kind === "th" ? "col" : null, dir: "auto" }, sentence(text, start, end, write))));
+  const row = (kind) => (line) => h("tr", {}, cells(line).map(([start, end]) => h(kind, { scope: kind === "th" ? "col" : null }, sentence(text, start, end, write))));
   const body = lines.slice(headed ? 2 : 0).filter((line) => !RULE.test(text.slice(...line).trim()));
-  return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Table" }, h("table", {}, headed ? h("thead", {}, row("th")(lines[0])) : null, h("tbody", {}, body.map(row("td")))));
+  return h("div", { class: "wide", tabindex: "0", role: "group", "aria-label": t("table") }, h("table", { dir: "auto" }, headed ? h("thead", {}, row("th")(lines[0])) : null, h("tbody", {}, body.map(row("td")))));
 }
 
 // Items by their indentation: what is indented more than an item is a list within it, or its further lines.
@@ -164,6 +165,6 @@ function list(text, lines, write) {
     open.at(-1).items.push({ lines: [[start + found[0].length, end]], lists: [] });
   }
   const drawn = ({ kind, from, items }) =>
-    h(kind, { start: kind === "ol" && from > 1 ? from : null }, items.map((item) => h("li", { dir: "auto" }, item.lines.map((line, n) => [n ? "\n" : "", sentence(text, ...line, write)]), item.lists.map(drawn))));
+    h(kind, { start: kind === "ol" && from > 1 ? from : null, dir: "auto" }, items.map((item) => h("li", {}, item.lines.map((line, n) => [n ? "\n" : "", sentence(text, ...line, write)]), item.lists.map(drawn))));
   return top.items.map(drawn);
 }

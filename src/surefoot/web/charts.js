@@ -1,7 +1,8 @@
 // Pictures, each beside a table or a text that says the same.
 
 import { h, svg } from "./dom.js";
-import { counted, isNumber, many, short } from "./words.js";
+import { counted } from "./language.js";
+import { isNumber, many, short } from "./words.js";
 
 // A mean with its interval and the bounds, between 0 and 1; the ticks are where a level ends.
 export function whisker(one) {

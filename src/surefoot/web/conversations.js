@@ -4,6 +4,7 @@ import { certaintyOf } from "./confidence.js";
 import { h, isolated } from "./dom.js";
 import { asText } from "./feedback.js";
 import { get, patch, place, remove, within } from "./requests.js";
+import { t } from "./language.js";
 import { cut } from "./words.js";
 
 const PAUSE = 250; // milliseconds after the last letter
@@ -17,7 +18,7 @@ export async function listConversations(current) {
   const { conversations } = await get(within("/conversations", { limit: 100, words }));
   if (words !== field.value.trim()) return;
   list.replaceChildren(...conversations.map(line));
-  if (!conversations.length) list.append(h("li", { class: "dim" }, words ? "None holds these words" : "None yet"));
+  if (!conversations.length) list.append(h("li", { class: "dim" }, words ? t("none_holds") : t("none_yet")));
 }
 
 field.addEventListener("input", () => {
@@ -26,8 +27,8 @@ field.addEventListener("input", () => {
 });
 
 function line(one) {
-  const link = h("a", { href: `#/c/${encodeURIComponent(one.id)}`, "aria-current": one.id === open ? "page" : null, dir: "auto", title: cut(one.title, 300) }, cut(one.title, 90) || "(no question)");
-  return h("li", { "data-turns": one.turns }, link, h("button", { type: "button", class: "drop", "aria-label": `Rename, export or delete: ${cut(one.title, 60)}`, click: (event) => manage(one, event.currentTarget) }, "⋯"));
+  const link = h("a", { href: `#/c/${encodeURIComponent(one.id)}`, "aria-current": one.id === open ? "page" : null, dir: "auto", title: cut(one.title, 300) }, cut(one.title, 90) || t("no_question"));
+  return h("li", { "data-turns": one.turns }, link, h("button", { type: "button", class: "drop", "aria-label": t("manage", { title: cut(one.title, 60) }), click: (event) => manage(one, event.currentTarget) }, "⋯"));
 }
 
 function manage({ id, title }, from) {
@@ -42,7 +43,7 @@ function manage({ id, title }, from) {
   };
   const whole = () => get(place("conversations", id));
   const drop = async (pressed) => {
-    if (pressed.textContent === "Delete") return void (pressed.textContent = "Delete for good?");
+    if (pressed.textContent === t("delete")) return void (pressed.textContent = t("delete_for_good"));
     await remove(place("conversations", id));
     if (id === open) location.hash = "#/";
     return finish();
@@ -51,12 +52,12 @@ function manage({ id, title }, from) {
     event.preventDefault();
     tried(() => patch(place("conversations", id), { title: name.value.trim() }).then(finish));
   } },
-    h("h2", { id: "manage-name" }, "Conversation"),
-    h("label", { for: "title" }, "Name"),
+    h("h2", { id: "manage-name" }, t("conversation")),
+    h("label", { for: "title" }, t("name")),
     name,
     failed,
-    h("p", { class: "acts exports" }, button("Save as Markdown", async () => save(`${filed(title)}.md`, "text/markdown", markdownOf(await whole()))), button("Save as JSON", async () => save(`${filed(title)}.json`, "application/json", JSON.stringify(await whole(), null, 2))), button("Delete", drop)),
-    h("p", { class: "acts" }, button("Cancel", async () => dialog.close()), h("button", { type: "submit", class: "primary" }, "Rename"))));
+    h("p", { class: "acts exports" }, button(t("save_markdown"), async () => save(`${filed(title)}.md`, "text/markdown", markdownOf(await whole()))), button(t("save_json"), async () => save(`${filed(title)}.json`, "application/json", JSON.stringify(await whole(), null, 2))), button(t("delete"), drop)),
+    h("p", { class: "acts" }, button(t("cancel"), async () => dialog.close()), h("button", { type: "submit", class: "primary" }, t("rename")))));
   document.body.append(dialog);
   dialog.showModal();
   name.select();
@@ -76,7 +77,7 @@ const onLine = (text) => lifeless(text.replace(/\s+/g, " "));
 
 export function markdownOf({ title, turns }) {
   const about = ({ created, answer }) => [created ? `${created.slice(0, 16).replace("T", " ")} UTC` : "", answer ? certaintyOf(answer) : ""].filter(Boolean).join(" · ");
-  const turn = (one) => [`## ${onLine(one.question)}`, about(one), one.answer ? lifeless(asText(one.answer, "\n\n")) : "No answer."];
+  const turn = (one) => [`## ${onLine(one.question)}`, about(one), one.answer ? lifeless(asText(one.answer, "\n\n")) : t("no_answer_there")];
   return [`# ${onLine(title)}`, ...turns.flatMap(turn)].filter(Boolean).join("\n\n");
 }
 

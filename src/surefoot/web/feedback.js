@@ -1,6 +1,7 @@
 // What can be done with an answer: copied, asked again, called right or wrong, handed on.
 
 import { bare, h, svg } from "./dom.js";
+import { t } from "./language.js";
 import { notice, tell } from "./notices.js";
 import { place, post } from "./requests.js";
 
@@ -13,7 +14,7 @@ export function remember(marks) {
 }
 
 export function unfit(trace, passage) {
-  const set = (on) => (button.setAttribute("aria-pressed", String(on)), (button.textContent = on ? "Marked: does not answer" : "Does not answer"));
+  const set = (on) => (button.setAttribute("aria-pressed", String(on)), (button.textContent = on ? t("marked_unfit") : t("unfit")));
   const button = h("button", { type: "button", class: "quiet", click: async () => {
     const on = button.getAttribute("aria-pressed") !== "true";
     if (await storeMark({ trace: trace.id, passage: passage.id, answers: on ? false : null })) {
@@ -45,9 +46,9 @@ export function asText({ text, citations }, between = "\n") {
 async function copy(trace) {
   try {
     await navigator.clipboard.writeText(asText(trace.answer));
-    notice("Copied, with its sources.");
+    notice(t("copied"));
   } catch {
-    notice("The browser does not let this page copy; mark the text, and copy it yourself.");
+    notice(t("not_copied"));
   }
 }
 
@@ -60,8 +61,8 @@ export function footOf(trace, { again, edit }) {
   const button = (words, click) => h("button", { type: "button", class: "quiet", click }, words);
   const reason = h("form", { class: "reason", hidden: true, submit: async (event) => {
     event.preventDefault();
-    if (await storeMark({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, "Thank you. It is kept as a label for evaluations."));
-  } }, h("label", {}, "What is wrong, or what would be right?", h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, "Keep"));
+    if (await storeMark({ trace: trace.id, useful: false, reason: reason.elements.reason.value.trim() })) reason.replaceChildren(h("p", { class: "dim" }, t("thank_you")));
+  } }, h("label", {}, t("what_is_wrong"), h("input", { name: "reason", maxlength: "1000", autocomplete: "off" })), h("button", { type: "submit", class: "quiet" }, t("keep")));
   const thumb = (name, useful, words) => h("button", { type: "button", class: "quiet thumb", "aria-pressed": String(rated.get(key(trace.id)) === useful), click: async (event) => {
     const pressed = event.currentTarget;
     const on = pressed.getAttribute("aria-pressed") !== "true";
@@ -71,7 +72,7 @@ export function footOf(trace, { again, edit }) {
     reason.hidden = !(on && !useful);
     if (!reason.hidden) reason.elements.reason?.focus();
   } }, icon(name), words);
-  const up = thumb("up", true, "Right");
-  const down = thumb("down", false, "Wrong");
-  return h("div", { class: "rate" }, h("div", { class: "acts" }, trace.answer ? button("Copy", () => copy(trace)) : null, button("Ask again", again), button("Edit the question", edit), up, down, h("a", { class: "quiet button", href: `${place("traces", trace.id)}/share`, download: "answer.html" }, "Share as a file"), h("a", { class: "quiet button", href: `#/t/${encodeURIComponent(trace.id)}` }, "Link")), reason);
+  const up = thumb("up", true, t("right"));
+  const down = thumb("down", false, t("wrong"));
+  return h("div", { class: "rate" }, h("div", { class: "acts" }, trace.answer ? button(t("copy"), () => copy(trace)) : null, button(t("ask_again"), again), button(t("edit_question"), edit), up, down, h("a", { class: "quiet button", href: `${place("traces", trace.id)}/share`, download: "answer.html" }, t("share")), h("a", { class: "quiet button", href: `#/t/${encodeURIComponent(trace.id)}` }, t("link"))), reason);
 }

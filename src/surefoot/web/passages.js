@@ -3,7 +3,8 @@
 import { address, facts, h, isolated } from "./dom.js";
 import { positions, ranges, rendered, unsigned, writer } from "./blocks.js";
 import { LABEL_WORDS, graded } from "./scale.js";
-import { counted, cut, isNumber, many, percentage, ranked } from "./words.js";
+import { counted, t } from "./language.js";
+import { cut, isNumber, percentage, ranked } from "./words.js";
 
 const SHOWN = 6;
 const SNIPPET = 300;
@@ -29,7 +30,7 @@ export function passagesOf(trace, actions) {
       const added = rows.slice(SHOWN).map((make) => make());
       list.append(...added);
       added[0].querySelector("summary").focus();
-    } }, `Show all ${many(rows.length, "passage")}`);
+    } }, t("show_all_passages", { n: rows.length }));
     return { node: h("div", {}, list, rest), open: (id) => open(list, id, rest) };
   }
   return { node: list, open: (id) => open(list, id, null) };
@@ -58,8 +59,8 @@ function row({ passage, grade, rank }, strips, trace, actions) {
     h(
       "summary",
       {},
-      h("span", { class: `grade ${label}` }, graded(grade), h("span", { class: "unseen" }, grade?.label ? ` ${LABEL_WORDS[grade.label] ?? grade.label}` : grade ? " could not be graded" : " not graded yet")),
-      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, "outside")] : null, dayOf(passage) ? h("span", { class: "dim" }, " · ", dayOf(passage)) : null),
+      h("span", { class: `grade ${label}` }, graded(grade), h("span", { class: "unseen" }, ` ${grade?.label ? LABEL_WORDS[grade.label] ?? grade.label : grade ? t("not_gradable") : t("not_graded_yet")}`)),
+      h("span", { class: "title" }, titled(passage), passage.source === "external" ? [" ", h("span", { class: "tag" }, t("outside"))] : null, dayOf(passage) ? h("span", { class: "dim" }, " · ", dayOf(passage)) : null),
       strips.length ? bar(passage, strips) : null,
       h("span", { class: "snippet", dir: "auto" }, snippet(passage.text, [grade?.span])),
     ),
@@ -70,9 +71,9 @@ function row({ passage, grade, rank }, strips, trace, actions) {
 
 // How much of the passage was kept: its strips in their places.
 function bar(passage, strips) {
-  const keptCount = strips.filter((strip) => strip.kept).length;
+  const words = t("parts_used", { n: strips.length, used: strips.filter((strip) => strip.kept).length });
   const length = Math.max(1, passage.text.length);
-  const node = h("span", { class: "bar", title: `${keptCount} of ${many(strips.length, "part")} used` }, h("span", { class: "unseen" }, `${keptCount} of ${many(strips.length, "part")} used. `));
+  const node = h("span", { class: "bar", title: words }, h("span", { class: "unseen" }, `${words}. `));
   strips.slice(0, 200).forEach((strip) => {
     const piece = h("i", { class: strip.kept ? "kept" : null });
     Object.assign(piece.style, { left: `${(100 * strip.start) / length}%`, width: `${Math.max(0.5, (100 * (strip.end - strip.start)) / length)}%` });
@@ -105,20 +106,20 @@ export function quotedAt({ strip, quote }) {
 function whole(passage, grade, rank, strips, trace, actions) {
   const shown = passage.text.slice(0, WHOLE);
   const why = h("div", { class: "why", "aria-live": "polite" });
-  const button = (name, words, act) => act && h("button", { type: "button", class: "quiet", click: (event) => act(passage, event.currentTarget, why) }, words);
+  const button = (words, act) => act && h("button", { type: "button", class: "quiet", click: (event) => act(passage, event.currentTarget, why) }, words);
   return [
-    h("div", { class: "prose" }, rendered(shown, ranges(shown, grade, strips)), passage.text.length > WHOLE ? h("p", { class: "dim" }, `${counted(passage.text.length - WHOLE)} more characters are not shown.`) : null),
+    h("div", { class: "prose" }, rendered(shown, ranges(shown, grade, strips)), passage.text.length > WHOLE ? h("p", { class: "dim" }, t("more_characters", { n: passage.text.length - WHOLE })) : null),
     facts([
-      ["chance that it answers", isNumber(grade?.probability) ? percentage(grade.probability) : null],
-      ["found as", `${rank} of ${trace.passages.length + trace.external.length}`],
-      ["parts used", strips.length ? `${strips.filter((strip) => strip.kept).length} of ${strips.length}` : null],
-      ["graded part", grade?.window ? `characters ${counted(grade.window[0])} to ${counted(grade.window[1])}` : null],
-      ["grade", grade?.reason ? isolated(grade.reason) : null],
-      ["counts for at most", grade?.cap === "correct" ? null : LABEL_WORDS[grade?.cap]],
-      ["place", passage.url ? address(passage.url) : null],
-      ["date", dayOf(passage)],
+      [t("chance"), isNumber(grade?.probability) ? percentage(grade.probability) : null],
+      [t("found_as"), t("n_of", { n: rank, all: trace.passages.length + trace.external.length })],
+      [t("parts"), strips.length ? t("n_of", { n: strips.filter((strip) => strip.kept).length, all: strips.length }) : null],
+      [t("graded_part"), grade?.window ? t("characters_from_to", { from: grade.window[0], to: grade.window[1] }) : null],
+      [t("grade"), grade?.reason ? isolated(grade.reason) : null],
+      [t("at_most"), grade?.cap === "correct" ? null : LABEL_WORDS[grade?.cap]],
+      [t("place"), passage.url ? address(passage.url) : null],
+      [t("date"), dayOf(passage)],
     ]),
-    h("p", { class: "acts" }, button("why", "Why this grade?", actions.why), button("source", "Open the source", actions.source), actions.unfit ? actions.unfit(passage) : null),
+    h("p", { class: "acts" }, button(t("why_grade"), actions.why), button(t("open_source"), actions.source), actions.unfit ? actions.unfit(passage) : null),
     why,
   ];
 }

@@ -1,5 +1,7 @@
 // What the page asks of its server. Every failure is a Problem, whose message says what happened and what to do.
 
+import { t } from "./language.js";
+
 export class Problem extends Error {
   constructor(message, { status = 0, code = "", wait = 0 } = {}) {
     super(message);
@@ -7,16 +9,23 @@ export class Problem extends Error {
   }
 }
 
-const AWAY = "The server cannot be reached. See whether `surefoot serve` is still running, then ask again.";
-// What a person can do, where the server's own sentence tells a program.
+const AWAY = t("away", { command: "`surefoot serve`" });
+// Problems by their code, as a person has them; of others the server's own sentence is shown.
 const WORDS = {
-  empty: "This collection holds no documents yet. Add files first, then ask again.",
-  not_found: "It was deleted, or it never was here, or it belongs to somebody else.",
-  question: "A question has 1 to 4,000 characters. Shorten it, or ask something.",
-  media_type: "The server did not understand this page. Reload it, and try again.",
-  invalid: "The server did not understand this page. Reload it, and try again.",
+  empty: t("problem_empty"),
+  not_found: t("problem_not_found"),
+  question: t("problem_question", { most: 4000 }),
+  media_type: t("problem_page"),
+  invalid: t("problem_page"),
+  key: t("problem_key"),
+  busy: t("problem_busy"),
+  stopping: t("problem_stopping"),
+  too_slow: t("problem_too_slow"),
+  unavailable: t("problem_unavailable"),
+  internal: t("problem_internal"),
+  disk_full: t("problem_disk_full"),
 };
-const BROKEN = "The connection broke off before the answer was there.";
+const BROKEN = t("broken");
 
 async function send(path, options = {}) {
   let reply;
@@ -32,9 +41,13 @@ async function send(path, options = {}) {
 
 async function refused(reply) {
   const body = await reply.json().catch(() => null);
-  const message = WORDS[body?.error?.code] ?? body?.error?.message ?? `The server answered ${reply.status} and did not say why; its log does.`;
   const wait = Number(reply.headers.get("Retry-After"));
-  return new Problem(String(message), { status: reply.status, code: body?.error?.code ?? "", wait: wait > 0 && wait < 3600 ? wait : 0 });
+  return problemOf(reply.status, body?.error, wait > 0 && wait < 3600 ? wait : 0);
+}
+
+function problemOf(status, error, wait = 0) {
+  const message = WORDS[error?.code] ?? error?.message ?? t("no_reason", { status: String(status) });
+  return new Problem(String(message), { status, code: error?.code ?? "", wait });
 }
 
 const bodied = (method, value) => ({ method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(value) });
@@ -54,14 +67,15 @@ export const remove = (path) => send(path, { method: "DELETE" });
 export const picture = async (path) => URL.createObjectURL(await (await send(path)).blob());
 
 // The events of one question as they happen, each [name, {trace, at, value}]. Raises Problem where the server refuses,
-// cannot be reached, or breaks off before it body "end" or "error".
+// cannot be reached, or breaks off before "end".
 export async function* askEvents(question, signal) {
   const options = bodied("POST", question);
   const reply = await send("/ask", { ...options, headers: { ...options.headers, Accept: "text/event-stream" }, signal });
   let ended = false;
   try {
     for await (const [name, data] of events(reply.body)) {
-      ended ||= name === "end" || name === "error";
+      ended ||= name === "end";
+      if (name === "error") throw problemOf(data.value?.status ?? 0, data.value);
       yield [name, data];
     }
   } catch (error) {

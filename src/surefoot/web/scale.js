@@ -2,17 +2,18 @@
 // any scale, and are drawn, never written; what is written is the chance that a passage answers.
 
 import { h } from "./dom.js";
-import { isNumber, many, percentage } from "./words.js";
+import { t } from "./language.js";
+import { isNumber, percentage } from "./words.js";
 
 const FLOOR = 96; // pixels down to the axis
 const DOT = 10;
 const GAP = 16; // pixels between what is said of the ungraded passages and of the best
 
-export const LABEL_WORDS = { correct: "seems to answer", ambiguous: "may answer", incorrect: "does not answer" };
-const BRIEF = { correct: "likely", ambiguous: "maybe", incorrect: "unlikely" };
+export const LABEL_WORDS = { correct: t("seems_to_answer"), ambiguous: t("may_answer"), incorrect: t("does_not_answer") };
+const BRIEF = { correct: t("brief_correct"), ambiguous: t("brief_ambiguous"), incorrect: t("brief_incorrect") };
 
 // A grade in brief: the chance that the passage answers, or a word where its evaluator gives no chances.
-export const graded = (grade) => (grade ? (isNumber(grade.probability) ? percentage(grade.probability) : BRIEF[grade.label] ?? "n/a") : "…");
+export const graded = (grade) => (grade ? (isNumber(grade.probability) ? percentage(grade.probability) : BRIEF[grade.label] ?? t("no_value")) : "…");
 
 const actionOf = (score, { lower, upper }) => (score >= upper ? "correct" : score < lower ? "incorrect" : "ambiguous");
 
@@ -26,7 +27,7 @@ export function scaleOf(thresholds, chosen = () => {}) {
   const best = h("div", { class: "best" });
   const tray = h("div", { class: "tray" });
   const field = h("div", { class: "field" }, zones, ticks, bracket);
-  const node = h("div", { class: "scale", role: "img", "aria-label": "The evaluator's scale; nothing is graded yet." }, field, tray, best);
+  const node = h("div", { class: "scale", role: "img", "aria-label": t("scale_empty") }, field, tray, best);
   let shown = { passages: [], grades: [], decision: null };
 
   const ends = (scores) => {
@@ -74,10 +75,10 @@ export function scaleOf(thresholds, chosen = () => {}) {
       }
       if (left > width - DOT) left = width - DOT;
       dots[n].style.translate = `${left.toFixed(1)}px ${top.toFixed(1)}px`;
-      dots[n].title = `${isNumber(score) ? graded(grades[n]) : "not graded"} · ${passages[n].title || passages[n].id}`.slice(0, 200);
+      dots[n].title = `${isNumber(score) ? graded(grades[n]) : t("not_graded")} · ${passages[n].title || passages[n].id}`.slice(0, 200);
     });
     const known = waiting < passages.length;
-    tray.textContent = waiting ? (known ? `${waiting} not graded` : `${many(waiting, "passage")} retrieved, none graded yet`) : "";
+    tray.textContent = waiting ? (known ? t("not_graded_n", { n: waiting }) : t("none_graded_yet", { n: waiting })) : "";
     Object.assign(tray.style, known ? { left: `${waiting * apart + 4}px`, top: "" } : { left: "0px", top: `${FLOOR + 6}px` });
     tell(x, width, waiting && known ? tray.offsetLeft + tray.offsetWidth + GAP : 0);
   }
@@ -89,22 +90,23 @@ export function scaleOf(thresholds, chosen = () => {}) {
     const hangs = decision && isNumber(decision.best);
     bracket.hidden = !hangs || !isNumber(decision.margin);
     if (!hangs) {
-      best.textContent = decision && passages.length ? "No passage could be graded" : "";
+      best.textContent = decision && passages.length ? t("none_gradable") : "";
       best.style.left = `${(width - best.offsetWidth) / 2}px`;
       node.classList.remove("crowded");
-      node.setAttribute("aria-label", `Passages by how likely they answer: ${passages.length ? `${many(passages.length, "passage")}, ${scores.length} of them graded` : "Nothing is graded yet"}.`);
+      node.setAttribute("aria-label", passages.length ? t("scale_graded", { n: passages.length, graded: scores.length }) : t("scale_nothing"));
       return;
     }
     const [from, to] = [x(nearest(decision)), x(decision.best)].toSorted((a, b) => a - b);
     Object.assign(bracket.style, { left: `${from}px`, width: `${Math.max(2, to - from)}px` });
     bracket.className = `bracket ${decision.action}`;
     const leader = grades.find((grade) => grade.score === decision.best);
-    const words = `${leader ? `best: ${graded(leader)}, ` : ""}${LABEL_WORDS[decision.action] ?? ""}`;
+    const means = LABEL_WORDS[decision.action] ?? "";
+    const words = leader ? t("best", { chance: graded(leader), decision: means }) : means;
     best.replaceChildren(h("b", {}, words));
     const crowded = taken + best.offsetWidth > width; // then the words of the tray have a line of their own
     node.classList.toggle("crowded", crowded);
     best.style.left = `${Math.min(Math.max((from + to - best.offsetWidth) / 2, crowded ? 0 : taken), width - best.offsetWidth)}px`;
-    node.setAttribute("aria-label", `Passages by how likely they answer: ${many(scores.length, "graded passage")}; ${words}.`);
+    node.setAttribute("aria-label", t("scale_decided", { n: scores.length, decision: words }));
   }
 
   // The threshold that the margin is measured from.

@@ -4,7 +4,8 @@ import { address, facts, h, isolated } from "./dom.js";
 import { positions, ranges, rendered } from "./blocks.js";
 import { titled } from "./passages.js";
 import { get, picture, place, within } from "./requests.js";
-import { counted, cut } from "./words.js";
+import { counted, rich, t } from "./language.js";
+import { cut } from "./words.js";
 
 const AROUND = 6000;
 
@@ -16,13 +17,13 @@ let pictures = [];
 export const isOpen = () => !panel.hidden;
 
 // `marks` are {start, end} in the passage's text, in characters; `at` is where the focus returns to.
-export const openSource = (passage, marks, at) => openPanel(titled(passage), passage.url ? address(passage.url) : isolated(passage.id), at, () => source(passage, marks).catch((error) => [h("p", { class: "note bad" }, isolated(error.message)), h("p", { class: "dim" }, "This is the passage as it was graded:"), alone(passage, marks)]));
+export const openSource = (passage, marks, at) => openPanel(titled(passage), passage.url ? address(passage.url) : isolated(passage.id), at, () => source(passage, marks).catch((error) => [h("p", { class: "note bad" }, isolated(error.message)), h("p", { class: "dim" }, t("as_graded")), alone(passage, marks)]));
 
 // A document with what is known of it, and its text; `acts` are buttons.
 export const openDocument = (about, at, acts) => openPanel(cut(about.title || about.file, 160), isolated(about.file), at, async () => [
-  facts([["kind", kindOf(about)], ["date", about.date ? isolated(cut(about.date, 40)) : null], ["pages", about.pages], ["passages", counted(about.passages)], ["characters", counted(about.characters)], ["added", about.added ? `${about.added.slice(0, 16).replace("T", " ")} UTC` : null], ...Object.entries(about.meta).map(([name, value]) => [cut(name, 60), isolated(cut(typeof value === "string" ? value : JSON.stringify(value), 300))])]),
-  about.because ? h("p", { class: "note bad" }, about.state === "unread" ? "It was not read: it " : "Not all of it was read: ", isolated(cut(about.because, 1000)), ".") : null,
-  about.state === "unfinished" ? h("p", { class: "note" }, "It is still being read.") : null,
+  facts([[t("kind"), kindOf(about)], [t("date"), about.date ? isolated(cut(about.date, 40)) : null], [t("pages"), about.pages && counted(about.pages)], [t("passages_count"), counted(about.passages)], [t("characters"), counted(about.characters)], [t("added"), about.added ? `${about.added.slice(0, 16).replace("T", " ")} UTC` : null], ...Object.entries(about.meta).map(([name, value]) => [cut(name, 60), isolated(cut(typeof value === "string" ? value : JSON.stringify(value), 300))])]),
+  about.because ? h("p", { class: "note bad" }, about.state === "unread" ? rich("not_read_it", { reason: isolated(cut(about.because, 1000)) }) : rich("partly_read_it", { reason: isolated(cut(about.because, 1000)) })) : null,
+  about.state === "unfinished" ? h("p", { class: "note" }, t("still_reading")) : null,
   h("p", { class: "acts" }, acts),
   about.passages ? h("div", { class: about.kind === "code" ? "prose document coded" : "prose document" }, await textFrom(about, 0)) : null,
 ].filter(Boolean));
@@ -34,7 +35,7 @@ export const kindOf = ({ file, kind }) => (/\.([a-z0-9]{1,8})$/i.exec(file)?.[1]
 async function textFrom(about, start) {
   const text = await get(within(`${place("documents", about.id)}/text`, { start }));
   const blocks = text.blocks.filter((block) => block.start >= start);
-  const more = blocks.length && text.end < about.characters ? h("button", { type: "button", class: "quiet", click: async () => more.replaceWith(...(await textFrom(about, text.end))) }, "Show more") : "";
+  const more = blocks.length && text.end < about.characters ? h("button", { type: "button", class: "quiet", click: async () => more.replaceWith(...(await textFrom(about, text.end))) }, t("show_more")) : "";
   return [...document_(blocks, about, -1, 0, []), more];
 }
 
@@ -42,9 +43,9 @@ async function openPanel(name, where, at, load) {
   const turn = (opened += 1);
   from = at;
   clear();
-  const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": "Text of the source" }, h("p", { class: "dim" }, "Opening the source…"));
+  const body = h("div", { class: "body", tabindex: "0", role: "region", "aria-label": t("text_of_source") }, h("p", { class: "dim" }, t("opening_source")));
   const title = h("h2", { tabindex: "-1" }, name);
-  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, "Close", h("kbd", {}, "Esc"))), h("p", { class: "place" }, where), body);
+  panel.replaceChildren(h("div", { class: "head" }, title, h("button", { type: "button", class: "quiet", click: closeSource }, t("close"), h("kbd", {}, "Esc"))), h("p", { class: "place" }, where), body);
   panel.hidden = false;
   document.body.classList.add("beside");
   title.focus({ preventScroll: true });
@@ -76,7 +77,7 @@ const alone = (passage, marks) => {
 };
 
 async function source(passage, marks) {
-  if (passage.source === "external") return [h("p", { class: "dim" }, "From outside: this is the text that was read and graded."), alone(passage, marks)];
+  if (passage.source === "external") return [h("p", { class: "dim" }, t("text_from_outside")), alone(passage, marks)];
   const found = await get(place("passages", passage.id));
   if (!found.document) return [alone(passage, marks)];
   const { document: about } = found;
@@ -84,19 +85,19 @@ async function source(passage, marks) {
   const length = Array.from(passage.text).length;
   const text = await get(within(`${place("documents", about.id)}/text`, { start: Math.max(0, start - AROUND), end: start + length + AROUND }));
   const parts = [];
-  if (text.start > 0) parts.push(h("p", { class: "dim edge" }, "The document begins before this."));
+  if (text.start > 0) parts.push(h("p", { class: "dim edge" }, t("begins_before")));
   const page = /page=(\d+)$/.exec(decodeURIComponent(passage.url ?? ""))?.[1];
   if (page && about.kind === "pdf") parts.push(await pageOf(about, Number(page)));
   parts.push(h("div", { class: about.kind === "code" ? "prose document coded" : "prose document" }, document_(text.blocks, about, start, length, marks)));
-  if (text.end < about.characters) parts.push(h("p", { class: "dim edge" }, "The document goes on."));
+  if (text.end < about.characters) parts.push(h("p", { class: "dim edge" }, t("goes_on")));
   return parts;
 }
 
 async function pageOf(about, page) {
   const url = await picture(`${place("documents", about.id)}/pages/${page}.png`).catch(() => null);
-  if (!url) return h("p", { class: "note" }, `Page ${page} could not be drawn; its text stands below.`);
+  if (!url) return h("p", { class: "note" }, t("page_not_drawn", { n: page }));
   pictures.push(url);
-  return h("figure", { class: "page" }, h("img", { src: url, alt: `Page ${page} as it is printed; its text stands below` }), h("figcaption", {}, `Page ${page}${about.pages ? ` of ${about.pages}` : ""}`));
+  return h("figure", { class: "page" }, h("img", { src: url, alt: t("page_printed", { n: page }) }), h("figcaption", {}, about.pages ? t("page_n_of", { n: page, all: about.pages }) : t("page_n", { n: page })));
 }
 
 // Blocks under their headings; the passage has a rule beside it, and what is cited in it is marked.

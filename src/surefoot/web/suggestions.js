@@ -1,6 +1,7 @@
 // Questions that the documents answer: to begin with, and to go on with.
 
 import { h } from "./dom.js";
+import { t } from "./language.js";
 import { get, within } from "./requests.js";
 
 const AT_FIRST = 4;
@@ -14,7 +15,7 @@ export function firstQuestions(collection, ask) {
   const box = h("div", {});
   get(within("/suggestions", { collection })).then(({ suggestions }) => {
     known.set(collection, suggestions);
-    box.append(listed(suggestions.slice(0, AT_FIRST), "Questions to begin with", ask));
+    box.append(listed(suggestions.slice(0, AT_FIRST), t("begin_with"), ask));
   }, () => {});
   return box;
 }
@@ -24,5 +25,5 @@ export function nextQuestions(trace, collection, asked, ask) {
   const cited = new Set((trace.answer?.citations ?? []).map((one) => one.strip?.passage_id));
   const files = new Set(trace.passages.filter((one) => cited.has(one.id)).map((one) => one.file));
   const some = (known.get(collection) ?? []).filter(({ question, file }) => files.has(file) && !asked.has(question));
-  return listed(some.slice(0, NEXT), "Questions to go on with", ask);
+  return listed(some.slice(0, NEXT), t("go_on_with"), ask);
 }

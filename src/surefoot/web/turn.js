@@ -1,27 +1,41 @@
 // One question and its answer, drawn while it happens and afterwards.
 
 import { h, isolated } from "./dom.js";
+import { counted, rich, t, tenths } from "./language.js";
 import { answerOf, draftOf, sourcesOf } from "./answer.js";
-import { certaintyOf, factorsOf } from "./confidence.js";
+import { certaintyOf, factorsOf, wordOf } from "./confidence.js";
 import { passagesOf } from "./passages.js";
 import { scaleOf } from "./scale.js";
-import { counted, isNumber, many, seconds, upper } from "./words.js";
+import { isNumber, seconds, upper } from "./words.js";
 
 // What the decision means. It rests on grades alone: nothing is called correct here.
 const MEANS = {
-  correct: "The documents seem to hold the answer.",
-  ambiguous: "The documents alone may not answer this.",
-  incorrect: "The documents do not seem to answer this: what was found in them is set aside.",
+  correct: t("means_correct"),
+  ambiguous: t("means_ambiguous"),
+  incorrect: t("means_incorrect"),
 };
 const DOING = {
-  retrieve: "Looking for passages",
-  grade: "Grading the passages",
-  refine: "Picking the parts that matter",
-  rewrite: "Writing queries",
-  search: "Searching outside",
-  "grade external": "Grading what came from outside",
-  "refine external": "Picking the parts that matter from outside",
-  generate: "Writing and checking the answer",
+  retrieve: t("doing_retrieve"),
+  grade: t("doing_grade"),
+  refine: t("doing_refine"),
+  rewrite: t("doing_rewrite"),
+  search: t("doing_search"),
+  "grade external": t("doing_grade_external"),
+  "refine external": t("doing_refine_external"),
+  generate: t("doing_generate"),
+};
+const STEPS = {
+  complete: t("step_complete"),
+  retrieve: t("step_retrieve"),
+  grade: t("step_grade"),
+  refine: t("step_refine"),
+  rewrite: t("step_rewrite"),
+  search: t("step_search"),
+  "grade external": t("step_grade_external"),
+  "refine external": t("step_refine_external"),
+  generate: t("step_generate"),
+  quote: t("step_quote"),
+  verify: t("step_verify"),
 };
 // The step that follows what has just been told, for servers that only say when a step has ended.
 const NEXT = { begin: "retrieve", passages: "grade", decision: "refine", queries: "search", external: "grade external", conflicts: "generate" };
@@ -30,7 +44,7 @@ const FIELDS = ["read_as", "passages", "grades", "decision", "queries", "externa
 // A search that did not fail, and did less than it could: of use to those who look how the answer was found.
 const quiet = (step) => step.name === "search" && step.degraded && !step.error;
 
-const blank = (question) => ({ id: "", question, passages: [], grades: [], decision: null, queries: [], external: [], strips: [], conflicts: [], read_as: "", answer: null, steps: [], error: null });
+const blank = (question) => ({ id: "", question, passages: [], grades: [], decision: null, queries: [], external: [], strips: [], conflicts: [], read_as: "", answer: null, steps: [], config: {}, error: null });
 
 export class Turn {
   // `able` gives what the page can do with a turn; a file can do nothing, and is a picture of what happened.
@@ -44,7 +58,7 @@ export class Turn {
     this.heading = h(`h${level}`, { class: "asked", tabindex: "-1", dir: "auto" }, question);
     this.readAs = h("p", { class: "read-as dim", hidden: true });
     this.verdict = h("div", { class: "verdict" });
-    this.now = h("p", { class: "now" }, h("span", { class: "pulse", "aria-hidden": "true" }), this.doing = h("span", {}, "Asking"), this.clock = h("span", { class: "clock", "aria-hidden": "true" }));
+    this.now = h("p", { class: "now" }, h("span", { class: "pulse", "aria-hidden": "true" }), this.doing = h("span", {}, t("asking")), this.clock = h("span", { class: "clock", "aria-hidden": "true" }));
     this.searches = h("div", { class: "searches" });
     this.reply = h("div", { class: "reply" });
     this.found = h("div", { class: "found" });
@@ -74,6 +88,7 @@ export class Turn {
     if (name === "begin") {
       this.trace.id = value.id ?? trace;
       this.thresholds = value.thresholds ?? null;
+      this.trace.config = value.config ?? {};
     } else if (name === "started") this.say(value.step ?? value);
     else if (name === "step") this.trace.steps = [...this.trace.steps, value];
     else if (name === "text") this.draft += value;
@@ -90,31 +105,32 @@ export class Turn {
     if (["passages", "external", "answer"].includes(name)) this.drawLine();
     if (["step", "conflicts"].includes(name)) this.drawTroubles();
     if (this.how.open) this.drawPart(name);
-    if (name === "passages") this.tell(`${many(trace.passages.length, "passage")} found, now grading.`);
+    if (name === "passages") this.tell(t("passages_to_grade", { n: trace.passages.length }));
     if (name === "decision" && trace.decision) this.tell(MEANS[trace.decision.action] ?? "");
-    if (name === "queries" && trace.queries.length) this.tell(`Searching outside for ${trace.queries.at(-1)}.`);
+    if (name === "queries" && trace.queries.length) this.tell(t("searching_for", { query: trace.queries.at(-1) }));
     if (name === "answer") {
       this.drawAnswer();
-      this.tell(trace.answer.refused ? "No answer." : trace.answer.hedged ? "No sure answer; the nearest passages are shown." : `Answered, with ${many(new Set(trace.answer.citations.map((one) => one.marker)).size, "source")}.`);
+      this.tell(trace.answer.refused ? t("told_refused") : trace.answer.hedged ? t("told_unsure") : t("told_answer", { n: new Set(trace.answer.citations.map((one) => one.marker)).size }));
     }
   }
 
   say(step) {
-    this.doing.textContent = `${DOING[step] ?? upper(String(step))}${step === "grade" && this.trace.passages.length ? ` (${this.trace.passages.length})` : ""}`;
+    this.doing.textContent = `${DOING[step] ?? upper(STEPS[step] ?? String(step))}${step === "grade" && this.trace.passages.length ? ` (${counted(this.trace.passages.length)})` : ""}`;
   }
 
   tick() {
-    this.clock.textContent = `${((performance.now() - this.begun) / 1000).toFixed(1)} s`;
+    this.clock.textContent = `${tenths((performance.now() - this.begun) / 1000)} s`;
   }
 
   // The line that all the rest is folded behind: how much was used, and how sure the answer is.
   drawLine() {
     const { passages, external, strips, answer } = this.trace;
-    const every = many(passages.length + external.length, "passage");
+    const n = passages.length + external.length;
     const kept = new Set(strips.filter((strip) => strip.kept).map((strip) => strip.passage_id));
     const used = kept.size || new Set((answer?.citations ?? []).map((one) => one.strip?.passage_id).filter(Boolean)).size;
     const sure = answer ? certaintyOf(answer) : "";
-    this.line.replaceChildren(answer ? `${used ? counted(used) : "None"} of ${every} used` : `${every} found`, sure ? " · " : "", sure ? h("b", { class: `certainty ${sure.split(",")[0].replace(" ", "-")}` }, sure) : "");
+    const counts = !answer ? t("passages_found", { n }) : used ? t("passages_used", { n, used }) : t("no_passages_used", { n });
+    this.line.replaceChildren(counts, sure ? " · " : "", sure ? h("b", { class: `certainty ${wordOf(answer).replace(" ", "-")}` }, sure) : "", this.actions.settings?.(this.trace.config).map((words) => ` · ${words}`).join("") ?? "");
   }
 
   // What is folded is drawn when it is opened, and then as it grows.
@@ -136,7 +152,7 @@ export class Turn {
   drawReadAs() {
     const { read_as: read } = this.trace;
     this.readAs.hidden = !read;
-    this.readAs.replaceChildren("Read as: ", isolated(read));
+    this.readAs.replaceChildren(...rich("read_as", { question: isolated(read) }));
   }
 
   drawScale() {
@@ -156,18 +172,21 @@ export class Turn {
     const notes = [...new Set(steps.filter(quiet).map((step) => step.degraded))];
     const searched = notes.length || steps.some((step) => step.name === "search" && step.error);
     const none = notes.map((words) => h("p", { class: "note" }, isolated(upper(words)), "."));
-    this.searches.replaceChildren(...none, queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, "Searches"), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? `${many(external.length, "passage")} from outside` : searched ? "" : "nothing from outside")) : "");
+    this.searches.replaceChildren(...none, queries.length ? h("p", { class: "searched" }, h("span", { class: "kind" }, t("searches")), h("span", { class: "queries" }, queries.map((query) => h("span", { class: "tag", dir: "auto" }, query))), h("span", { class: "dim" }, external.length ? t("from_outside", { n: external.length }) : searched ? "" : t("nothing_outside"))) : "");
   }
 
   // What a reader has to know whether or not the rest is opened: sources that disagree, and parts that did not do their work.
   drawTroubles() {
     const { external, steps, conflicts } = this.trace;
     const trouble = steps.filter((step) => (step.degraded || step.error) && !quiet(step));
-    const conflict = (one) => h("li", {}, h("q", { dir: "auto" }, one.local_says), h("span", { class: "dim" }, external.some((passage) => passage.id === one.external) ? " in the documents; outside " : " in one document; in another "), h("q", { dir: "auto" }, one.external_says));
+    const conflict = (one) => {
+      const both = { one: h("q", { dir: "auto" }, one.local_says), other: h("q", { dir: "auto" }, one.external_says) };
+      return h("li", {}, external.some((passage) => passage.id === one.external) ? rich("differ_outside", both) : rich("differ_documents", both));
+    };
     this.troubles.replaceChildren(
       ...[
-        conflicts.length ? h("div", { class: "doubt" }, h("p", {}, "The sources disagree:"), h("ul", {}, conflicts.map(conflict))) : null,
-        ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(step.name)), ": ", step.error ? isolated(step.error) : null, step.error && step.degraded ? "; instead: " : null, step.degraded ? isolated(this.named(step.degraded)) : null)),
+        conflicts.length ? h("div", { class: "doubt" }, h("p", {}, t("sources_disagree")), h("ul", {}, conflicts.map(conflict))) : null,
+        ...trouble.map((step) => h("p", { class: step.error ? "note bad" : "note" }, h("b", {}, upper(STEPS[step.name] ?? step.name)), ": ", step.error ? isolated(step.error) : null, step.error && step.degraded ? t("instead") : null, step.degraded ? isolated(this.named(step.degraded)) : null)),
       ].filter(Boolean),
     );
   }
@@ -181,11 +200,11 @@ export class Turn {
   drawPassages() {
     const { passages, external, strips } = this.trace;
     const count = passages.length + external.length;
-    if (!count) return this.found.replaceChildren(this.title("Passages"), h("p", { class: "missing" }, "None was found."));
-    const keptCount = strips.filter((strip) => strip.kept).length;
+    if (!count) return this.found.replaceChildren(this.title(t("passages")), h("p", { class: "missing" }, t("none_found")));
+    const used = strips.filter((strip) => strip.kept).length;
     this.list = passagesOf(this.trace, this.actions);
     this.found.replaceChildren(
-      this.title(many(count, "passage"), h("span", { class: "dim" }, strips.length ? ` · ${keptCount} of ${many(strips.length, "part")} used` : "")),
+      this.title(t("passages_n", { n: count }), h("span", { class: "dim" }, strips.length ? ` · ${t("parts_used", { n: strips.length, used })}` : "")),
       this.list.node,
     );
   }
@@ -239,6 +258,6 @@ function costs({ steps }) {
     piece.style.flexGrow = String(Math.max(0.004, step.seconds / total));
     bars.append(piece);
   });
-  const figures = ({ graded, calls, tokens }) => [graded ? `${counted(graded)} graded` : null, calls ? many(calls, "call") : null, tokens ? many(tokens, "token") : null].filter(Boolean).join(", ");
-  return h("details", { class: "costs" }, h("summary", {}, h("span", {}, `${seconds(total)} in ${many(listed.length, "step")}`), bars), h("dl", {}, listed.map((step) => h("div", {}, h("dt", {}, step.name), h("dd", {}, seconds(step.seconds), figures(step) ? h("span", { class: "dim" }, ` · ${figures(step)}`) : null)))));
+  const figures = ({ graded, calls, tokens }) => [graded ? t("graded_n", { n: graded }) : null, calls ? t("calls_n", { n: calls }) : null, tokens ? t("tokens_n", { n: tokens }) : null].filter(Boolean).join(", ");
+  return h("details", { class: "costs" }, h("summary", {}, h("span", {}, t("time_in_steps", { n: listed.length, time: seconds(total) })), bars), h("dl", {}, listed.map((step) => h("div", {}, h("dt", {}, STEPS[step.name] ?? step.name), h("dd", {}, seconds(step.seconds), figures(step) ? h("span", { class: "dim" }, ` · ${figures(step)}`) : null)))));
 }

@@ -1,6 +1,7 @@
 // How numbers, names and texts are put.
 
 import { h, unseen } from "./dom.js";
+import { counted, rounded, t } from "./language.js";
 
 export const SIGNS = { low: "▼", moderate: "◆", high: "▲" };
 const LONG = 6000;
@@ -13,17 +14,16 @@ export const short = (value) => (isNumber(value) ? String(Number(value.toPrecisi
 // A score as the evaluator gives it: two digits, and more where these would say 0.
 export const scored = (value) => (isNumber(value) && value && Math.abs(value) < 0.005 ? short(value) : fixed(value));
 export const signed = (value) => (isNumber(value) ? (value > 0 ? "+" : "") + fixed(value) : "–");
-export const counted = (value) => (isNumber(value) ? value.toLocaleString("en") : "–");
 export const many = (count, one, several = `${one}s`) => `${counted(count)} ${count === 1 ? one : several}`;
 // A score is a share of the best there is.
-export const percentage = (value, digits = 0) => (isNumber(value) ? `${(100 * value).toFixed(digits)} %` : "–");
+export const percentage = (value, digits = 0) => (isNumber(value) ? t("percent", { n: (100 * value).toFixed(digits) }) : "–");
 export const points = (value) => (isNumber(value) ? `${value > 0 ? "+" : ""}${(100 * value).toFixed(1).replace("-", "−")} points` : "–");
 export const interval = (low, high) => (isNumber(low) && isNumber(high) ? `${(100 * low).toFixed(0)} to ${percentage(high)}` : "");
 export const levelOf = (value) => (value < 0.5 ? "low" : value < 0.9 ? "moderate" : "high");
 // A mean that rounding would carry over the border of its level keeps a digit more.
 export const meanOf = (one) => percentage(one.mean, isNumber(one.mean) && one.level && levelOf(Number(one.mean.toFixed(2))) !== one.level ? 1 : 0);
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-export const seconds = (value) => (isNumber(value) ? (value < 1 ? `${short(value * 1000)} ms` : `${short(value)} s`) : "–");
+export const seconds = (value) => (isNumber(value) ? (value < 1 ? `${rounded(value * 1000)} ms` : `${rounded(value)} s`) : "–");
 
 // Part of an address, as it was before it was escaped.
 export const decoded = (text) => {
@@ -42,8 +42,10 @@ export function ranked(trace) {
   return every.toSorted((a, b) => trust(b) - trust(a) || (b.grade?.score ?? -Infinity) - (a.grade?.score ?? -Infinity) || a.rank - b.rank);
 }
 
+const LEVELS = { low: t("low"), moderate: t("moderate"), high: t("high") };
+
 export function level(name) {
-  return Object.hasOwn(SIGNS, name ?? "") ? h("span", { class: `level ${name}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[name]} `), name) : "–";
+  return Object.hasOwn(SIGNS, name ?? "") ? h("span", { class: `level ${name}` }, h("span", { "aria-hidden": "true" }, `${SIGNS[name]} `), LEVELS[name]) : "–";
 }
 
 export function valueOf(value) {

@@ -37,8 +37,8 @@ BINS = 10
 _TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold no texts, paths or settings."""
 _SCRIPTS = tuple(
-    "dom words blocks confidence charts evidence diamond slices overview item records claims labels record run "
-    "viewer".split()
+    "language dom words blocks confidence charts evidence diamond slices overview item records claims labels record "
+    "run viewer".split()
 )
 """Scripts that are joined in this order."""
 
@@ -138,7 +138,8 @@ def page(contents: Contents) -> str:
     compress = partial(gzip.compress, compresslevel=6, mtime=0)
     packed = ((name, web.packed(value, compress)) for name, value in blocks)
     data = "\n".join(f'<script type="text/plain" id="{name}">{value}</script>' for name, value in packed)
-    return web.filled("viewer.html", POLICY=policy(), TITLE="Evaluation", STYLE=style, SCRIPT=script, DATA=data)
+    head = {"LANGUAGE": "en", "POLICY": policy(), "TITLE": "Evaluation", "STYLE": style}
+    return web.filled("viewer.html", **head, TEXTS=web.texts_of(script, "en"), SCRIPT=script, DATA=data)
 
 
 def policy() -> str:
