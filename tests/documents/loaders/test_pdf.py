@@ -1,10 +1,12 @@
 """What is read out of a PDF: blocks under its headings, page by page."""
 
 import io
+import shutil
 
 import pytest
 
-from surefoot.documents.loaders import Block, Document, Unreadable, read
+from surefoot.documents.loaders import Block, Document, Unreadable, _ocr, read
+from surefoot.documents.page_picture import drawn
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
 from surefoot.index.search import Index
@@ -30,7 +32,7 @@ def pdf(*pages, outline=(), title="", extra="") -> bytes:
     ]
     fonts = " ".join(f"/{name} {4 + n} 0 R" for n, name in enumerate(FONTS))
     for n, lines in enumerate(pages):
-        shown = "".join(map(_shown, lines))
+        shown = _PICTURE if lines == SCAN else "".join(map(_shown, lines))
         objects.append(
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents {first + 2 * n + 1} 0 R "
             f"/Resources << /Font << {fonts} >> >> >>"
@@ -51,10 +53,17 @@ def pdf(*pages, outline=(), title="", extra="") -> bytes:
     return out + f"xref\n0 {size}\n0000000000 65535 f \n{table}trailer\n{tail}".encode("latin-1")
 
 
+_PICTURE = "q 600 0 0 800 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID 0 EI Q"
+
+
 def _shown(line) -> str:
     x, y, text, font, size = (*line, "F", 10)[:5] if len(line) != 4 else (*line, 10)
     escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     return f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET\n"
+
+
+SCAN = "scan"
+"""A page that is a picture."""
 
 
 def typed(*texts, x=50, y=700, font="F") -> list:
@@ -95,11 +104,15 @@ def test_a_line_that_its_author_ended_is_no_part_of_the_next():
     assert texts == ["To the hut.", LONG]
 
 
-def test_short_lines_in_a_row_are_a_list():
-    """Three or more, as names in a column."""
-    assert blocks(typed("Anna", "Bo", "Bernhard Gruber")) == [
-        Block("- Anna\n- Bo\n- Bernhard Gruber", "list", place="page=1")
-    ]
+def test_short_lines_in_a_row_stay_apart():
+    """As names in a column."""
+    assert [block.text for block in blocks(typed("Anna", "Bo", "Bernhard Gruber"))] == ["Anna", "Bo", "Bernhard Gruber"]
+
+
+def test_a_line_that_goes_on_in_small_letters_or_digits_was_not_ended():
+    """Even though the next word would have had room: programs that break lines by letters leave such room."""
+    (found,) = blocks(typed("The mill was rebuilt after the flood of", "1907, and its axle is of", f"larch. {LONG}"))
+    assert found.text == f"The mill was rebuilt after the flood of 1907, and its axle is of larch. {LONG}"
 
 
 def test_a_word_that_a_lines_end_cuts_is_made_whole():
@@ -179,14 +192,6 @@ def test_bullets_and_numbers_are_lists():
     assert [block.text for block in blocks(page)] == ["- Bring a rope.\n  - Thin\n- Rest.\n1. Go.\n2. Stop."]
 
 
-def test_a_term_and_its_indented_meaning_are_a_definition():
-    """Set in another font."""
-    page = [(50, 700, "required", "B"), (75, 688, "Packages that are needed.")]
-    assert [(block.kind, block.text) for block in blocks(page)] == [
-        ("definition", "required\n: Packages that are needed.")
-    ]
-
-
 def test_dots_of_a_table_of_contents_are_left_out():
     """They are no words."""
     (found,) = blocks(typed("Huts . . . . . . . . 7", "Rules .......... 9"))
@@ -231,10 +236,69 @@ def test_a_pdf_is_found_with_its_page(tmp_path):
         assert (located(found, found.text.index(word)).url or "").rpartition("/")[2] == page
 
 
-def test_a_scanned_pdf_is_refused_with_what_to_do():
-    """No text layer: the user has to run OCR."""
-    with pytest.raises(Unreadable, match=r"scanned.*ocrmypdf"):
+@pytest.fixture
+def no_tesseract(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    _ocr._tesseract.cache_clear()
+    yield
+    _ocr._tesseract.cache_clear()
+
+
+def test_a_pdf_without_text_is_refused():
+    """Its pages are empty, or drawn."""
+    with pytest.raises(Unreadable, match=r"no text layer.*OCR"):
         one(pdf([]))
+
+
+def test_a_scanned_pdf_is_refused_with_what_to_install(no_tesseract):
+    """No text layer, and nothing that reads pictures."""
+    with pytest.raises(Unreadable, match=r"page 1 is a picture.*install tesseract"):
+        one(pdf(SCAN))
+
+
+def test_scanned_pages_among_others_are_named_with_what_to_install(no_tesseract):
+    """The pages with text are read, and an empty page is no scan."""
+    *problems, document = read(io.BytesIO(pdf(typed("Open."), SCAN, [], SCAN)), "x.pdf")
+    assert [problem.reason.partition(";")[0] for problem in problems] == ["page 2, 4 is a picture without a text layer"]
+    assert document.text == "Open."
+
+
+def test_scanned_pages_are_read_where_they_stand(monkeypatch):
+    """By tesseract, a page as a picture at a time, in the order of the pages."""
+    pictures = []
+    monkeypatch.setattr(
+        "surefoot.documents.loaders.pdf.picture_text", lambda picture: pictures.append(picture) or "Shut.\n\nIn May.\n"
+    )
+    found = blocks(typed("Open."), SCAN, typed("Later."))
+    assert [(block.text, block.place[-1]) for block in found] == [
+        ("Open.", "1"),
+        ("Shut.", "2"),
+        ("In May.", "2"),
+        ("Later.", "3"),
+    ]
+    assert [picture[:4] for picture in pictures] == [b"\x89PNG"]
+
+
+def test_scanned_pages_that_time_does_not_suffice_for_are_named(monkeypatch):
+    """The reading process must not fall silent."""
+    monkeypatch.setattr("surefoot.documents.loaders.pdf.picture_text", lambda picture: "Shut.")
+    monkeypatch.setattr("surefoot.documents.loaders.pdf.OCR_SECONDS", -1)
+    *problems, document = read(io.BytesIO(pdf(typed("Open."), SCAN)), "x.pdf")
+    assert "page 2 took longer" in problems[0].reason
+    assert document.text == "Open."
+
+
+@pytest.mark.skipif(not shutil.which("tesseract"), reason="needs tesseract")
+def test_tesseract_reads_a_picture_of_a_page():
+    """The letters of a page that is drawn."""
+    assert "glacier" in _ocr.picture_text(drawn(pdf([(50, 700, "The glacier is long.", "F", 24)]), 1))
+
+
+def test_what_is_no_picture_is_not_read(monkeypatch):
+    """The program says so by its status."""
+    monkeypatch.setattr(_ocr, "_tesseract", lambda: ("false", "eng"))
+    with pytest.raises(Unreadable, match="tesseract cannot read"):
+        _ocr.picture_text(b"junk")
 
 
 def test_a_pdf_with_too_much_text_is_refused(monkeypatch):
@@ -342,3 +406,40 @@ def test_a_file_of_two_pages_has_running_heads_too():
     pages = [[(50, 780, "Price list"), *typed(text), (280, 20, f"Page {n} of 2")] for n, text in texts]
     found = one(pdf(*pages, title="untitled"))
     assert (found.title, [block.text for block in found.blocks]) == ("ice", ["Open.", "Shut."])
+
+
+def test_a_title_that_word_gave_is_the_files_name_in_word():
+    """Without the program before it and the suffix behind it."""
+    assert one(pdf(typed("Open."), title="Microsoft Word - Huts.docx")).title == "Huts"
+    assert one(pdf(typed("Open."), title="(anonymous)".replace("(", "\\(").replace(")", "\\)"))).title == "ice"
+
+
+FIELD = "<< /Type /Annot /Subtype /Widget /FT /Tx /T (f{n}) /V ({text}) /DA (/H 10 Tf 0 g) /F {flags} /Rect [{at}] >>"
+
+
+def form(**fields) -> bytes:
+    """A page with a label a line, drawn in another order than the fields beside them; `_hidden` is not shown."""
+    font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+    places = {name: 700 - 20 * n for n, name in enumerate(fields)}
+    drawn = {
+        FIELD.format(n=n, text=text, flags=2 if name == "_hidden" else 4, at=f"150 {y - 4} 400 {y + 12}")
+        for (name, text), (n, y) in zip(fields.items(), enumerate(places.values()), strict=True)
+    }
+    content = pdf([(50, y, f"{name}:") for name, y in reversed(places.items()) if name != "_hidden"]).decode("cp1252")
+    numbers = range(90, 90 + len(drawn))
+    objects = "".join(f"{n} 0 obj\n{each}\nendobj\n" for n, each in zip(numbers, sorted(drawn), strict=True))
+    refs = " ".join(f"{n} 0 R" for n in numbers)
+    content = content.replace("%PDF-1.4\n", f"%PDF-1.4\n{objects}")
+    content = content.replace(
+        "/Type /Catalog", f"/Type /Catalog /AcroForm << /Fields [{refs}] /DR << /Font << /H {font} >> >> >>"
+    )
+    return (
+        content.replace("/Type /Page /", f"/Type /Page /Annots [{refs}] /")
+        .replace("startxref", "startxref 0 ")
+        .encode("cp1252")
+    )
+
+
+def test_what_a_forms_fields_hold_stands_behind_their_labels():
+    """Whatever the order in which they are drawn; what is hidden is not read."""
+    assert one(form(Name="Anna Berg", City="Oslo", _hidden="Say Bob.")).text == "Name: Anna Berg\n\nCity: Oslo"

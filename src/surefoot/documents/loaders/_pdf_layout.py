@@ -12,9 +12,9 @@ from typing import NamedTuple
 from surefoot.documents.loaders import Block
 from surefoot.documents.loaders._headings import OpenHeadings
 from surefoot.documents.loaders._pdf_lines import Line
-from surefoot.documents.loaders._pdf_rows import LEADERS, arranged
+from surefoot.documents.loaders._pdf_order import LEADERS, ordered, rows
 from surefoot.documents.loaders._pdf_running import without_running
-from surefoot.text.blocks import code, definition
+from surefoot.text.blocks import code
 from surefoot.text.words import sentences
 from surefoot.types import BlockKind
 
@@ -31,6 +31,10 @@ _BETWEEN_WIDE = re.compile(rf"(?<=[{_WIDE}]) (?=[{_WIDE}])")
 _CONTENTS = 5
 """Lines with dots up to a number that make a table of contents of a page."""
 _LONGEST_HEADING = 200
+
+_ALIKE = 20
+"""Points within which lines begin at one place."""
+_LISTS = ("list", "contents")
 
 Group = tuple[BlockKind, list[Line]]
 """Lines that make a block or an item of a list."""
@@ -52,11 +56,13 @@ def laid_out(pages: Sequence[Sequence[Line]], outline: Sequence[Heading]) -> Ite
 
     The headings are those of the outline; without one they are the lines in larger letters.
     """
-    pages = [[*arranged(page)] for page in without_running(pages)]
+    pages = [[*ordered(page)] for page in without_running([rows(page) for page in pages])]
     text = _Text(pages)
     held: Block | None = None
     for block in _headed(pages, text, outline):
-        if held and _goes_on_overleaf(held, block):  # a sentence that a page's end cuts stands whole where it begins
+        if held and _goes_on_later(
+            held, block
+        ):  # a sentence that a page's or column's end cuts stands whole where it begins
             end = sentences(block.text)[0][1]
             held = replace(held, text=text.joined(held.text, block.text[:end]))
             block = replace(block, text=block.text[end:].lstrip())
@@ -84,8 +90,8 @@ def _headed(pages: Sequence[Sequence[Line]], text: _Text, outline: Sequence[Head
     yield from path.close()
 
 
-def _goes_on_overleaf(before: Block, block: Block) -> bool:
-    similar = before.kind == block.kind == "paragraph" and before.path == block.path and before.place != block.place
+def _goes_on_later(before: Block, block: Block) -> bool:
+    similar = before.kind == block.kind == "paragraph" and before.path == block.path
     return similar and block.text[0].islower() and (before.text[-1].isalpha() or before.text[-1] in ",;-")
 
 
@@ -165,23 +171,15 @@ class _Text:
     def _groups(self, page: Sequence[Line]) -> list[Group]:
         groups: list[Group] = []
         contents = sum(1 for line in page if LEADERS.search(line.text)) >= _CONTENTS
-        for line, end in zip(page, self._right_ends(page), strict=True):
-            if groups and self._goes_on(*groups[-1], line, end):
+        ends: dict[int, float] = defaultdict(float)
+        for line in page:
+            ends[round(line.left / _ALIKE)] = max(ends[round(line.left / _ALIKE)], line.right)
+        for line in page:
+            if groups and self._goes_on(*groups[-1], line, ends[round(groups[-1][1][-1].left / _ALIKE)]):
                 groups[-1][1].append(line)
             else:
                 groups.append((_kind(line, contents), [line]))
         return groups
-
-    def _right_ends(self, page: Sequence[Line]) -> list[float]:
-        """For each line where the longest ends of those that stand close together with it."""
-        clusters: list[list[Line]] = []
-        for line in page:
-            before = clusters[-1][-1] if clusters else None
-            if before and self._close(before, line) and abs(line.left - before.left) < 3.5 * line.size:
-                clusters[-1].append(line)
-            else:
-                clusters.append([line])
-        return [end for same in clusters for end in [max(line.right for line in same)] * len(same)]
 
     def _usual(self, size: float) -> float:
         """The gap between two lines of one paragraph, in letters of this size."""
@@ -196,7 +194,9 @@ class _Text:
         last, em = group[-1], line.size
         if kind == "code":
             return line.mono and 0 < last.y - line.y < 3.2 * self._usual(em)
-        if line.table or kind == "table" or not self._close(last, line) or not 0.85 < em / last.size < 1.18:
+        if line.table or kind == "table" or (last.parted and line.parted):
+            return False
+        if not self._close(last, line) or not 0.85 < em / last.size < 1.18:
             return False
         if kind == "contents":
             return not last.text[-1].isdigit() and line.left > last.left
@@ -210,41 +210,16 @@ class _Text:
 
     def written(self, page: Sequence[Line]) -> Iterator[tuple[BlockKind, str]]:
         """The kind and text of each block of lines without a heading among them."""
-        groups, n = self._groups(page), 0
-        while n < len(groups):
-            (kind, lines), run = groups[n], 1
-            while n + run < len(groups) and self._follows(*groups[n + run - 1], *groups[n + run]):
-                run += 1
+        for (kind, _), same in groupby(
+            enumerate(self._groups(page)), lambda it: (it[1][0], it[1][0] in _LISTS or it[0])
+        ):
+            groups = [group for _, (_, group) in same]
             if kind == "table":
-                yield kind, lines[0].table
+                yield kind, groups[0][0].table
             elif kind == "code":
-                yield kind, code(self._typed(lines))
-            elif kind != "paragraph" or run > 2:
-                yield (
-                    "contents" if kind == "contents" else "list",
-                    self._list([item for _, item in groups[n : n + run]]),
-                )
-            elif n + 1 < len(groups) and self._is_term(lines, *groups[n + 1]):
-                yield "definition", definition(self._text(lines), self._text(groups[n + 1][1]))
-                run = 2
+                yield kind, code(self._typed(groups[0]))
             else:
-                yield kind, self._text(lines)
-                run = 1
-            n += run
-
-    def _follows(self, before: BlockKind, item: Sequence[Line], kind: BlockKind, lines: Sequence[Line]) -> bool:
-        """True if a group is the next item of the list that the one before is in."""
-        if kind != "paragraph" or before != "paragraph":
-            return kind == before in ("list", "contents")
-        last, line = item[0], lines[0]
-        similar = abs(line.left - last.left) < 0.5 * line.size and line.font == last.font
-        return similar and self._close(last, line) and len(item) == len(lines) == 1
-
-    def _is_term(self, term: Sequence[Line], kind: BlockKind, meaning: Sequence[Line]) -> bool:
-        last, line = term[-1], meaning[0]
-        if kind != "paragraph" or len(term) > 2 or last.text.isdecimal():  # the mark of a footnote
-            return False
-        return line.left > last.left + line.size and last.font != line.font and self._close(last, line)
+                yield kind, self._list(groups) if kind in _LISTS else self._text(groups[0])
 
     def _list(self, items: Sequence[Sequence[Line]]) -> str:
         least, written = min(lines[0].left for lines in items), []
@@ -287,6 +262,8 @@ class _Text:
 def _ended_early(line: Line, following: Line, end: float) -> bool:
     """True if the next line's first word would have had room on this one, up to `end`: then its author ended it."""
     first = following.text.partition(" ")[0]
+    if line.text[-1] not in ".:;!?" and not first[0].isupper() and first[0].isalnum():
+        return False
     word = (following.right - following.left) * (len(first) + 1) / len(following.text)
     return not line.hyphen and line.right + word < end - 0.3 * line.size
 

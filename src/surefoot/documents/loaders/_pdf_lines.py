@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from statistics import median
 
 import pypdfium2.raw as pdfium
@@ -50,57 +51,41 @@ class Line:
     """Whether all of it is in a monospaced font."""
     hyphen: bool = False
     """Whether a hyphen behind its text parts a word, or two."""
-    pieces: tuple[Line, ...] = ()
-    """Its parts, where gaps wider than a space part it, as those between columns do."""
+    order: int = 0
+    """How many pieces of its page are drawn before it."""
+    parted: bool = False
+    """Whether a gap wider than a space is in it, as between a label and what a form's field holds."""
     table: str = ""
     """Of all lines of a table as one, its rows as they are written."""
-
-    @property
-    def parts(self) -> tuple[Line, ...]:
-        """Its pieces; itself where it has none."""
-        return self.pieces or (self,)
 
 
 def joined(pieces: Sequence[Line]) -> Line:
     """Pieces side by side as one line."""
-    first, last = pieces[0], pieces[-1]
-    if len(pieces) == 1:
-        return first
     text, size = " ".join(piece.text for piece in pieces), max(piece.size for piece in pieces)
-    mono = all(piece.mono for piece in pieces)
-    return replace(first, text=text, right=last.right, size=size, mono=mono, hyphen=last.hyphen, pieces=tuple(pieces))
+    mono, last = all(piece.mono for piece in pieces), pieces[-1]
+    parted = any(piece.left - before.right > WIDE_GAP * piece.size for before, piece in pairwise(pieces))
+    return replace(pieces[0], text=text, right=last.right, size=size, mono=mono, hyphen=last.hyphen, parted=parted)
 
 
 def lines(page: PdfPage) -> list[Line]:
-    """The lines of a page in the order in which it draws them, without those outside of what it shows."""
+    """The text of a page in the order in which it is drawn, parted where a gap is wider than a space, without what
+    stands outside of what the page shows."""
     left, bottom, right, top = page.get_bbox()
     with closing(page.get_textpage()) as text_page:
-        found = _lines(text_page)
-        return [line for line in found if line.right > left and line.left < right and bottom - line.size < line.y < top]
+        found = [piece for piece in _lines(text_page) if piece.right > left and piece.left < right]
+    shown = (piece for piece in found if bottom - piece.size < piece.y < top)
+    return [replace(piece, order=order) for order, piece in enumerate(shown)]
 
 
 def _lines(page: PdfTextPage) -> Iterator[Line]:
-    text = _text(page)
+    codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars()))
+    text = "".join(chr(_NAMELESS.get(code, code)) for code in codes)
     for match in _LINE.finditer(text):
         words = [word.span() for word in _WORD.finditer(text, *match.span())]
-        pieces: list[Line] = []
-        for piece in _pieces(page, text, words):
-            if pieces and piece.left < pieces[-1].left and pieces[-1].y - piece.y > piece.size / 2:
-                yield joined(pieces)
-                pieces = []
-            pieces.append(piece)
-        if pieces:
-            hyphen = text.startswith("\ufffe", match.end())
-            yield joined([*pieces[:-1], replace(pieces[-1], hyphen=hyphen)])
-
-
-def _text(page: PdfTextPage) -> str:
-    """The text of a page, each letter at the index of its character."""
-    text: str = page.get_text_range(errors="surrogatepass")
-    if len(text) == (count := page.count_chars()):
-        return text
-    codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(count))
-    return "".join(chr(_NAMELESS.get(code, code)) for code in codes)
+        pieces = [*_pieces(page, text, words)]
+        if pieces and text.startswith("\ufffe", match.end()):
+            pieces[-1] = replace(pieces[-1], hyphen=True)
+        yield from pieces
 
 
 def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:

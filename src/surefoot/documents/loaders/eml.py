@@ -79,7 +79,7 @@ def _attached(part: EmailMessage) -> Iterator[Block | DocumentProblem]:
             f"{paragraph(part.get_filename() or mail['Subject'] or 'mail').removesuffix('.eml')}.eml",
             bytes(mail),
         )
-    if isinstance(content, bytes) and not needs_head(name) and loader_of(name):
+    if isinstance(content, bytes) and not needs_head(name) and loader_of(name) not in (None, "picture"):  # logos
         try:
             for item in read(BytesIO(content), name):
                 if isinstance(item, DocumentProblem):
