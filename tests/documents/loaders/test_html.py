@@ -293,6 +293,12 @@ def test_a_bar_of_links_is_contents_with_what_names_them() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["navheader", "docnav top", "nav-panel"])
+def test_the_bar_that_turns_pages_is_contents_also_where_it_names_the_manual(name: str) -> None:
+    bar = f"<ul class='{name}'><li><a href=a>Prev</a><li>The Hut<li><a href=c>Next</a></ul>"
+    assert [b.kind for b in blocks(f"{bar}<h2>Rooms</h2><p>a</p>")] == ["contents", "paragraph"]
+
+
 @pytest.mark.parametrize(
     "markup",
     [

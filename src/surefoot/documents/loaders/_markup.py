@@ -177,6 +177,10 @@ class _Walk:
         return tuple(name for _, name in self._path if name)
 
     def _handler(self, element: HtmlElement) -> Callable[[HtmlElement], None] | None:
+        words = element.get("class", "").lower().split()
+        role, id = element.get("role", "").lower(), element.get("id", "").lower()
+        if not parts.BARS.isdisjoint((role, *words)):
+            return self._bar
         if (
             element.tag in ("ul", "ol")
             and next(element.iter(*parts.HEADINGS), None) is not None
@@ -187,8 +191,6 @@ class _Walk:
             return self._tags[element.tag]
         if element.tag == "p" and parts.asks_in_bold(element):
             return self._heading
-        words = element.get("class", "").lower().split()
-        role, id = element.get("role", "").lower(), element.get("id", "").lower()
         if element.get("id") in self._tabs or element.tag == "details":
             return self._panel
         if role == "tablist" and self._tabs:
@@ -197,9 +199,7 @@ class _Walk:
             return self._box
         if role in parts.FEET or id in parts.FEET or not parts.FEET.isdisjoint(words):
             return self._foot
-        if not parts.BARS.isdisjoint((role, *words)) or (
-            not parts.LISTS_OF_LINKS.isdisjoint((id, *words)) and parts.is_menu(element)
-        ):
+        if not parts.LISTS_OF_LINKS.isdisjoint((id, *words)) and parts.is_menu(element):
             return self._bar
         return self._caption if element.tag in ("p", "div") and not parts.CAPTIONS.isdisjoint(words) else None
 

@@ -28,7 +28,8 @@ LABELS = frozenset(
 ) | {"see also"}
 """Texts that name the kind of a box, and are no heading."""
 BOXES = LABELS - {"error", "see", "also", "info", "information"} | {"admonition", "admonitionblock", "seealso"}
-BARS = frozenset("navigation navheader navfooter".split())
+BARS = frozenset("navigation navheader navfooter docnav nav-panel".split())
+"""Classes of the bars that DocBook, Publican and Texinfo put above and below a page."""
 LISTS_OF_LINKS = frozenset("nav navbar header toc contents related sphinxsidebar breadcrumbs".split())
 """Classes of menus and tables of contents, but also of other things."""
 FEET = frozenset({"footer", "contentinfo"})
