@@ -443,3 +443,53 @@ def form(**fields) -> bytes:
 def test_what_a_forms_fields_hold_stands_behind_their_labels():
     """Whatever the order in which they are drawn; what is hidden is not read."""
     assert one(form(Name="Anna Berg", City="Oslo", _hidden="Say Bob.")).text == "Name: Anna Berg\n\nCity: Oslo"
+
+
+OVEN = ["The oven is heated with birch for", "three hours before the first batch,", "and then it rests until the dawn."]
+WHEEL = [
+    "The wheel of the mill turns eleven",
+    "times a minute when it has rained,",
+    "and it was rebuilt after a flood.",
+]
+BOAT = [
+    "The boat crosses the lake at eight",
+    "and at noon, and it takes no dogs,",
+    "but children up to six travel free.",
+]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [typed(*OVEN * 2), typed(*WHEEL * 2, x=230), typed(*BOAT * 2, x=410)],
+        [typed(*OVEN * 2), typed(*WHEEL * 3, x=320)],
+        [[*typed(*OVEN), *typed(*OVEN, y=650)], [*typed(*WHEEL, x=320), *typed(*WHEEL, x=320, y=650)]],
+    ],
+    ids=["three", "one longer", "of two paragraphs"],
+)
+def test_columns_of_many_shapes_are_not_woven(columns):
+    """Each is read to its end before the next, though their lines are drawn side by side."""
+    page = sorted((line for column in columns for line in column), key=lambda line: (-line[1], line[0]))
+    wanted = " ".join(line[2] for column in columns for line in column)
+    assert one(pdf(page)).text.replace("\n\n", " ") == wanted
+
+
+@pytest.mark.parametrize("drawn", ["by row", "by column", "backwards"])
+def test_a_table_is_one_whatever_the_order_in_which_its_cells_are_drawn(drawn):
+    """Numbers stand under each other by their last digits, and one cell is empty."""
+    rows = [("Part", "Bore", "Price"), ("KV-240", "50", "5.00"), ("KV-241", "", "56.25"), ("KV-242", "52", "157.50")]
+    rows.append(("KV-243", "53", "8.75"))
+    page = [
+        (x - 5 * len(cell) * (x > 50), 700 - 18 * n, cell)
+        for n, row in enumerate(rows)
+        for x, cell in zip((50, 200, 300), row, strict=True)
+    ]
+    page = [line for line in page if line[2]]
+    key = {
+        "by row": None,
+        "by column": lambda line: (line[0] // 100, -line[1]),
+        "backwards": lambda line: (-line[1], -line[0]),
+    }[drawn]
+    (table,) = blocks(sorted(page, key=key) if key else page)
+    assert table.text.split("\n")[2:4] == ["| KV-240 | 50 | 5.00 |", "| KV-241 |  | 56.25 |"]
+    assert table.text.startswith("| Part | Bore | Price |\n| --- |")
