@@ -137,10 +137,10 @@ def test_settings_are_remembered_and_sent_with_the_question(open_page: Open) -> 
         "searcher": "nowhere",
         "certainty": "sure",
     }
-    assert turn.locator(".how > summary").inner_text().endswith("recherche : Non · seulement les sûres")
+    assert turn.locator(".how > summary").inner_text().endswith("recherche : désactivée · seulement les sûres")
     tab.reload()
     tab.wait_for_selector(".turn > footer > *")
-    assert tab.locator(".how > summary").inner_text().endswith("recherche : Non · seulement les sûres")
+    assert tab.locator(".how > summary").inner_text().endswith("recherche : désactivée · seulement les sûres")
     tab.click("#settings")
     assert [tab.input_value(f"#{name}") for name in ("set-searcher", "set-certainty", "language")] == [
         "nowhere",
