@@ -23,9 +23,31 @@ def test_a_key_is_made_listed_and_removed(surefoot: Callable[..., Any], here: Pa
     assert "ann" not in surefoot("serve", "keys").out
 
 
+def test_a_backup_is_restored_in_an_empty_folder(
+    surefoot: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With its settings, which say where things go; a second time it is refused."""
+    with (here / "surefoot.toml").open("a") as file:
+        file.write('[server]\nfolder = "own"\n')
+    made = surefoot("serve", "keys", "ann")
+    assert surefoot("serve", "backup", "all.tar").code == 0
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    monkeypatch.chdir(elsewhere)
+    done = surefoot("serve", "restore", str(here / "all.tar"))
+    assert (done.code, done.err) == (0, "")
+    assert "Restored 2 files" in done.out
+    assert (elsewhere / "own" / "keys.json").read_bytes() == (here / "own" / "keys.json").read_bytes()
+    assert "ann" in surefoot("serve", "keys").out
+    assert made.out.strip() not in (here / "all.tar").read_text("latin-1")
+    again = surefoot("serve", "restore", str(here / "all.tar"))
+    assert again.code == 2
+    assert "own is there already" in again.err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (("restore", "surefoot.toml"), "surefoot.toml is no whole backup of a server"),
         (("keys", "nobody", "--remove"), "there is no key 'nobody'"),
         (("keys", "ann", "--collection", "../x"), "cannot be a collection"),
         (("--no-browser", "--host", "0.0.0.0"), "surefoot serve keys"),

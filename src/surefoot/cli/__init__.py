@@ -27,7 +27,10 @@ COMMANDS: Listing = {
     "ask": "ask:ask",
     "search": "search:search",
     "chat": "chat:chat",
-    "serve": ("The server and its page; alone it starts them.", {"start": "serve:serve", "keys": "serve:keys"}),
+    "serve": (
+        "The server and its page; alone it starts them.",
+        {"start": "serve:serve", "keys": "serve:keys", "backup": "backup:backup", "restore": "backup:restore"},
+    ),
     "mcp": "mcp:mcp",
     "trace": "trace:trace",
     "explain": "explain:explain",

@@ -260,6 +260,16 @@ def replacement(live: Path) -> Iterator[Path]:
         _unlink(new, "", "-wal", "-shm")
 
 
+def copied(live: Path, to: Path) -> None:
+    """Copy an index of any version, as it is at one moment, while others may write it. Raises IndexFault."""
+    with (
+        faults(live),
+        closing(sqlite3.connect(f"{live.absolute().as_uri()}?mode=ro", uri=True)) as db,
+        closing(sqlite3.connect(to)) as new,
+    ):
+        db.backup(new)
+
+
 def _is_ours(path: Path) -> bool:
     with path.open("rb") as file:
         if file.read(16) != b"SQLite format 3\0":
