@@ -97,15 +97,20 @@ def watch(service: Service, request: QuestionRequest) -> Happening:
 
 
 def grade(caller: Caller, question: str, texts: Sequence[str], field: str) -> Ticket[tuple[Grade, ...]]:
-    """Take a place for grading the texts of this field of a body. Raises Problem for an empty one, for more than
-    `MOST_GRADED` characters, or no place."""
+    """Take a place for grading the texts of this field of a body. Raises Problem as `bounded` does, or for no place."""
+    bounded(texts, field)
+    query, service = checked(question), caller.service
+    return service.workers.start(lambda _: service.collections.grader().grade(query, texts), caller.owner)
+
+
+def bounded(texts: Sequence[str], field: str) -> None:
+    """Raise Problem for an empty one of the texts of this field of a body, and for more than `MOST_GRADED` characters
+    in all."""
     if blank := [number for number, text in enumerate(texts) if not text.strip()]:
         raise invalid(f"`{field}[{blank[0]}]` holds no text; leave it out")
     if (characters := sum(map(len, texts))) > MOST_GRADED:
-        message = f"`{field}` has {characters:,} characters, and at most {MOST_GRADED:,} are graded at a time"
+        message = f"`{field}` has {characters:,} characters, and at most {MOST_GRADED:,} are taken at a time"
         raise Problem(413, "too_large", f"{message}; send fewer, or shorter ones")
-    query, service = checked(question), caller.service
-    return service.workers.start(lambda _: service.collections.grader().grade(query, texts), caller.owner)
 
 
 def _public_events(request: QuestionRequest, pipeline: Pipeline, listen: Listener) -> Callable[[Event], None]:

@@ -1,21 +1,33 @@
-"""`/v1/rerank`: the evaluator alone, in the shape of the rerankers that chat clients and other engines can call."""
+"""`/v1/rerank` and `/v1/embeddings`: the evaluator and the embedder alone, in the shapes that other programs call.
 
-from typing import Annotated, Any
+Any name of a model is taken: each address has one, and programs ask for a name that they know, or make one up.
+"""
+
+import base64
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
+import numpy as np
 from fastapi import APIRouter, Request
 from pydantic import Field
 
-from surefoot.server.chat_completions import addressed
+from surefoot.run.cancel import check
 from surefoot.server.http import CompatibleBody, JsonRoute, awaited
-from surefoot.server.problems import Problem
-from surefoot.server.questions import grade
+from surefoot.server.problems import Problem, invalid
+from surefoot.server.questions import bounded, grade
 from surefoot.server.service import RequestCaller
 from surefoot.types import Grade
+from surefoot.types.protocols import Matrix
 
 router = APIRouter(route_class=JsonRoute)
 MOST = 1000
 """Documents of a request."""
+MOST_INPUTS = 2048
+"""Texts of a request for embeddings, as OpenAI has it."""
+_BATCH = 64
+"""Texts that are embedded between two looks whether the client is still there."""
+_NO_TOKENS = {"prompt_tokens": 0, "total_tokens": 0}
+"""Tokens of language models; nothing is billed here."""
 
 
 class RerankDocument(CompatibleBody):
@@ -31,26 +43,28 @@ class RerankBody(CompatibleBody):
     documents: Annotated[tuple[str | RerankDocument, ...], Field(min_length=1, max_length=MOST)]
     model: str | None = None
     top_n: Annotated[int, Field(ge=1)] | None = None
+    top_k: Annotated[int, Field(ge=1)] | None = None
+    """Voyage's name of `top_n`."""
     return_documents: bool | None = None
 
 
+@router.post("/v2/rerank")
 @router.post("/v1/rerank")
 async def post_rerank(body: RerankBody, request: Request, caller: RequestCaller) -> dict[str, Any]:
     """Order documents by the probability that they answer the query, the likeliest first."""
-    if body.model is not None:
-        addressed(caller, body.model)
     texts = [one if isinstance(one, str) else one.text for one in body.documents]
     grades = await awaited(request, grade(caller, body.query, texts, "documents"))
-    ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])[: body.top_n or MOST]
+    ranked = sorted(enumerate(map(_relevance, grades)), key=lambda one: -one[1])
     results = [
         {"index": number, "relevance_score": score}
         | ({"document": {"text": texts[number]}} if body.return_documents else {})
-        for number, score in ranked
+        for number, score in ranked[: body.top_n or body.top_k or MOST]
     ]
-    usage = {"total_tokens": 0, "prompt_tokens": 0}
-    # Jina's and Cohere's clients read `results`, Voyage's and Continue read `data`.
+    # Jina's and Cohere's clients read `results`, Voyage's and Continue read `data`; Cohere's bill is in `meta`.
     lists = {"object": "list", "results": results, "data": results}
-    return {"id": uuid4().hex, "model": body.model or "surefoot", **lists, "usage": usage}
+    version = request.url.path.partition("/v")[2][:1]
+    meta = {"api_version": {"version": version}, "billed_units": {"search_units": 0}}
+    return {"id": str(uuid4()), "model": body.model or "surefoot", **lists, "usage": _NO_TOKENS, "meta": meta}
 
 
 def _relevance(one: Grade) -> float:
@@ -60,3 +74,46 @@ def _relevance(one: Grade) -> float:
         number = int(one.passage_id) - 1
         raise Problem(422, "ungraded", f"`documents[{number}]` could not be graded; leave it out")
     return relevance
+
+
+class EmbeddingsBody(CompatibleBody):
+    """Texts to embed; other fields are ignored."""
+
+    input: str | Annotated[tuple[str | int | tuple[int, ...], ...], Field(min_length=1, max_length=MOST_INPUTS)]
+    """Tokens are refused: they are numbers of somebody else's vocabulary."""
+    model: str | None = None
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = None
+    """Refused, unless it is what the embedder has."""
+
+
+@router.post("/v1/embeddings")
+async def post_embeddings(body: EmbeddingsBody, request: Request, caller: RequestCaller) -> dict[str, Any]:
+    """Embed texts by the embedder of the index, each as a vector of length 1."""
+    inputs = (body.input,) if isinstance(body.input, str) else body.input
+    texts = [one for one in inputs if isinstance(one, str)]
+    if len(texts) < len(inputs):
+        raise invalid("`input` holds tokens, whose numbers mean nothing here; send texts")
+    bounded(texts, "input")
+
+    def work(_: object) -> tuple[str, Matrix]:
+        embedder = caller.service.collections.embedder
+        if body.dimensions not in (None, embedder.dimensions):
+            raise invalid(f"`dimensions` must be {embedder.dimensions}, which the embedder has; or leave it out")
+        batches = []
+        for start in range(0, len(texts), _BATCH):
+            check()
+            batches.append(embedder.embed(texts[start : start + _BATCH]))
+        return embedder.name, np.concatenate(batches)
+
+    name, vectors = await awaited(request, caller.service.workers.start(work, caller.owner))
+    packed = body.encoding_format == "base64"
+    data = [
+        {"object": "embedding", "index": number, "embedding": _base64(row) if packed else row.tolist()}
+        for number, row in enumerate(vectors)
+    ]
+    return {"object": "list", "data": data, "model": name, "usage": _NO_TOKENS}
+
+
+def _base64(row: Matrix) -> str:
+    return base64.b64encode(row.astype("<f4").tobytes()).decode()
