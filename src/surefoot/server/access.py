@@ -6,6 +6,7 @@ away). A request whose header has a key is no such thing, for a browser adds non
 """
 
 from collections.abc import MutableMapping
+from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +15,7 @@ from starlette.requests import cookie_parser
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from surefoot.server.keys import Key, Keys
+from surefoot.server.log import log_request
 from surefoot.server.metrics import Metrics
 from surefoot.server.problems import LOG, Problem
 from surefoot.server.service import LOOPBACK, ServerSettings
@@ -50,8 +52,13 @@ class AccessMiddleware:
             await self._app(scope, receive, send)
             return
 
+        begun, status = monotonic(), 0
+        inner = {**scope, "method": "GET" if scope["method"] == "HEAD" else scope["method"]}  # the server cuts the body
+
         async def answer(message: Message) -> None:
+            nonlocal status
             if message["type"] == "http.response.start":
+                status = message["status"]
                 self._metrics.count("surefoot_requests_total", f'{{status="{message["status"]}"}}')
                 headers = MutableHeaders(scope=message)
                 for header, value in _HEADERS.items():
@@ -67,8 +74,10 @@ class AccessMiddleware:
             closed = Problem(503, "unavailable", "nobody can be let in at present; ask whoever runs the server")
             await closed.response()(scope, receive, answer)
         else:
-            method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server leaves the body out
-            await self._app({**scope, "method": method}, receive, answer)
+            await self._app(inner, receive, answer)
+        finally:
+            key = scope["state"].get("key")
+            log_request(inner, status, monotonic() - begun, key.name if key else None)
 
     def _admitted(self, scope: MutableMapping[str, Any]) -> Key | None:
         headers, path = Headers(scope=scope), scope["path"]

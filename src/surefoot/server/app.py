@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
+from uvicorn.config import LOGGING_CONFIG
 
 from surefoot.config.settings import Config
 from surefoot.server import chat_completions, document_routes, page_routes, questions, rerank, responses, trace_routes
@@ -24,6 +25,7 @@ from surefoot.server.access import AccessMiddleware
 from surefoot.server.connections import Connection
 from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
+from surefoot.server.log import write_json_lines
 from surefoot.server.problems import ProblemBody, answer_problem
 from surefoot.server.service import ServerSettings, Service, assembled, warm
 from surefoot.types.errors import ConfigError, SurefootError
@@ -136,6 +138,7 @@ def listener(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         ws="none",
         backlog=_BACKLOG,
         log_level="warning",
+        log_config=None if app.state.service.settings.log == "json" else LOGGING_CONFIG,
         access_log=False,  # it would hold every question, and who asked it
         server_header=False,
         proxy_headers=False,
@@ -148,6 +151,8 @@ def run(settings: ServerSettings, config: Config) -> None:
     """Serve until the process is told to stop; questions that run then have a while to end."""
     check(settings)
     sys.setswitchinterval(_SWITCH)
+    if settings.log == "json":
+        write_json_lines()
     app = create_app(assembled(settings, config))
     # No module and no model becomes garbage, and a full pass over all of them stops every thread for 60 ms and more.
     app.state.warmed = gc.freeze

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import Depends, Request
 
@@ -55,6 +55,9 @@ class ServerSettings:
     """Size of the files of one upload together, at most."""
     upload_seconds: Count = 600
     """Time for an upload to arrive; other requests have 30 seconds."""
+
+    log: Literal["text", "json"] = "text"
+    """"json": lines of JSON on standard error, one a request too, without a word of questions or documents."""
 
     @property
     def is_local(self) -> bool:
