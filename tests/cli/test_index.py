@@ -189,3 +189,14 @@ def test_an_address_is_mirrored_and_indexed_as_a_folder(surefoot: Callable[..., 
     watched = surefoot("index", source, "--watch")
     assert watched.code != 0
     assert "--watch follows files and folders" in watched.err
+
+
+def test_an_index_is_rebuilt_from_the_files_that_were_in_it(indexed: Callable[..., Any]) -> None:
+    """`--rebuild` without a path; with a choice among files it needs one."""
+    assert indexed("index", "library/hut.md").code == 0
+    done = indexed("index", "--rebuild")
+    assert (done.code, done.err) == (0, "")
+    files = [one["file"] for one in json.loads(indexed("index", "--list", "--json").out)]
+    assert "library/hut.md" in files
+    assert f"{len(set(files))} new" in done.out
+    assert "name files and folders" in indexed("index", "--rebuild", "--include", "*.md").err

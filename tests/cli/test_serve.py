@@ -1,5 +1,6 @@
 """`surefoot serve` and its keys."""
 
+import gzip
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -90,3 +91,14 @@ def test_without_its_libraries_it_says_how_to_install_them(
     done = surefoot(*words)
     assert done.code == 2
     assert f"pip install 'surefoot[{extra}]'" in done.err
+
+
+def test_over_an_index_of_another_version_it_does_not_start(surefoot: Callable[..., Any], here: Path) -> None:
+    """Its collections would seem to be empty; the message has the command that renews the index."""
+    from index.earlier import HERE
+
+    (here / ".surefoot").mkdir()
+    (here / ".surefoot" / "index.db").write_bytes(gzip.decompress((HERE / "version-2.db.gz").read_bytes()))
+    done = surefoot("serve", "--no-browser")
+    assert (done.code, done.out) == (2, "")
+    assert "run: surefoot index --rebuild" in " ".join(done.err.split())

@@ -77,9 +77,9 @@ def test_a_lost_file_of_keys_opens_nothing(client: TestClient, secret: Secret, s
     assert client.get("/collections", headers=header).status_code == 503
 
 
-def test_others_are_not_served_without_a_key(settings: ServerSettings) -> None:
+def test_others_are_not_served_without_a_key(settings: ServerSettings, config: Config) -> None:
     with pytest.raises(ConfigError, match="surefoot serve keys"):
-        check(replace(settings, host="0.0.0.0"))
+        check(replace(settings, host="0.0.0.0"), config)
 
 
 @pytest.mark.parametrize(

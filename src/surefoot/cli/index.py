@@ -18,6 +18,7 @@ from surefoot.documents.mirrors import mirrored, name_of, scheme_of
 from surefoot.index.build import IndexProgress, IndexReport, build
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
+from surefoot.index.rebuild import rebuild as renew
 from surefoot.index.search import Index
 from surefoot.index.watch import watch
 from surefoot.stats.text import NONE
@@ -46,7 +47,9 @@ def index(
         list[str] | None,
         Option("--meta", metavar="KEY=VALUE", help="A field for all these documents, to filter by; may be repeated."),
     ] = None,
-    rebuild: Annotated[bool, Option("--rebuild", help="Start from nothing; only these paths are in it then.")] = False,
+    rebuild: Annotated[
+        bool, Option("--rebuild", help="Start from nothing: with PATH alone, or with the files that it names.")
+    ] = False,
     push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
     watched: Annotated[
         bool, Option("--watch", help="Then stay, and index again whenever a file changes; Ctrl-C ends it.")
@@ -73,11 +76,13 @@ def index(
     """
     builder = Builder(configured(config, settings, index, collection))
     target = Path(builder.config["index"]["path"])
+    collection_name = builder.config["index"].get("collection", DEFAULT)
     if listed:
         _list(builder.index, paths or [], json)
         return
-    if not paths:
+    if not paths and (not rebuild or remove or watched or meta or include or exclude):
         raise UsageError("name files and folders: surefoot index PATH…; --list lists what is in the index")
+    paths = paths or []
     if remove:
         _remove(builder.index, paths)
         return
@@ -101,25 +106,31 @@ def index(
                 shown = name[:_WIDTH].ljust(_WIDTH)
                 progress.update(task, completed=so_far.bytes, total=so_far.total, description=shown)
 
-            roots = [mirrored(one, home, builder.network, skipped) if scheme_of(one) else one for one in paths or ()]
-            report = build(
-                roots,
-                target,
-                embedder,
-                collection=builder.config["index"].get("collection", DEFAULT),
-                meta=fields,
-                rebuild=rebuild,
-                max_bytes=most,
-                patterns=patterns,
-                on_progress=show,
-            )
-        files = report.files
-        if not (always or files.added or files.updated or files.moved or files.removed or files.skipped):
+            if paths:
+                roots = [mirrored(one, home, builder.network, skipped) if scheme_of(one) else one for one in paths]
+                report = build(
+                    roots,
+                    target,
+                    embedder,
+                    collection=collection_name,
+                    meta=fields,
+                    rebuild=rebuild,
+                    max_bytes=most,
+                    patterns=patterns,
+                    on_progress=show,
+                )
+                reports = {collection_name: report}
+            else:
+                reports = renew(target, embedder, show)
+        each = [one.files for one in reports.values()]
+        if not (always or any(one.added or one.updated or one.moved or one.removed or one.skipped for one in each)):
             return
         if json:
-            print_json(report)
-        else:
-            _say(report, builder, target, verbose)
+            print_json(reports[collection_name] if paths else reports)
+        for name, one in reports.items() if not json else ():
+            if len(reports) > 1:
+                out.print(f"\n{name}")
+            _say(one, Index(target, name), verbose)
         if push:
             out.print(builder.push())
 
@@ -179,7 +190,7 @@ def _fields(texts: list[str] | None) -> dict[str, Value] | None:
     return {key: plain_value(value) for key, _, value in pairs}
 
 
-def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> None:
+def _say(report: IndexReport, index: Index, verbose: bool) -> None:
     for path, reason in report.skipped:
         err.say(f"skipped {path}: {reason}")
     for path, note in report.notes:
@@ -205,7 +216,7 @@ def _say(report: IndexReport, builder: Builder, target: Path, verbose: bool) -> 
         out.print(f"Missing   {len(missing):,} indexed before: {named}; to take out: {way_out}", soft_wrap=True)
     for line in _ignored(report, verbose):
         out.print(line, soft_wrap=True)
-    total = builder.index.info().passages
+    total, target = index.info().passages, index.path
     out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)
 
 

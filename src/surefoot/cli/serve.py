@@ -28,7 +28,7 @@ def serve(
     chosen, whole = server_settings(config, settings, index, collection)
     chosen = replace(chosen, host=host or chosen.host, port=port or chosen.port)
     server = _server()
-    server.check(chosen)
+    server.check(chosen, whole)
     url = f"http://{'localhost' if chosen.is_local else chosen.host}:{chosen.port}"
     out.print(f"{url}\nCtrl-C ends it.", soft_wrap=True)
     if not no_browser and chosen.is_local:

@@ -21,7 +21,7 @@ from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.contents import loaded
 from surefoot.index.intake import Intake, StoredFile, location_of, stored_files
 from surefoot.index.readers import READERS
-from surefoot.index.storage import check_file, faults, locked, others, replacement, writing
+from surefoot.index.storage import NEW, check_file, faults, locked, others, replacement, writing
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_META, Meta
 from surefoot.types.protocols import Embedder
@@ -125,12 +125,29 @@ def build(
         faults(live),
         locked(live, patience),
         _replacement(live, collection) if rebuild else nullcontext(live) as place,
-        writing(place, embedder, collection) as db,
     ):
+        return build_found(found, place, live.parent.resolve(), embedder, collection, labels, on_progress, started)
+
+
+def build_found(
+    found: Sequence[Found],
+    place: Path,
+    home: Path,
+    embedder: Embedder,
+    collection: str,
+    labels: Meta | Callable[[str], Mapping[str, Any]] | None,
+    on_progress: OnProgress,
+    started: float | None = None,
+) -> IndexReport:
+    """Bring a collection of the index in `place` up to date with files that were found. Whoever calls it has locked the
+    index; `home` is the folder that it lies in, or will. Raises sqlite3.Error, IndexFault, and what the embedder
+    raises."""
+    started = started or perf_counter()
+    with writing(place, embedder, collection) as db:
         check_file(db, quick=True)  # nothing is built upon damage
-        run = _Build(db, live.parent.resolve(), embedder, labels, on_progress)
+        run = _Build(db, home, embedder, labels, on_progress)
         run.update(found)
-        if rebuild:  # closing moves the log into the file too, but says nothing where it fails
+        if place.suffix == NEW:  # closing moves the log into the file too, but says nothing where it fails
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return run.report(found, started)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from time import time_ns
-from typing import Any
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 
@@ -34,6 +34,7 @@ _ADVICE = {
     sqlite3.SQLITE_IOERR: "check the disk, then run it again",
     sqlite3.SQLITE_BUSY: "wait for the program that holds it",
 }
+NEW = ".new"  # the suffix of an index that will replace the one beside it
 USUAL = ".surefoot/index.db"  # where `surefoot index` makes an index unless told otherwise
 
 
@@ -45,6 +46,11 @@ def making(path: Path, option: str = "") -> str:
 def remaking(path: Path) -> str:
     """The command that replaces the index in this place."""
     return making(path, "--rebuild ")
+
+
+def renewing(path: Path) -> str:
+    """The command that reads the files again that a sound index in this place names."""
+    return remaking(path).replace(" PATH…", "")
 
 
 @contextmanager
@@ -88,7 +94,7 @@ def read_meta(db: sqlite3.Connection, path: Path) -> dict[str, Any]:
     meta = dict(db.execute("SELECT key, value FROM meta"))
     version = meta.get("schema")
     if version != SCHEMA:
-        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {remaking(path)}")
+        raise IndexFault(f"{path} has version {version} and this is for version {SCHEMA}; {renewing(path)}")
     if _definitions(db) != _todays():
         raise sqlite3.DatabaseError("its tables are not those of an index")
     typed = all(isinstance(meta.get(key), kind) for key, kind in _META.items())
@@ -116,7 +122,7 @@ def check_embedder(path: Path, meta: dict[str, Any], embedder: Embedder) -> None
     built, inputs = (meta["embedder"], meta["dimensions"]), (embedder.name, embedder.dimensions)
     if built != inputs:
         wrong = f"was built with the embedder {built[0]} ({built[1]} dimensions), not {inputs[0]} ({inputs[1]})"
-        raise IndexFault(f"{path} {wrong}; use that one, or {remaking(path)}")
+        raise IndexFault(f"{path} {wrong}; use that one, or {renewing(path)}")
 
 
 def size_of(path: Path) -> int:
@@ -152,6 +158,43 @@ def _opened(path: Path, frozen: bool) -> Connection:
             raise IndexFault(f"{path} is empty; {making(path)}")
         read_meta(db, path)
     return db
+
+
+def check_index(path: Path) -> None:
+    """Raise IndexFault where there is an index in this place that cannot be read."""
+    if path.exists():
+        with faults(path):
+            _opened(path, frozen=False).close()
+
+
+class NamedFile(NamedTuple):
+    """A file that an index names."""
+
+    location: str | None
+    """Relative to the index's folder; None: it was never a file."""
+    path: str
+    meta: str
+    """JSON of the fields that were given to it."""
+
+
+def named_files(path: Path) -> dict[str, list[NamedFile]]:
+    """The files of each collection of an index of any version, by its name. Raises sqlite3.Error, IndexFault."""
+    if not path.is_file():
+        raise IndexFault(f"there is no index at {path}; {making(path)}")
+    with closing(_connected(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not {"meta", "files", "passages"} <= tables:  # what is no table of ours is a program
+            raise foreign(path)
+        columns = {name for _, name, *_ in db.execute("PRAGMA table_info(files)")}
+        meta = "meta" if "meta" in columns else "'{}'"
+        names = {0: DEFAULT}
+        if "collection" in columns:
+            names = dict(db.execute("SELECT rowid, name FROM collections"))
+        rows = db.execute(f"SELECT {'collection' if 'collection' in columns else 0}, location, path, {meta} FROM files")  # nosec B608 # words of ours
+        found: dict[str, list[NamedFile]] = {name: [] for name in names.values()}
+        for collection, *file in rows:
+            found[names[collection]].append(NamedFile(*file))
+        return found
 
 
 def others(path: Path, collection: str) -> list[str]:
@@ -247,7 +290,7 @@ def replacement(live: Path) -> Iterator[Path]:
     """
     if size_of(live) and not _is_ours(live):
         raise foreign(live)
-    new = Path(f"{live}.new")
+    new = Path(f"{live}{NEW}")
     _unlink(new, "", "-wal", "-shm")
     try:
         yield new

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 from uvicorn.config import LOGGING_CONFIG
 
 from surefoot.config.settings import Config
+from surefoot.index.storage import check_index
 from surefoot.server import chat_completions, document_routes, page_routes, questions, rerank, responses, trace_routes
 from surefoot.server.access import AccessMiddleware
 from surefoot.server.connections import Connection
@@ -119,8 +120,10 @@ async def _forget(service: Service) -> None:
         await asyncio.sleep(_HOUR)
 
 
-def check(settings: ServerSettings) -> None:
-    """Raise ConfigError where others could reach it, and nobody needs a key."""
+def check(settings: ServerSettings, config: Config) -> None:
+    """Raise ConfigError where others could reach it, and nobody needs a key; IndexFault for an index that cannot be
+    read, whose collections would seem to be empty."""
+    check_index(Path(config["index"]["path"]))
     if not settings.is_local and not keys_of(settings).all():
         raise ConfigError(
             f"on {settings.host} others could reach it, and there is no key; make one first: "
@@ -149,7 +152,7 @@ def listener(app: FastAPI, host: str, port: int) -> uvicorn.Config:
 
 def run(settings: ServerSettings, config: Config) -> None:
     """Serve until the process is told to stop; questions that run then have a while to end."""
-    check(settings)
+    check(settings, config)
     sys.setswitchinterval(_SWITCH)
     if settings.log == "json":
         write_json_lines()
