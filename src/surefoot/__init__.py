@@ -5,8 +5,12 @@ trace = surefoot.load().run("Who built the bridge?")
 print(trace.decision.action, trace.answer.text)
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# Unless this is set when it loads, onnxruntime reports to Microsoft, under an id of the machine that it writes to disk.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from surefoot import contracts

