@@ -31,7 +31,10 @@ def worded(tmp_path: Path, settings: ServerSettings, endpoint: Endpoint) -> Iter
     """A server that quotes, unless a question names the model that is configured beside that."""
     llm = {"use": "openai", "base_url": endpoint.url, "model": "org/tiny"}
     index, network = {"path": str(tmp_path / "index.db")}, {"cache": ""}
-    config = read({"index": index, "network": network, **PARTS, "llm": llm, "verifier": "lexical"})
+    strict = {"upper": 9.0, "lower": -9.0}  # no quotation is sure enough to take the place of hedged words
+    config = read(
+        {"index": index, "network": network, **PARTS, "llm": llm, "verifier": "lexical", "thresholds": strict}
+    )
     with TestClient(create_app(assembled(settings, config)), base_url="http://localhost:8710") as client:
         upload(client, {"bridge.md": BRIDGE})
         yield client

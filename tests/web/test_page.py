@@ -121,7 +121,8 @@ def test_a_reader_chooses_who_words_the_answer(open_page: Open, config: Config, 
     says = "Anna Tresk was born in Torvath [1]. She liked cheese [1]. She was a guide [1]."
     with writing(says) as endpoint:
         llm = {"use": "openai", "base_url": endpoint.url, "model": "tiny"}
-        service = assembled(settings(tmp_path), {**config, "llm": llm, "verifier": {"use": "lexical"}})
+        strict = {"answer": {"risk": 0.0}, "verifier": {"use": "lexical"}}  # so that no quotation is sure either
+        service = assembled(settings(tmp_path), {**config, "llm": llm, **strict})
         own = Site(service, gates={"answer": threading.Event()})
         gated = Gated(service.collections.pipeline("default", "tiny"), own)
         service.collections._pipelines["default+tiny"] = gated  # type: ignore[assignment]
