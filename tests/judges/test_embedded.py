@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from surefoot.config.builder import Builder
@@ -14,11 +15,12 @@ from surefoot.evaluators.lexical import Lexical
 from surefoot.judges.answer_relevancy import REFUSED
 from surefoot.judges.context_adherence import ContextAdherence
 from surefoot.judges.context_relevancy import SPLIT, ContextRelevancy, split
+from surefoot.judges.factuality import Factuality
 from surefoot.text.follow_up import standing_alone
 from surefoot.text.words import STOP_WORDS, words
 from surefoot.types import Assertion, Grade, Passage, Record, Score, Support
 from surefoot.types.errors import ModelError
-from surefoot.types.protocols import Pair
+from surefoot.types.protocols import Matrix, Pair
 from surefoot.verifiers._evidence import text_of, unjudged
 from surefoot.verifiers.lexical import LexicalVerifier
 
@@ -330,3 +332,28 @@ def test_a_question_that_goes_on_is_judged_as_it_stands_alone(
     alone = replace(record, question=standing_alone(question, [earlier]), history=())
     value = judge(metric).judge(record).value
     assert value == judge(metric).judge(alone).value != judge(metric).judge(replace(record, history=())).value
+
+
+def test_a_long_reference_is_held_against_facts_meaning_and_words() -> None:
+    """Each a third; of two answers that carry as much and mean as much, one in the reference's words is likelier."""
+
+    class Alike(Hashing):
+        def embed(self, texts: Sequence[str]) -> Matrix:
+            return np.ones((len(texts), 1), np.float32)
+
+    class Even:
+        name = "even"
+
+        def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+            return tuple(Support(0.4, None) for _ in assertions)
+
+    truth = (
+        "The hut was built in 1927 by Josef Keller, who had been the guide of the valley for thirty years before that. "
+        "It stands on a ledge above the lake, and thirty guests sleep in its two rooms."
+    )
+    own, other = (
+        Factuality(Alike(), Even()).judge(Record("r", "Tell me of it.", None, answer, (truth,))).value
+        for answer in (truth, "Someone put up a shelter there; people may stay overnight.")
+    )
+    assert own == pytest.approx((0.4 + 1 + 1) / 3)
+    assert other == pytest.approx((0.4 + 1 + 0) / 3)

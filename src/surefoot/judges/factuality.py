@@ -1,13 +1,15 @@
 """Factuality: the answer says what a reference answer says."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import astuple, replace
 
 from surefoot.judges._diamond import metrics
-from surefoot.judges._equivalence import Likeness, likeness
+from surefoot.judges._equivalence import Likeness, likeness, telling
 from surefoot.judges._scores import BaseJudge, Finding, equivalence, standalone
 from surefoot.judges._support import best, carried, claims, plainly
 from surefoot.text.refusals import refuses
+from surefoot.text.words import stem
 from surefoot.types import Passage, Quote, Record
 from surefoot.types.protocols import Embedder, Verifier
 
@@ -19,10 +21,11 @@ class Factuality(BaseJudge):
     """The chance that people would call the answer right beside the likest of the references; no language model.
 
     A short reference is compared as one thing: do its words, letters, numbers and meaning (`embedder`) stand in the
-    answer, beyond what the question says anyway? Of a longer one, each sentence is a fact, and the value is half the
-    mean of the verifier's chances that the answer carries a fact, half the cosine of the two as wholes. What is true
-    but not in the references counts as wrong; extra text does not count. Cost: some milliseconds a record, or a
-    sentence to verify a fact.
+    answer, beyond what the question says anyway? Of a longer one, each sentence is a fact, and the value is the mean of
+    three: the verifier's chances that the answer carries a fact, the cosine of the two as wholes, and the root of the
+    F1 of their telling words (an answer in other words shares half of them). What is true but not in the references
+    counts as wrong; extra text counts by its words alone. Cost: some milliseconds a record, or a sentence to verify a
+    fact.
     """
 
     about = metrics()["factuality"]
@@ -52,7 +55,10 @@ class Factuality(BaseJudge):
         found = carried(self.verifier, record, facts, "truth", [Passage("answer", answer)])
         one, other = self.embedder.embed([plainly(answer), plainly(truth)])
         near = max(0.0, float(one @ other))
-        return replace(found, value=(found.value + near) / 2, reason=f"{found.reason} Cosine of the two: {near:.2f}.")
+        mine, its = ({stem(word) for word in telling(plainly(text), record.question)} for text in (answer, truth))
+        shared = 2 * len(mine & its) / (len(mine) + len(its)) if mine or its else 0.0
+        reason = f"{found.reason} Cosine of the two: {near:.2f}; shared words: {shared:.2f}."
+        return replace(found, value=(found.value + near + math.sqrt(shared)) / 3, reason=reason)
 
 
 def _why(truth: str, one: Likeness) -> str:
