@@ -188,13 +188,13 @@ def test_methods_are_held_against_each_other() -> None:
 
 ROWS = [
     {"id": "1", "question": "Who built the Ruvel Bridge?", "answers": ["Tomas Aldwin"]},
-    {"id": "2", "question": "Who built the Hohrin Hut?", "answers": ["the miners"]},
+    {"id": "2", "question": "Who built the Hohrin Hut?", "answers": ["the monks"]},
 ]
 
 
 @pytest.fixture
 def bench(indexed: Callable[..., Any], here: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """`surefoot lab qa` over two questions, the second of which the model gets wrong."""
+    """`surefoot lab qa` over two questions, the second of which gets a wrong answer."""
     monkeypatch.setenv("COLUMNS", "120")
     (here / "qa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     return lambda *words: indexed("lab", "qa", "qa.jsonl", *words)

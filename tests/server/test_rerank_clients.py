@@ -1,6 +1,8 @@
 """`/v1/rerank` and `/v1/embeddings` through the clients that other people wrote, as their users set them up."""
 
 import asyncio
+import gc
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 QUERY = "Who built the Ruvel Bridge?"
 TEXTS = ["Cheese is made of milk.", "The Ruvel Bridge was built by Tomas Aldwin.", "The hut stands on a hill."]
+
+
+@pytest.fixture(autouse=True)
+def collected() -> Iterator[None]:
+    """The clients leave their sockets open, of which another test would be told when they are collected."""
+    yield
+    gc.collect()
 
 
 @pytest.mark.parametrize("kind", ["Client", "ClientV2"])
