@@ -28,17 +28,17 @@ def watch(
     An error of it is told once and ends nothing: it is called again until it succeeds.
     """
     seen: object = None
-    told = ""
+    last = ""
     while not stop.is_set():
         started = perf_counter()
         now = [_state(Path(path), max_bytes, patterns) for path in paths]  # before the update: changes during it count
         if now != seen:
             try:
                 update()
-                seen, told = now, ""
+                seen, last = now, ""
             except SurefootError as error:
-                if str(error) != told and not stop.is_set():
-                    told = str(error)
+                if str(error) != last and not stop.is_set():
+                    last = str(error)
                     tell(error)
         stop.wait(max(PAUSE, 10 * (perf_counter() - started)))
 

@@ -376,3 +376,23 @@ def test_the_mails_of_a_server_are_read_once(home: Home, monkeypatch: pytest.Mon
             assert home.told == [("11.eml", "the mail cannot be had at present")]
         assert _Imap.fetched == [b"4", b"9"]
         server.shutdown()
+
+
+def test_a_file_is_never_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither it nor the record of versions: what breaks off leaves both as they were."""
+    folder = tmp_path / "m"
+    folder.mkdir()
+    keep_up(folder, [item("a.md", "1", "old", [])], lambda *_: None)
+
+    def broken(self: Path, content: bytes) -> int:
+        with self.open("wb") as file:
+            file.write(content[:2])
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "write_bytes", broken)
+    with pytest.raises(OSError, match="full"):  # of the record
+        keep_up(folder, [item("a.md", "2", "new", [])], lambda *_: None)
+    monkeypatch.undo()
+    loads: list[str] = []
+    keep_up(folder, [item("a.md", "1", "old", loads)], lambda *_: None)
+    assert ((folder / "a.md").read_text(), loads) == ("old", [])

@@ -105,7 +105,7 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
                     try:
                         content = item.load()
                         place.parent.mkdir(parents=True, exist_ok=True)
-                        place.write_bytes(content)
+                        _write(place, content)
                         seen[path] = item.version
                     except (SurefootError, OSError) as error:
                         tell(item.path, str(error))
@@ -115,7 +115,15 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
     finally:
         for path in gone:
             (folder / path).unlink(missing_ok=True)
-        record.write_text(json.dumps({path: seen.get(path, known.get(path)) for path in (known | seen).keys() - gone}))
+        now = {path: seen.get(path, known.get(path)) for path in (known | seen).keys() - gone}
+        _write(record, json.dumps(now).encode())
+
+
+def _write(place: Path, content: bytes) -> None:
+    """Put the content there whole: a process that is killed leaves the file as it was."""
+    fresh = place.with_name(".new")  # which no index reads
+    fresh.write_bytes(content)
+    fresh.replace(place)
 
 
 def _safe(name: str) -> str:
