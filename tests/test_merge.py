@@ -189,9 +189,12 @@ def test_titles_that_name_two_things_make_no_conflict(one: str, other: str, coun
     assert len(found(*pairs)) == count
 
 
-def two(one: str, other: str, text: str = "Meals: EUR 40.", its: str = "Meals: EUR 48.") -> Sequence[Conflict]:
-    """The conflicts of two passages of the corpus with these titles, each in a file of its own."""
-    pairs = titled(one, text, text[-7:-1]), titled(other, its, its[-7:-1])
+def two(
+    one: str, other: str, text: str = "Meals: EUR 40.", its: str = "Meals: EUR 48.", letters: int = 7
+) -> Sequence[Conflict]:
+    """The conflicts of two passages of the corpus with these titles, each in a file of its own, whose last letters are
+    the answer."""
+    pairs = titled(one, text, text[-letters:-1]), titled(other, its, its[-letters:-1])
     return found(*pairs, question="What is the allowance of the Larrow Hut?")
 
 
@@ -213,10 +216,21 @@ def test_of_a_table_the_first_row_that_is_pointed_at_differs() -> None:
 
 
 def test_documents_about_what_the_question_names_conflict() -> None:
-    """With another name or value; a page about another thing, which mentions it, is in no conflict with it."""
-    assert len(two("Larrow Hut, rules", "The Larrow Hut")) == len(two("Larrow Hut", "")) == 1
+    """A page about another thing, which mentions it, is in no conflict with it."""
+    texts = ("Guests are invited.", "It was emptied.", 8)
+    assert len(two("Larrow Hut, rules", "The Larrow Hut", *texts)) == len(two("Larrow Hut", "", *texts)) == 1
+    assert two("Larrow Hut, rules", "Rules of the house", *texts) == ()
     assert two("Larrow Hut, rules", "Kestrel Hut") == ()
     assert two("Larrow Hut", "The Larrow Hut", its="Meals: EUR 40.") == ()
+
+
+def test_other_numbers_and_names_conflict_whatever_the_titles() -> None:
+    """Three hours are not six; parts of one document speak of different things."""
+    assert len(two("Prices", "At a glance")) == 1
+    assert len(two("Races", "At a glance", "It takes three hours.", "It takes six hours.", 12)) == 1
+    assert len(two("Founders", "At a glance", "By Tomas Wyler.", "By Ines Aldaro.", 13)) == 1
+    assert two("Races", "At a glance", "It takes three hours.", "It takes 3 hours.", 11) == ()
+    assert two("Prices › Meals", "Prices › Rooms") == ()
 
 
 PAGE = Passage(

@@ -218,14 +218,28 @@ def test_an_answer_from_the_wrong_column_says_so() -> None:
     assert found.because == "its number stands under “2025”, and you asked for “2026”"
 
 
-def test_an_answer_from_an_older_document_says_what_the_newer_one_says() -> None:
-    """Where a model worded it; from the newer one it is given."""
+def from_one_of(first: Passage, second: Passage, cited: Passage) -> str:
+    """Why a model's answer is hedged that cites one of two passages that differ."""
+    says = (one.text.split()[-1].rstrip(".") for one in (first, second))
+    conflict = Conflict(first.id, next(says), second.id, next(says))
+    external = tuple(one for one in (first, second) if one.source == "external")
+    trace = traced(WHO, [one for one in (first, second) if one not in external], [SURE, HALF], conflicts=(conflict,))
+    strip = Strip(cited.id, 0, 5, cited.text[:5], 1.0, kept=True)
+    answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True),), worded=True)
+    return hedged(answer, replace(trace, external=external), Any(), RISK).because
+
+
+def test_an_answer_from_one_of_two_that_differ_says_what_the_other_says() -> None:
+    """Where a model worded it. From the newer one it is given, and from the corpus whatever the web says."""
     old, new = Passage("o", f"{WHO} Brandt.", "Rules 2023"), Passage("n", f"{WHO} Aldwin.", "Rules 2026")
-    differ = traced(WHO, [old, new], [SURE, HALF], conflicts=(Conflict("n", "Aldwin", "o", "Brandt"),))
-    for passage, because in ((old, "“Rules 2026” says otherwise: “Aldwin”"), (new, "")):
-        strip = Strip(passage.id, 0, 5, passage.text[:5], 1.0, kept=True)
-        answer = replace(ANSWER, citations=(Citation(1, strip, strip.text, quoted=True),), worded=True)
-        assert hedged(answer, differ, Any(), RISK).because == because
+    assert from_one_of(new, old, cited=old) == "“Rules 2026” says otherwise: “Aldwin”"
+    assert from_one_of(new, old, cited=new) == ""
+    undated = replace(old, title="Rules")
+    assert from_one_of(undated, new, cited=undated) == "“Rules 2026” says otherwise: “Aldwin”"
+    assert from_one_of(undated, new, cited=new) == "“Rules” says otherwise: “Brandt”"
+    web = replace(new, source="external")
+    assert from_one_of(undated, web, cited=web) == "“Rules” says otherwise: “Brandt”"
+    assert from_one_of(undated, web, cited=undated) == ""
 
 
 def test_what_the_question_names_exactly_must_stand_where_the_answer_comes_from() -> None:

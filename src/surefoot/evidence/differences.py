@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
+from surefoot.evidence.exact import number
 from surefoot.evidence.markers import MARKER
 from surefoot.evidence.merge import same
 from surefoot.evidence.sources import origin
@@ -78,19 +79,22 @@ def conflicts(
 
 
 def differ(question: str, a: Pointed, b: Pointed) -> bool:
-    """True if two sources of the corpus answer differently: as versions of one document do that are not the same, or,
-    under titles that hold what the question names, with another name or value. A text without a title may be about
-    anything. What one source says twice is one voice."""
+    """True if two sources of the corpus answer differently: as versions of one document do that are not the same, with
+    another number or name, or, under titles that hold what the question names, in other words. A title with a part of
+    what is named is that of a namesake, and a text without a title may be about anything. What one source says twice is
+    one voice."""
     if origin(a.passage) == origin(b.passage):
         return False
     if _versions(a.passage, b.passage):
         return not same(a.passage.text, b.passage.text)
-    if not (a.sure and b.sure) or agree(a.says, b.says):
+    short = max(len(words(one.says)) for one in (a, b)) <= SHORT
+    if not (short and a.sure and b.sure) or agree(a.says, b.says):
         return False
     named = {word for name in names(question) for word in words(name)}
     titles = [set(words(one.passage.title)) for one in (a, b)]
-    short = max(len(words(one.says)) for one in (a, b)) <= SHORT
-    return bool(named) and short and all(not title or named <= title for title in titles)
+    if _is_value(a.says) and _is_value(b.says) and _document(a.passage) != _document(b.passage):
+        return all(named <= title or named.isdisjoint(title) for title in titles)
+    return bool(named) and all(not title or named <= title for title in titles)
 
 
 def newest_first(a: Pointed, b: Pointed) -> tuple[Pointed, Pointed]:
@@ -114,6 +118,11 @@ def _date(match: re.Match[str]) -> Date:
     month = match["month"]
     numbered = _MONTHS.index(month.lower()) + 1 if month else int(match["m"] or 0)
     return int(match["y"] or match["year"]), numbered, int(match["d"] or match["day"] or 0)
+
+
+def _document(passage: Passage) -> list[str]:
+    """The words of its document's title, without a date."""
+    return words(_DATE.sub(" ", bare(passage.title.partition(" › ")[0])))
 
 
 def _versions(a: Passage, b: Passage) -> bool:
@@ -163,8 +172,14 @@ def _initials(short: str, long: str) -> bool:
     return len(letters) > 1 and letters in (every, "".join(word[0] for word in content_words(long)))
 
 
+def _is_value(text: str) -> bool:
+    """True if a short answer gives a number, or is nothing but a name."""
+    return bool(_numbers(text)) or {word for name in names(text) for word in words(name)}.issuperset(content_words(text))
+
+
 def _numbers(text: str) -> set[str]:
-    return {word for word in words(MARKER.sub(" ", text)) if word[0].isdigit()}
+    """The numbers of a text, "five" as 5."""
+    return {value for word in words(MARKER.sub(" ", text)) if (value := number(word))[0].isdigit()}
 
 
 def _plain(text: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from surefoot.evidence import confidence
+from surefoot.evidence.differences import newer
 from surefoot.evidence.exact import codes, exact, lacking, misread
 from surefoot.text.follow_up import follows
 from surefoot.text.languages import OTHER, language
@@ -115,12 +116,17 @@ def _misread(question: str, answer: Answer) -> str:
 
 
 def _contradicted(answer: Answer, trace: Trace) -> str:
-    """What a newer document, or one of unknown date, says where the answer comes from another; empty: nothing."""
+    """What another document says where the answer comes from one that is not newer; empty: nothing. The web says
+    nothing against the corpus."""
     cited = {citation.strip.passage_id for citation in answer.citations if citation.strip}
-    titles = {passage.id: passage.title for passage in trace.passages + trace.external}
+    every = {passage.id: passage for passage in trace.passages + trace.external}
     for one in trace.conflicts:
-        if one.external in cited and one.local not in cited:
-            return f"“{titles.get(one.local, one.local)}” says otherwise: “{one.local_says}”"
+        local, external = every[one.local], every[one.external]
+        first = external.source == "external" or newer(local, external)
+        sides = ((external, local, one.local_says), (local, external, one.external_says))
+        for mine, other, says in sides[: 1 if first else 2]:
+            if mine.id in cited and other.id not in cited:
+                return f"“{other.title}” says otherwise: “{says}”"
     return ""
 
 
