@@ -106,6 +106,8 @@ def test_thoughts_that_never_end_are_no_answer() -> None:
         "<|channel|>analysis<|message|>Let me see.<|end|><|start|>assistant<|channel|>final<|message|>",
         "analysisLet me see. [3]assistantfinal",
         "[THINK]Let me see. [3][/THINK]",
+        "◁think▷Let me see. [3]◁/think▷",
+        "<|channel>thought\nLet me see. [3]<channel|>",
         "<seed:think>Let me see.</seed:think>",
         "<thinking>Let me see.</thinking>\n<answer>\n",
         "<|START_THINKING|>Let me see.<|END_THINKING|><|START_RESPONSE|>",
@@ -113,7 +115,7 @@ def test_thoughts_that_never_end_are_no_answer() -> None:
         "",
     ],
 )
-@pytest.mark.parametrize("end", ["", "<|return|>", "</answer>", "<|END_RESPONSE|>"])
+@pytest.mark.parametrize("end", ["", "<|return|>", "</answer>", "<|END_RESPONSE|>", "\n<think>Is it? [9]</think>"])
 @pytest.mark.parametrize("size", [1, 7, 500])
 def test_thoughts_in_any_form_are_no_part_of_any_models_answer(begin: str, size: int, end: str) -> None:
     """Whatever its name; a model that is known to think may not do so."""

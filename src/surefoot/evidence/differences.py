@@ -174,7 +174,8 @@ def _initials(short: str, long: str) -> bool:
 
 def _is_value(text: str) -> bool:
     """True if a short answer gives a number, or is nothing but a name."""
-    return bool(_numbers(text)) or {word for name in names(text) for word in words(name)}.issuperset(content_words(text))
+    named = {word for name in names(text) for word in words(name)}
+    return bool(_numbers(text)) or named.issuperset(content_words(text))
 
 
 def _numbers(text: str) -> set[str]:

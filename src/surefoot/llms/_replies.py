@@ -15,9 +15,12 @@ _LONGEST, _SPARE = 50, 1000
 """Most characters per token on average, where English has four; and beside, for an answer of few tokens."""
 _TOKENS = 10**9  # highest count of tokens that a server is believed
 _THOUGHTS = r"(?:\w+:)?(?:think(?:ing)?|thoughts?|reasoning)"
-_OPENS = re.compile(rf"[<\[]{_THOUGHTS}[>\]]|<\|(?:channel|start(?:_thinking)?)\|>", re.IGNORECASE)
+_OPENS = rf"(?:[<\[◁]{_THOUGHTS}[>\]▷]|<\|(?:channel|start(?:_thinking)?)\|?>)"
 """Beginnings of the thoughts of open models."""
-_CLOSES = rf"(?:[<\[]/{_THOUGHTS}[>\]]|<\|end_thinking\|>|<\|channel\|>\s*final\s*<\|message\|>|assistantfinal)"
+_CLOSES = (
+    rf"(?:[<\[◁]/{_THOUGHTS}[>\]▷]|<\|end_thinking\|>|<channel\|>|<\|channel\|>\s*final\s*<\|message\|>|assistantfinal)"
+)
+_OPENED = re.compile(_OPENS, re.IGNORECASE)
 _CLOSED = re.compile(_CLOSES, re.IGNORECASE)
 _FRAME = re.compile(r"(?:<(?:final_)?answer>|<\|start_(?:response|text)\|>)\s*", re.IGNORECASE)
 """Stands before an answer whose thoughts are marked as such."""
@@ -98,14 +101,16 @@ class ThoughtFilter:
             return piece
         self._held += piece
         if not self._over:
-            if end := _CLOSED.search(self._held, max(0, len(self._held) - len(piece) - _LONGEST_TAG)):
+            end = _CLOSED.search(self._held, max(0, len(self._held) - len(piece) - _LONGEST_TAG))
+            opened = _OPENED.search(self._held, 0, end.start()) if end else None
+            if end and not (opened and self._held[: opened.start()].strip()):
                 self._held, self._over = self._held[end.end() :], True
-            elif self._expected or _OPENS.match(self._held.lstrip()):
+            elif self._expected or _OPENED.match(self._held.lstrip()):
                 return ""
         head = self._held.lstrip()
         frame = _FRAME.match(head)
         answer = head[frame.end() :] if frame else head
-        if re.match(r"(?:[<\[][^>\]\s]{0,30})?\Z", answer):  # as much of a mark as has come
+        if re.match(r"(?:[<\[◁][^>\]▷\s]{0,30})?\Z", answer):  # as much of a mark as has come
             return ""
         self._plain, self._begun = not self._over, True
         return answer if frame or self._over else self._held
@@ -121,7 +126,7 @@ class ThoughtFilter:
 
     def rest(self, truncated: bool) -> str:
         """The text that was held back and is no thought. A limit with room for thoughts cuts these off, no answer."""
-        cut = not self._over and ((self._expected and truncated) or _OPENS.match(self._held.lstrip()))
+        cut = not self._over and ((self._expected and truncated) or _OPENED.match(self._held.lstrip()))
         return "" if self._begun or cut else self._held.lstrip()
 
 
@@ -190,6 +195,7 @@ class StreamedReply:
         inputs, outputs = (_count(self._usage.get(name)) for name in ("prompt_tokens", "completion_tokens"))
         meter.count(calls=1, prompt_tokens=inputs, completion_tokens=outputs)
         text = "".join(self._pieces)
+        text = re.sub(rf"(?is)\s*{_OPENS}.*?{_CLOSES}\s*\Z", "", text)  # thoughts behind the answer
         unopened = re.sub(rf"(?is)\A.*{_CLOSES}\s*", "", text) if self._thoughts.none else text
         return Completion(re.sub(_ENDS, "", unopened), model, inputs, outputs, truncated, tuple(self._tokens))
 
