@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from services.endpoint import endpoint
-from surefoot.cli import evaluate
+from surefoot.evaluate.report import conclusion
 from surefoot.types import Message
 from surefoot.types.protocols import LLM
 
@@ -102,7 +102,7 @@ def test_who_leaves_while_it_is_diagnosed_is_not_held(
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluate, "concluded", left)
+    monkeypatch.setattr(conclusion, "concluded", left)
     with endpoint() as server:
         begun = time.monotonic()
         assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code != 0

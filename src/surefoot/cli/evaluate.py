@@ -1,8 +1,7 @@
 """`surefoot evaluate`: judges over the records of any RAG system."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
@@ -15,24 +14,21 @@ from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, bar, between, chance, err, out, plain, pulling, share, tabled
 from surefoot.cli._questions import Golds, Scale, remarks, scale_of
 from surefoot.config.builder import Builder
-from surefoot.config.sections import LIMITS
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
+from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.patch import shown
 from surefoot.evaluate.records import redaction
 from surefoot.evaluate.records.files import read
-from surefoot.evaluate.records.folder import LABELS
 from surefoot.evaluate.records.paths import parsed
-from surefoot.evaluate.report.conclusion import CALIBRATION, REPORT, SLICES, concluded
-from surefoot.evaluate.score import scoring
+from surefoot.evaluate.report.conclusion import CALIBRATION, REPORT, SLICES
 from surefoot.evaluate.score.labels import ANSWER, labelled
 from surefoot.evaluate.score.lexical import METRICS, wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress
 from surefoot.evaluate.score.slices import Slice
-from surefoot.run.store import read_value, values, write_value
+from surefoot.run.store import read_value
 from surefoot.stats import text as figures
-from surefoot.types import Diagnosis, Record, Score, Summary
+from surefoot.types import Diagnosis, Summary
 from surefoot.types.errors import UsageError
-from surefoot.types.protocols import Judge
 
 WORST = 5
 """Slices that the terminal shows, at most."""
@@ -103,46 +99,20 @@ def evaluate(
     chosen = configured(config, settings, None)
     chosen["judge"] |= {key: value for key, value in (("use", judge), ("budget", budget)) if value}
     builder = Builder(chosen)
-    judges, loaded = (
-        (*builder.judges(metrics), *(() if metrics else wordings())),
-        read(records, golds, parsed(mapping or ()) | {field: [field] for field in by or ()}),
-    )
+    judges = (*builder.judges(metrics), *(() if metrics else wordings()))
+    loaded = read(records, golds, parsed(mapping or ()) | {field: [field] for field in by or ()})
     remarks(loaded.problems)
-    every = loaded.records
-    if system and any(record.trace and record.trace.config for record in every):
+    if system and any(record.trace and record.trace.config for record in loaded.records):
         raise UsageError("these are traces of Surefoot, which hold their settings; leave --system out")
+    evaluation = Evaluation(builder, judges, loaded.records, folder)
     if dry_run:
-        _planned(builder, judges, every, values(folder / scoring.SCORES, Score))
+        _planned(evaluation)
         return
-    limits = {key: value for key, value in chosen["judge"].items() if key in LIMITS}
-    scoring_settings = {section: values for section, values in chosen.items() if section != "report"}
-    scoring_settings["judge"] = {key: value for key, value in chosen["judge"].items() if key not in limits}
-    about = {"surefoot": __version__, "source": str(records), "evaluation": scoring_settings}
-    about |= {"map": mapping} if mapping else {}
-    about |= {"config": redaction.system(system)} if system else {}
-    about |= {"commit": commit} if commit else {}
-    model = builder.judging_for(judges)
-    reporting = builder.reporting if model or chosen["report"] else None
-    with pulling(), _shown() as show:
-        found = scoring.run(
-            judges,
-            every,
-            folder,
-            about,
-            in_flight=builder.in_flight,
-            model=model,
-            limits=limits | ({"report": chosen["report"]} if chosen["report"] else {}),
-            on_progress=show,
-        )
-    if labels:
-        write_value(folder / LABELS, labels)
-    with ThreadPoolExecutor(builder.in_flight) as executor:
-        try:
-            llm = builder.reporting_llm if reporting else None
-            summaries, diagnosis = concluded(folder, llm, executor, builder.report_tokens)
-        finally:
-            if reporting:
-                reporting.stop()  # or the executor would wait for as long as the endpoint asks to
+    named = {"map": mapping, "config": redaction.system(system) if system else None, "commit": commit}
+    about = {"surefoot": __version__, "source": str(records), **{name: value for name, value in named.items() if value}}
+    with pulling(), _progress() as show:
+        found = evaluation.judge(about, show)
+    summaries, diagnosis = evaluation.conclude(labels)
     _show(summaries)
     if (folder / CALIBRATION).exists():
         for line in read_value(folder / CALIBRATION, CalibrationReport).lines:
@@ -158,7 +128,7 @@ def evaluate(
 
 
 @contextmanager
-def _shown() -> Iterator[OnProgress]:
+def _progress() -> Iterator[OnProgress]:
     with bar(MofNCompleteColumn()) as progress:
         task = progress.add_task("judging", total=None)
 
@@ -170,18 +140,8 @@ def _shown() -> Iterator[OnProgress]:
         yield show
 
 
-def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], done: Mapping[str, Score]) -> None:
-    known = builder.config["judge"]
-    model = builder.judging_for(judges)
-    planned = scoring.plan(
-        judges,
-        read,
-        done,
-        in_flight=builder.in_flight,
-        seconds=float(known.get("seconds", scoring.ASSUMED)),
-        requests=known.get("requests_per_minute"),
-        prices=model.prices if model else None,
-    )
+def _planned(evaluation: Evaluation) -> None:
+    planned, judges = evaluation.plan(), evaluation.judges
     spent, money = planned.spent, planned.money
     out.say(f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}")
     rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
@@ -190,9 +150,9 @@ def _planned(builder: Builder, judges: Sequence[Judge], read: Sequence[Record], 
         f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "
         "re-asks come on top"
     )
-    if model or builder.config["report"]:
+    if reporting := evaluation.reporting:
         insights = len({judge.metric for judge in judges} - {*METRICS})
-        out.say(f"the diagnosis takes {insights + 1} calls of {builder.reporting.name} more, or up to twice as many")
+        out.say(f"the diagnosis takes {insights + 1} calls of {reporting.name} more, or up to twice as many")
     price = "no prices are set: judge.input_price, judge.output_price" if money is None else f"{money:.2f}"
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 

@@ -1,8 +1,7 @@
 """`surefoot improve`: diagnose, try what is proposed, and keep what is shown to help on held-out questions."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,19 +13,15 @@ from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import counting, err, out, plain, tabled
 from surefoot.config import settings as configuration
-from surefoot.config.builder import Builder
-from surefoot.config.settings import Config, read_file
+from surefoot.config.settings import read_file
 from surefoot.evaluate import patch
-from surefoot.evaluate.ask.choices import RULES
-from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.diagnose.settings import SYSTEM
 from surefoot.evaluate.improve import loop
 from surefoot.evaluate.improve.items import effect
 from surefoot.evaluate.improve.ledger import Outcome, Proposal, Trial, expected, interval, points
-from surefoot.evaluate.improve.plan import ImprovementPlan, Scoring, golds, judged
-from surefoot.evaluate.improve.system import levers_of, opened
+from surefoot.evaluate.improve.plan import ImprovementPlan, scoring_by
+from surefoot.evaluate.improve.system import of_system
 from surefoot.evaluate.patch import Patch
-from surefoot.evaluate.score.lexical import wordings
 from surefoot.run import manifest
 from surefoot.types.errors import UsageError
 
@@ -100,42 +95,22 @@ def improve(
         examples,
         chosen.config,
         chosen.folder,
-        _scoring(examples, chosen.config, metric),
+        scoring_by(metric, examples, chosen.config),
         partial(questions.spread, workers=WORKERS),
         counting,
         own={path.stem: {SYSTEM: read_file(path)} if system else read_file(path) for path in own or []},
         about={**chosen.about, "file": manifest.fingerprint(file) if file.exists() else None},
         outside=outside,
     )
-    with ExitStack() as stack:
-        theirs = None
-        if system and levers:
-            allow = chosen.config["network"]["allow"]
-            theirs = stack.enter_context(opened(system, levers_of(levers), allow))
-            plan = replace(
-                plan,
-                config=theirs.config,
-                spreading=theirs.spreading,
-                about={**plan.about, **theirs.about},
-                levers=theirs.levers,
-                change=theirs.changed,
-            )
+    with of_system(plan, system, levers) if system and levers else nullcontext(plan) as plan:
         if dry_run:
             text = file.read_bytes().decode() if file.exists() else ""
-            _offered(loop.proposals(plan), patch.shown if theirs else partial(patch.diff, text))
+            _offered(loop.proposals(plan), patch.shown if system else partial(patch.diff, text))
         else:
             done = loop.improve(plan)
             _show(done)
-            _applied(done, file, chosen.folder, apply, bool(theirs))
+            _applied(done, file, chosen.folder, apply, bool(system))
     err.say(f"to look at it: surefoot view {chosen.folder}", "dim")
-
-
-def _scoring(examples: Sequence[Example], config: Config, metric: str | None) -> Scoring:
-    if metric is None or metric in RULES:
-        return golds(examples, metric)
-    builder = Builder(config)
-    judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
-    return judged(judge, builder.in_flight, builder.judging_for([judge]))
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool, theirs: bool) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read as configuration
 from surefoot.evaluate.ask.questions import Example, read as read_questions
+from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.records.files import read
-from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.comparison import gate, metrics_of
 from surefoot.evaluate.score.lexical import wordings
 from surefoot.evaluate.score.summaries import summaries
@@ -48,9 +48,8 @@ def assert_rag(
         lines = [_line(example, answer) for example, answer in zip(examples, answers, strict=True)]
         file = Path(temporary) / "answers.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
-        records, folder = read(file, questions).records, Path(run or temporary)
-        model = builder.judging_for(chosen)
-        scores = scoring.run(chosen, records, folder, in_flight=builder.in_flight, model=model).values()
+        records = read(file, questions).records
+        scores = Evaluation(builder, chosen, records, Path(run or temporary)).judge({}).values()
     checks = gate(conditions, summaries(scores, {record.id: record.group for record in records if record.group}))
     if broken := [f"{check.condition}: {check.figures}" for check in checks if not check.kept]:
         raise AssertionError("\n".join([f"{len(broken)} of {len(checks)} conditions are not kept", *broken]))

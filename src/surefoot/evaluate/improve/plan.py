@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.evaluate.ask.choices import RULES, rules
 from surefoot.evaluate.ask.questions import Example, folded, hashed
@@ -18,6 +19,7 @@ from surefoot.evaluate.improve.controls import Change
 from surefoot.evaluate.patch import Patch, tried
 from surefoot.evaluate.records import traces as traced
 from surefoot.evaluate.score import scoring as scored
+from surefoot.evaluate.score.lexical import wordings
 from surefoot.index.search import Index
 from surefoot.llms._rate_limited import RateLimitedLLM
 from surefoot.retrievers import _given
@@ -84,6 +86,15 @@ class ImprovementPlan:
 def side(example: Example, seed: int) -> Half:
     """The half of a question, by a hash of its words, so that other questions do not move it."""
     return "held-out" if hashed(f"{seed}\n{folded(example.question)}", 16)[0] & 1 else "development"
+
+
+def scoring_by(metric: str | None, examples: Sequence[Example], config: Config) -> Scoring:
+    """Scoring by a rule for gold answers, or by the judge that is configured for a metric; None: by the usual rule."""
+    if metric is None or metric in RULES:
+        return golds(examples, metric)
+    builder = Builder(config)
+    judge = next((one for one in wordings() if one.metric == metric), None) or builder.judges([metric])[0]
+    return judged(judge, builder.in_flight, builder.judging_for([judge]))
 
 
 def golds(examples: Sequence[Example], metric: str | None = None) -> Scoring:

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Timer
 from typing import IO, Any
@@ -22,6 +22,7 @@ from surefoot.evaluate.ask.questions import Example, hashed
 from surefoot.evaluate.ask.runs import Arm, Spread
 from surefoot.evaluate.diagnose.remedies import Levers
 from surefoot.evaluate.diagnose.settings import SYSTEM
+from surefoot.evaluate.improve.plan import ImprovementPlan
 from surefoot.evaluate.patch import Patch
 from surefoot.evaluate.problems import Problems
 from surefoot.evaluate.records import rows
@@ -96,6 +97,21 @@ def opened(target: str, levers: Levers, allow: Sequence[str] = ("*",)) -> Iterat
             yield ForeignSystem(target, levers, running.ask)
         finally:
             running.end()
+
+
+@contextmanager
+def of_system(plan: ImprovementPlan, target: str, levers: Path) -> Iterator[ImprovementPlan]:
+    """The plan for another system, which is at work meanwhile, with the levers of a file in place of our settings.
+    Raises UsageError for a file that is not as `levers_of` takes it."""
+    with opened(target, levers_of(levers), plan.config["network"]["allow"]) as theirs:
+        yield replace(
+            plan,
+            config=theirs.config,
+            spreading=theirs.spreading,
+            about={**plan.about, **theirs.about},
+            levers=theirs.levers,
+            change=theirs.changed,
+        )
 
 
 def levers_of(path: Path) -> Levers:
