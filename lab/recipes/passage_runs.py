@@ -17,6 +17,7 @@ from surefoot.evaluate.ask.questions import rows
 from surefoot.evaluate.testset.prompter import Prompter, name_of, resumed, spread
 from surefoot.run.store import Run, write_text
 from surefoot.text import toml_values
+from surefoot.types import Passage
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -25,13 +26,10 @@ REPORT_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class SourcePassage:
+class SourcePassage(Passage):
     """A passage of a package's documentation, as the lines of a file of passages have it."""
 
-    id: str
-    package: str
-    title: str
-    text: str
+    package: str = ""
     use: str = ""
     kind: str = ""
     licence: str = ""

@@ -56,14 +56,14 @@ def test_a_claim_counts_where_the_model_agrees(
 
 def test_each_sentence_comes_with_its_opposite() -> None:
     """A paraphrase, an opposite and another change of the same words; a merger has a neighbour's too."""
-    every = [drafts(SourcePassage(str(n), "p", "t", QUEUE)) for n in range(40)]
+    every = [drafts(SourcePassage(str(n), QUEUE, "t", package="p")) for n in range(40)]
     assert {some[2][0] for some in every} == {"number", "name", "merged", "invention"}
     for (first, source), (second, same), (third, third_source) in every:
         assert (first, second, source) == ("paraphrase", "polarity", same)
         assert third_source.startswith(source)
         assert (third == "merged") == (third_source != source)
         assert third != "number" or "5" in source
-    assert drafts(SourcePassage("x", "p", "t", "Nothing.")) == []
+    assert drafts(SourcePassage("x", "Nothing.", "t", package="p")) == []
 
 
 @pytest.mark.parametrize(

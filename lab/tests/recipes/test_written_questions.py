@@ -26,7 +26,7 @@ ROUTE = (
     "A route names the harbours that a ship passes on its way to the north. The pilot reads the route from the map "
     "file each morning, and tells the crew at noon which harbour comes next on the way."
 )
-LICENCE = SourcePassage("licence", "e", "t", QUEUE + " This copyright notice shall stand in all copies.")
+LICENCE = SourcePassage("licence", QUEUE + " This copyright notice shall stand in all copies.", "t", package="e")
 
 
 def written(messages: Sequence[Message]) -> str:
@@ -150,8 +150,8 @@ def test_details_are_typed_as_people_do() -> None:
 
 def test_passages_come_from_all_packages_in_turn() -> None:
     """What says too little, and licences, are left out."""
-    many = [SourcePassage(f"{p}{n}", p, "t", QUEUE) for p in "abc" for n in range(4)]
-    chosen = spread_passages([*many, SourcePassage("short", "d", "t", "Too short."), LICENCE])
+    many = [SourcePassage(f"{p}{n}", QUEUE, "t", package=p) for p in "abc" for n in range(4)]
+    chosen = spread_passages([*many, SourcePassage("short", "Too short.", "t", package="d"), LICENCE])
     assert len(chosen) == 12
     assert {one.package for one in chosen[:3]} == set("abc")
     assert chosen == spread_passages(reversed(many))

@@ -4,9 +4,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from surefoot.evaluate.testset.prompter import WORDS, Prompter, SourceText
+from surefoot.evaluate.testset.prompter import WORDS, Prompter
 from surefoot.text.blocks import led, parts
 from surefoot.text.words import content_words, longest_run, places, words
+from surefoot.types import Passage
 
 KINDS: dict[str, int] = WORDS["kinds"]
 """Each kind of question with its weight in the draw."""
@@ -23,7 +24,7 @@ NEW, SHARED = 0.34, 0.6
 """Share of the words of an answer that its question does not have, and share of these that have to stand where the
 question came from."""
 
-Found = Callable[[str], Sequence[SourceText]]
+Found = Callable[[str], Sequence[Passage]]
 """The passages that come first for a question."""
 
 
@@ -44,7 +45,7 @@ class WrittenQuestion:
     """The reason why it was dropped."""
 
 
-def drafts(passage: SourceText) -> Iterator[tuple[str, int, int]]:
+def drafts(passage: Passage) -> Iterator[tuple[str, int, int]]:
     """Kinds of questions, each with another place of the passage that can answer it, drawn by a hash."""
     chance, text = random.Random(passage.id), passage.text  # noqa: S311 - no secret
     prose = [part for part in parts(text) if part.kind != "code"]
@@ -63,7 +64,7 @@ def _fits(kind: str, text: str) -> bool:
 
 
 def written(
-    passage: SourceText,
+    passage: Passage,
     name: str,
     draft: tuple[str, int, int],
     prompter: Prompter,

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.run.store import Run
 from surefoot.text.words import words
-from surefoot.types import Message
+from surefoot.types import Message, Passage
 from surefoot.types.errors import EndpointError
 from surefoot.types.protocols import LLM
 
@@ -27,24 +27,7 @@ WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding=
 """Words by which passages and questions are drawn and dropped."""
 GENERIC = frozenset(WORDS["generic"].split())
 
-
-class SourceText(Protocol):
-    """A passage that questions are made of."""
-
-    @property
-    def id(self) -> str:
-        """Unique among the passages."""
-
-    @property
-    def title(self) -> str:
-        """Its headings, outermost first, with `JOINT` between them."""
-
-    @property
-    def text(self) -> str:
-        """Its words, as `surefoot.text.blocks` lays them out."""
-
-
-S = TypeVar("S", bound=SourceText)
+S = TypeVar("S", bound=Passage)
 
 
 class Prompter:
@@ -63,7 +46,7 @@ class Prompter:
                 self._turns += [Message("user", prompt), Message("assistant", reply)]
                 opening = ""
 
-    def reply(self, passage: SourceText, name: str, task: str, about: str, max_tokens: int = 60) -> str:
+    def reply(self, passage: Passage, name: str, task: str, about: str, max_tokens: int = 60) -> str:
         """The first line of the model's reply to a task about these words of a passage on `name`."""
         prompt = _opening(passage.title, passage.text) + self._tasks[task].format(about, name=name)
         messages = [*self._turns, Message("user", prompt)]
