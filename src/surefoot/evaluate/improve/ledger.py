@@ -63,8 +63,6 @@ class Trial:
     """The gain on the held-out half; None: it was not run there."""
     p: float | None = None
     """The p-value of `realised` after Holm's correction over all arms of the held-out half."""
-    seconds: float | None = None
-    """Median per question, in the run that counts most."""
     changed: int | None = None
     """Held-out answers that differ from the baseline's."""
     kept: bool = False

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from surefoot.config.settings import Config
@@ -55,8 +54,6 @@ class _Ran:
 
     records: list[Record]
     scores: Sequence[Score]
-    seconds: float
-    """Median per question."""
 
 
 def proposals(plan: ImprovementPlan) -> tuple[Proposal, ...]:
@@ -126,7 +123,7 @@ class _Loop:
         if name == BASELINE and not any(v is not None for v in values(scores, self.plan.scoring.metric).values()):
             why = next((score.unscored_because for score in scores if score.unscored_because), "name another")
             raise UsageError(f"no record has a score of the metric '{self.plan.scoring.metric}': {why}")
-        return _Ran(records, scores, median(sum(step.seconds for step in trace.steps) for trace in traces))
+        return _Ran(records, scores)
 
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
@@ -166,7 +163,6 @@ class _Loop:
             if made.on_cases and not helps(made):
                 return replace(made, because=f"tried, no gain: {figures(made)}")
         ran = self.ran("development", proposal.name, proposal.config)
-        made = replace(made, seconds=ran.seconds)
         if not (found := self._compared(before, ran)):
             return replace(made, because="could not be scored on the development half")
         gain, because = found.gain, "better on the development half, and not the best"
@@ -296,7 +292,7 @@ class _Loop:
     ) -> Trial:
         p = adjusted(found)
         changed = _changed(before.records, ran[arm.name].records)
-        arm = replace(arm, seconds=ran[arm.name].seconds, changed=changed)
+        arm = replace(arm, changed=changed)
         if not (mine := found[arm.name]):
             return replace(arm, because="could not be scored on the held-out half")
         arm = replace(arm, realised=mine.gain, p=p[arm.name])
