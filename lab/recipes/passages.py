@@ -37,7 +37,7 @@ from surefoot.documents.reading import Request
 from surefoot.documents.storable import CutDocument
 from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.questions import hashed
-from surefoot.evaluate.testset.structure import asked
+from surefoot.evaluate.testset.structure import question_above
 from surefoot.index.readers import READERS
 from surefoot.run.store import write_text
 from surefoot.text.languages import language
@@ -187,7 +187,7 @@ def _of_page(name: str, path: str, kind: str, passages: Sequence[Passage]) -> It
     first = 0 if kind in FROM_THE_FIRST else chance % max(1, len(passages) - most + 1)
     before = ""
     for passage in passages[first : first + most]:
-        question = asked(passage, before, kind == "faq")
+        question = question_above(passage, before, kind == "faq")
         before = passage.title
         if len(passage.text) >= SHORTEST and language(passage.text[:1500]) in ("en", ""):
             own = "faq" if question else "table" if office_files.is_table(passage.text) else kind

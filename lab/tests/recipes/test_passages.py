@@ -12,7 +12,7 @@ import pytest
 
 import office_files
 import passages as recipe
-from passages import Listed, asked, gather, main, unpack
+from passages import Listed, gather, main, question_above, unpack
 from surefoot.types import Passage
 
 FAQ = """<html><head><title>Ferry</title></head><body><h1>Ferry</h1><h2>Why is the ferry late?</h2>
@@ -132,9 +132,9 @@ def test_a_second_run_reads_no_package_again(out: Path) -> None:
 def test_on_a_page_of_faqs_a_paragraph_asks_too() -> None:
     """Where it opens the passage, and something follows."""
     passage = Passage("1", "Q: Why is it late?\n\nThe tide.", "Ferry")
-    assert asked(passage, "", in_faq=True) == "Why is it late?"
-    assert asked(passage, "") == ""
-    assert asked(Passage("1", "Why is it late?", "Ferry"), "", in_faq=True) == ""
+    assert question_above(passage, "", in_faq=True) == "Why is it late?"
+    assert question_above(passage, "") == ""
+    assert question_above(Passage("1", "Why is it late?", "Ferry"), "", in_faq=True) == ""
 
 
 def test_a_text_stands_once_and_rather_as_dev(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_text_stands_once_and_rather_as_dev(tmp_path: Path) -> None:
 )
 def test_a_question_is_that_of_a_heading_or_a_term(title: str, text: str, before: str, question: str) -> None:
     """And only above the beginning of its answer."""
-    assert asked(Passage("1", text, title), before) == question
+    assert question_above(Passage("1", text, title), before) == question
 
 
 @pytest.mark.parametrize("format", office_files.FORMATS)

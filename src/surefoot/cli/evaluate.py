@@ -144,7 +144,7 @@ def _planned(evaluation: Evaluation) -> None:
     planned, judges = evaluation.plan(), evaluation.judges
     spent, money = planned.spent, planned.money
     out.say(f"{planned.records:,} records, {len(judges)} metrics by {', '.join(dict.fromkeys(j.name for j in judges))}")
-    rest = f"{planned.kept:,} are there already, {planned.not_applicable:,} do not apply"
+    rest = f"{planned.reused:,} are there already, {planned.not_applicable:,} do not apply"
     out.say(f"{planned.judgements:,} judgements to make; {rest}")
     out.say(
         f"about {spent.calls:,} calls, {spent.input_tokens:,} input and {spent.output_tokens:,} output tokens; "

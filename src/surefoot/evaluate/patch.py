@@ -8,7 +8,7 @@ knows (`trust.knows`), and nothing that says where data lie, what runs, who is a
 import difflib
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from surefoot.config.builder import Builder
 from surefoot.config.consent import NAMES, texts
 from surefoot.config.settings import DEFAULTS, Config, read
 from surefoot.config.trust import INSIDE, WORDS, knows
-from surefoot.evaluate.diagnose.settings import SystemSettings, named, settable
+from surefoot.evaluate.diagnose.settings import SYSTEM, SystemSettings, named, settable
 from surefoot.retrievers import _given
 from surefoot.run.store import write_bytes, write_value
 from surefoot.text import toml_values
@@ -95,6 +95,19 @@ def joined(one: Patch, other: Patch) -> Patch | None:
 def shown(patch: Patch) -> str:
     """The patch on one line, as `--set` takes it: "pipeline.k=10, refiner.mode='sentences'"."""
     return ", ".join(f"{name}={toml_values.spelled(value)}" for name, value in named(patch).items())
+
+
+def toml_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """A patch as lines of TOML, each behind "+", "-" or " "; `settings` are those it is for, where they are known."""
+    for section, keys in patch.items():
+        if section != SYSTEM:  # of another system, whose settings stand in no table
+            yield " ", f"[{section}]"
+        known = of if isinstance(of := settings.get(section), Mapping) else {}
+        for key, value in keys.items():
+            same = key in known and known[key] == value
+            if key in known and not same:
+                yield "-", f"{key} = {toml_values.spelled(known[key])}"
+            yield " " if same else "+", f"{key} = {toml_values.spelled(value)}"
 
 
 def diff(text: str, patch: Patch, name: str = "surefoot.toml") -> str:

@@ -35,10 +35,9 @@ SUMMARIES = [
     Summary("factuality", None, None, None, None, None, 0, 2, 0, None, None, None),
     Summary("f1", 0.25, None, None, 0.25, 0.25, 1, 0, 1, 0.25, 0.25, "low"),
 ]
-SAMPLES = {"context_recall": SCORES[:2], "f1": SCORES[2:3]}
 CONFIG: dict[str, Any] = {"retriever": {"use": "bm25"}, "pipeline": {"k": 3}, "generator": {"use": "extractive"}}
 CIRCUMSTANCES = {"commit": "f3ab", "seeds": {"examples": 42}}
-RUN = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG, samples=SAMPLES, circumstances=CIRCUMSTANCES)
+RUN = ScoredRun(RECORDS, SCORES, SUMMARIES, CONFIG, circumstances=CIRCUMSTANCES)
 INSIGHT = "Context Recall averages 0.30. Retrieval misses the facts. Retrieve more."
 GIVEN = {
     "metric_name": "Context Recall",
@@ -149,7 +148,7 @@ def test_the_report_is_asked_for_with_one_object_of_four_keys() -> None:
     assert given["insights"] == [{"metric": "Context Recall", **figures, "level": "low", "insight": INSIGHT}]
     overlap = {"metric_description": METRICS["f1"].about, "avg_score": 0.25, "min_score": 0.25, "max_score": 0.25}
     assert given["rag_traditional_metrics"] == {"f1": overlap}
-    assert list(given["examples"]) == ["Context Recall", "f1"]
+    assert list(given["examples"]) == ["Context Recall", "f1", "rouge-1"]
     assert given["examples"]["Context Recall"] == GIVEN["stratified_examples"]
     (example,) = given["examples"]["f1"]
     assert (example["score"], example["question"]) == (0.25, RECORDS[0].question)
@@ -177,7 +176,7 @@ def test_a_report_has_the_room_that_is_set() -> None:
 def shown(record: Record, reason: str = "so") -> Any:
     """The record as an insight's prompt has it."""
     score = Score(record.id, "context_recall", 0.2, reason=reason)
-    run = ScoredRun([record], [score], SUMMARIES, {}, samples={"context_recall": [score]})
+    run = ScoredRun([record], [score], SUMMARIES, {})
     return json.loads(insight_messages(run, SUMMARIES[0])[-1].content)["stratified_examples"][0]
 
 

@@ -17,7 +17,8 @@ import pytest
 
 import sample_run
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport, VerdictCheck
-from surefoot.evaluate.report.page import PART, page, patch_lines, read, shared
+from surefoot.evaluate.patch import toml_lines
+from surefoot.evaluate.report.page import PART, page, read, shared
 from surefoot.evaluate.report.words import shown, worded
 from surefoot.evaluate.score.slices import Slice
 from surefoot.run.store import Run, to_json, write_value
@@ -182,7 +183,7 @@ def test_a_patch_is_shown_against_the_settings_it_changes() -> None:
     """What was and what is to be; what is so already, and what was not known, has no line that goes."""
     patch = {"retriever": {"use": "hybrid", "rrf": 60.0}, "pipeline": {"k": 10, "names": ["a", {"b": True}]}}
     settings = {"retriever": {"use": "bm25"}, "pipeline": {"k": 10}}
-    assert [sign + text for sign, text in patch_lines(patch, settings)] == [
+    assert [sign + text for sign, text in toml_lines(patch, settings)] == [
         " [retriever]",
         '-use = "bm25"',
         '+use = "hybrid"',
@@ -194,7 +195,7 @@ def test_a_patch_is_shown_against_the_settings_it_changes() -> None:
 
 
 def test_the_settings_of_another_system_stand_under_no_table() -> None:
-    assert [*patch_lines({"system": {"k": 8}}, {"system": {"k": 3}})] == [("-", "k = 3"), ("+", "k = 8")]
+    assert [*toml_lines({"system": {"k": 8}}, {"system": {"k": 3}})] == [("-", "k = 3"), ("+", "k = 8")]
 
 
 def test_settings_are_those_that_all_traces_share(folder: Path) -> None:

@@ -174,14 +174,14 @@ def test_the_cost_is_known_before(tmp_path: Path) -> None:
     judges = [LLMJudge(Scripted([]), METRIC)]
     records = [record(n) for n in range(10)]
     planned = plan(judges, records, in_flight=5, seconds=2.0, prices=Prices(1.0, 4.0))
-    assert (planned.records, planned.judgements, planned.kept) == (10, 10, 0)
+    assert (planned.records, planned.judgements, planned.reused) == (10, 10, 0)
     assert planned.spent.calls == 10
     assert planned.seconds == 4.0
     assert planned.money == pytest.approx((planned.spent.input_tokens + 4 * planned.spent.output_tokens) / 1e6)
     assert plan(judges, records, requests=6).seconds == 100
     done = {f"r0\t{METRIC}": Score("r0", METRIC, 0.8)}
     rest = plan(judges, records, done)
-    assert (rest.judgements, rest.kept, rest.spent.calls, rest.money) == (9, 1, 9, None)
+    assert (rest.judgements, rest.reused, rest.spent.calls, rest.money) == (9, 1, 9, None)
     assert plan([Counting()], records).spent.calls == 0
 
 

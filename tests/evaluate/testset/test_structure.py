@@ -2,7 +2,7 @@
 
 import pytest
 
-from surefoot.evaluate.testset.structure import Fact, Structure, asked, facts
+from surefoot.evaluate.testset.structure import Fact, Structure, facts, question_above
 from surefoot.types import Passage
 
 STAFF = Passage(
@@ -92,7 +92,7 @@ def test_a_heading_that_asks_is_the_question() -> None:
     """Only of the passage that it stands above."""
     faq = Passage("p", "The captain overslept. He was tired.", "FAQ › 1. Why is it late?")
     assert questions(faq) == ["Why is it late?"]
-    assert asked(faq, before=faq.title) == ""
+    assert question_above(faq, before=faq.title) == ""
 
 
 def test_a_hop_leads_over_a_cell_to_its_row() -> None:

@@ -15,8 +15,8 @@ from surefoot.evaluate.diagnose.failures import STAGES, Failure, contexts, failu
 from surefoot.evaluate.diagnose.patterns import Trait, missing, shared, traits
 from surefoot.evaluate.diagnose.record_context import STRONG, WEAK, RecordContext, quoted
 from surefoot.evaluate.diagnose.remedies import REMEDIES, Levers, Remedy, patches_of
-from surefoot.evaluate.diagnose.settings import SYSTEM, SystemSettings, named, written
-from surefoot.evaluate.patch import Patch
+from surefoot.evaluate.diagnose.settings import SystemSettings, named, written
+from surefoot.evaluate.patch import Patch, toml_lines
 from surefoot.evaluate.records.folder import Evaluated
 from surefoot.evaluate.report.form import MOST_ITEMS
 from surefoot.evaluate.score.calibration import Calibration
@@ -25,7 +25,6 @@ from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
 from surefoot.stats.text import NONE, percent
-from surefoot.text import toml_values
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
 CRITICAL, HIGH = 0.25, 0.1
@@ -61,8 +60,6 @@ class ScoredRun:
     config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Metric] = field(default_factory=diamond)
     """The metrics that texts tell of, by name."""
-    samples: Mapping[str, Sequence[Score]] = field(default_factory=dict)
-    """Examples of each metric, the lowest first."""
     circumstances: Mapping[str, Any] = field(default_factory=dict)
     """The commit of the system and the seeds, where they are known."""
     corpus: Corpus | None = None
@@ -79,9 +76,13 @@ class ScoredRun:
         traced = (record.trace.config for record in run.records if record.trace and record.trace.config)
         config = run.about.get("config") or next(traced, {})
         circumstances = {key: value for key in ("commit", "seeds") if (value := run.about.get(key))}
-        scores, summed = run.scores, run.summaries
-        made = cls(run.records, scores, summed, config, run.metrics, sampled(scores), circumstances)
+        made = cls(run.records, run.scores, run.summaries, config, run.metrics, circumstances)
         return replace(made, calibrations=run.calibrations)
+
+    @cached_property
+    def samples(self) -> dict[str, tuple[Score, ...]]:
+        """Examples of each metric, the lowest first."""
+        return sampled(self.scores)
 
     @cached_property
     def cases(self) -> tuple[RecordContext, ...]:
@@ -143,8 +144,8 @@ def diagnose(run: ScoredRun) -> Diagnosis:
     found = failures(cases)
     verdicts = {case.record.id: case.verdict for case in cases if case.scores or case.verdict != "undecided"}
     if not verdicts:
-        told = {name: text.format(of=len(records)) for name, text in _WORDING["unjudged"].items()}
-        return Diagnosis(told["summary"], told["gist"], (), (), _WORDING["unknown"], RULES)
+        texts = {name: text.format(of=len(records)) for name, text in _WORDING["unjudged"].items()}
+        return Diagnosis(texts["summary"], texts["gist"], (), (), _WORDING["unknown"], RULES)
     judged = [record for record in records if record.id in verdicts]
     by_stage = tallies(found, judged)
     # A single case is no pattern, unless there are no others.
@@ -349,11 +350,7 @@ def _page(diagnosis: Diagnosis, summaries: Sequence[Summary], metrics: Mapping[s
         yield from (f"**What to do.** {_shown(item.recommended_protocol)}", "")
         yield from (_shown(item.recommended_protocol_gist), "")
         if item.patch:
-            yield "```toml"
-            for section, of in item.patch.items():
-                yield from [f"[{section}]"] if section != SYSTEM else []
-                yield from (f"{key} = {toml_values.spelled(value)}" for key, value in of.items())
-            yield from ("```", "")
+            yield from ("```toml", *(line for _, line in toml_lines(item.patch, {})), "```", "")
     if diagnosis.insights:
         yield from ("## By metric", "")
     for insight in diagnosis.insights:

@@ -10,7 +10,7 @@ from surefoot.text.words import content_words
 from surefoot.types import Metric, Record
 
 Trait = tuple[str, str]
-"""A kind of trait, as `_TOLD` has it, and its text."""
+"""A kind of trait, as `_SENTENCES` has it, and its text."""
 
 FEWEST = 3
 """Low-scored records that share a trait, at least."""
@@ -21,7 +21,7 @@ SHARE = 0.1
 LISTED = 3
 """Missing words that a sentence names."""
 
-_TOLD = {
+_SENTENCES = {
     "tag": "{here} of these {low} have the {text}, and {there} of the {others} others.",
     "source": "“{text}” is among the contexts of {here} of these {low}, and of {there} of the {others} others.",
     "word": "The question has “{text}” in {here} of these {low}, and in {there} of the {others} others.",
@@ -42,13 +42,13 @@ def shared(low: Collection[str], every: Mapping[str, Collection[Trait]]) -> Iter
     here = Counter(trait for id in low for trait in every[id])
     there = Counter(trait for id, those in every.items() if id not in low for trait in those)
     looked_at = len({*here, *there})
-    for kind, told in _TOLD.items():
+    for kind, sentence in _SENTENCES.items():
         ahead = [t for t, n in here.items() if t[0] == kind and n >= FEWEST and n * others > 2 * there[t] * len(low)]
         if not ahead or not others:
             continue
         best = max(sorted(ahead), key=lambda trait: here[trait] / len(low) - there[trait] / others)
         if looked_at * tail(here[best], len(low), here[best] + there[best], len(every)) < CHANCE:
-            yield told.format(here=here[best], low=len(low), text=best[1], there=there[best], others=others)
+            yield sentence.format(here=here[best], low=len(low), text=best[1], there=there[best], others=others)
 
 
 def tail(hits: int, drawn: int, marked: int, of: int) -> float:

@@ -6,7 +6,7 @@ compressed, its records in parts that are opened when one of them is looked at.
 
 import gzip
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,13 @@ from typing import Any
 
 from surefoot import web
 from surefoot.evaluate.diagnose.outcomes import STEPS
-from surefoot.evaluate.diagnose.settings import SYSTEM
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
+from surefoot.evaluate.patch import toml_lines
 from surefoot.evaluate.records.redaction import share_safe
 from surefoot.evaluate.score import lexical
 from surefoot.evaluate.score.slices import Slice
 from surefoot.judges._diamond import recorded
 from surefoot.run.store import from_json, keyed, read_value, require_schema, to_json
-from surefoot.text import toml_values
 from surefoot.types import Diagnosis, Metric, Record, RecordOutcome, Score, Summary
 from surefoot.types.errors import UsageError
 
@@ -34,7 +33,7 @@ SEARCHED = 600
 BINS = 10
 """Bars of a histogram."""
 
-_TOLD = ("created", "surefoot", "judges", "temperature", "seeds")
+_SHAREABLE = ("created", "surefoot", "judges", "temperature", "seeds")
 """The keys of `run.json` that hold no texts, paths or settings."""
 _SCRIPTS = tuple(
     "language dom words blocks confidence charts evidence diamond slices overview item records claims labels record "
@@ -112,7 +111,7 @@ def shared(contents: Contents) -> Contents:
     ids = zip(contents.records, (record.id for record in records), strict=True)
     return Contents(
         name="An evaluation without its texts",
-        about={name: contents.about[name] for name in _TOLD if name in contents.about},
+        about={name: contents.about[name] for name in _SHAREABLE if name in contents.about},
         records={record.id: to_json(record) for record in records},
         scores=scores,
         attributions={},
@@ -147,19 +146,6 @@ def policy() -> str:
     return web.policy(web.joined(_SCRIPTS), web.static("viewer.css"))
 
 
-def patch_lines(patch: Mapping[str, Mapping[str, Any]], settings: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """A patch as lines of TOML, each behind "+", "-" or " "; `settings` are those it is for, where they are known."""
-    for section, keys in patch.items():
-        if section != SYSTEM:  # of another system, whose settings stand in no table
-            yield " ", f"[{section}]"
-        known = of if isinstance(of := settings.get(section), Mapping) else {}
-        for key, value in keys.items():
-            same = key in known and known[key] == value
-            if key in known and not same:
-                yield "-", f"{key} = {toml_values.spelled(known[key])}"
-            yield " " if same else "+", f"{key} = {toml_values.spelled(value)}"
-
-
 def _head(contents: Contents) -> Json:
     """All that the overview needs."""
     settings = _settings(contents)
@@ -175,7 +161,7 @@ def _head(contents: Contents) -> Json:
         "calibration": _lines_of(contents.calibration),
         "diagnosis": contents.diagnosis,
         "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
-        "patches": [list(patch_lines(item.get("patch", {}), settings)) for item in items],
+        "patches": [list(toml_lines(item.get("patch", {}), settings)) for item in items],
         "traced": any(record.get("trace") for record in contents.records.values()),
         "funnel": _funnel(contents),
         "histograms": _histograms(contents),

@@ -42,7 +42,7 @@ class ScoringPlan:
 
     records: int
     judgements: int
-    kept: int
+    reused: int
     """Judgements made before, which cost nothing."""
     not_applicable: int
     spent: Spent

@@ -84,9 +84,9 @@ class QuestionMaker:
 
     def _hop(self, fact: Fact) -> MadeQuestion:
         for question, other in self.structure.hops(fact):
-            asked = self._reworded(fact.passage, question, fact.key)
-            fault = self._fault(other) or self._missed(asked, [fact])
-            made = self._made("multi-hop", other, asked, fault)
+            wording = self._reworded(fact.passage, question, fact.key)
+            fault = self._fault(other) or self._missed(wording, [fact])
+            made = self._made("multi-hop", other, wording, fault)
             return replace(made, evidence=((fact.passage.id, fact.value), *made.evidence))
         return MadeQuestion("multi-hop", "", fault="leads to no other fact")
 
@@ -94,9 +94,9 @@ class QuestionMaker:
         question, other = self.structure.premise(fact)
         if not question:
             return MadeQuestion("false premise", "", fault="no other value")
-        asked = self._reworded(fact.passage, question, fact.key, other)
-        fault = self._fault(fact) or self._missed(asked, self.structure.same(fact))
-        return self._made("false premise", fact, asked, fault)
+        wording = self._reworded(fact.passage, question, fact.key, other)
+        fault = self._fault(fact) or self._missed(wording, self.structure.same(fact))
+        return self._made("false premise", fact, wording, fault)
 
     def _absent(self, fact: Fact) -> MadeQuestion:
         name = self.structure.absent(fact)

@@ -62,7 +62,7 @@ class Fact:
 def facts(passage: Passage, before: str = "") -> Iterator[Fact]:
     """The facts of a passage, in the order of its text; `before` is the title of the passage before it."""
     found = parts(passage.text)
-    if question := asked(passage, before):
+    if question := question_above(passage, before):
         prose = [part for part in found if part.kind in ("paragraph", "definition") and part.units]
         yield from (Fact(passage, question, "", *part.units[0], part.units[0], asks=True) for part in prose[:1])
     for part in found:
@@ -107,7 +107,7 @@ def _fact(passage: Passage, key: str, column: str, value: Span, unit: Span) -> I
         yield Fact(passage, " ".join(key.split()), column, *value, unit)
 
 
-def asked(passage: Passage, before: str, in_faq: bool = False) -> str:
+def question_above(passage: Passage, before: str, in_faq: bool = False) -> str:
     """The question that a person wrote above this answer: the last heading, if it is not also that of the passage
     before, the first term that the passage defines, or its first paragraph on a page of FAQs; else empty."""
     heading = passage.title.rpartition(JOINT)[2] if passage.title != before else ""
@@ -127,7 +127,7 @@ class Structure:
         self._named = grouped(every, lambda fact: (fold(fact.key), fold(fact.column)))
         keys = grouped(every, lambda fact: fact.value)
         telling = (one for one in every if one.column or len({same.key for same in keys[one.value]}) < POINTER)
-        self.facts = [fact for fact in telling if self.asked_as(fact)]
+        self.facts = [fact for fact in telling if self.distinct_name(fact)]
         self._by_key = grouped(self.facts, lambda fact: fact.key)
         self._by_column = grouped(self.facts, lambda fact: (fact.passage.file, fold(fact.column)))
 
@@ -141,7 +141,7 @@ class Structure:
         """The facts of that name with the same value, in other words perhaps, itself among them."""
         return [one for one in self._named[fold(fact.key), fold(fact.column)] if _alike(one, fact)]
 
-    def asked_as(self, fact: Fact) -> str:
+    def distinct_name(self, fact: Fact) -> str:
         """The words for the thing that the fact is about, with the innermost heading that tells it from others of its
         name where there are some; empty: nothing tells it from them."""
         same = self.same(fact)
@@ -160,7 +160,7 @@ class Structure:
         """The question that the fact answers; of another thing where `what` names one."""
         if fact.asks:
             return fact.key
-        return self._form("cell" if fact.column else "meaning", fact, what=what or self.asked_as(fact))
+        return self._form("cell" if fact.column else "meaning", fact, what=what or self.distinct_name(fact))
 
     def hops(self, fact: Fact) -> Iterator[tuple[str, Fact]]:
         """Questions that lead over this fact to another one, whose key is this one's value, or alone is named in it."""
@@ -181,7 +181,7 @@ class Structure:
         others = [one for one in self._drawn(rivals, fact) if not any(_alike(one, mine) for mine in own)]
         for one in sorted(others, key=lambda one: one.passage != fact.passage):
             value, form = one.value.rstrip("."), "why_cell" if fact.column else "why"
-            return self._form(form, fact, what=self.asked_as(fact), other=value), value
+            return self._form(form, fact, what=self.distinct_name(fact), other=value), value
         return "", ""
 
     def absent(self, fact: Fact) -> str:
