@@ -217,4 +217,4 @@ def test_a_number_has_a_minus_that_is_one() -> None:
 def test_an_interval_has_both_ends() -> None:
     """Or is not known."""
     assert interval(-1.5, 2.0, ".3g") == "−1.5 to 2"
-    assert (interval(None, 1.0, ".1f"), interval(None, None, ".1f", "")) == ("–", "")
+    assert interval(None, 1.0, ".1f") == interval(1.0, None, ".1f") == "–"

@@ -154,12 +154,12 @@ def _table(trials: Sequence[Trial]) -> Table:
 def _offered(proposals: Sequence[Proposal], shown: Callable[[Patch], str]) -> None:
     """Print each patch, of our own configuration as a diff of its file, with the cost of trying it."""
     for one in proposals:
-        out.say(f"{one.name}: {one.title}", "bold")
+        out.say(f"{one.trial.name}: {one.trial.title}", "bold")
         if one.refused:
             err.say(f"not tried: {one.refused}", "yellow")
             continue
-        for line in shown(one.patch).splitlines():
+        for line in shown(one.trial.patch).splitlines():
             out.say(line[:1] + plain(line[1:]))
-        out.say(f"predicted {points(one.predicted)} points; {expected(one.cost)}")
+        out.say(f"predicted {points(one.trial.predicted)} points; {expected(one.cost)}")
     if not proposals:
         out.print("nothing to try: the diagnosis proposes no change of settings")

@@ -14,6 +14,6 @@ def percent(share: float | None, places: int | None = None) -> str:
     return NONE if share is None else f"{number(share * 100, '.3g' if places is None else f'.{places}f')} %"
 
 
-def interval(low: float | None, high: float | None, form: str, unknown: str = NONE) -> str:
-    """Both ends, such as "1.5 to 2.5"; `unknown` where either is None."""
-    return unknown if low is None or high is None else f"{number(low, form)} to {number(high, form)}"
+def interval(low: float | None, high: float | None, form: str) -> str:
+    """Both ends, such as "1.5 to 2.5"; NONE where either is None."""
+    return NONE if low is None or high is None else f"{number(low, form)} to {number(high, form)}"

@@ -332,14 +332,14 @@ def test_the_rules_diagnose_what_improve_has_run(tmp_path: Path) -> None:
     told = {"Tomas Aldwin": "Tomas Aldwin [1].", "Nobody": "The sources do not say."}
     mine = plan(tmp_path / "run", diagnose=planned.by_rules)
     mine = replace(mine, config=read(CONFIG, {"llm": {"replies": told}}))
-    first, *_ = proposals(mine)
+    first = proposals(mine)[0].trial
     assert first.title == "Retrieve the passage that answers"
     assert first.patch == {"pipeline": {"k": 10}}
     diagnosis = from_json(Diagnosis, json.loads((tmp_path / "run" / "diagnosis.json").read_text()))
     assert (diagnosis.by, diagnosis.items[0].stage) == ("rules", "retrieval")
     assert first.predicted == diagnosis.items[0].predicted
     other = replace(mine, folder=tmp_path / "other", scoring=judged(Wording("f1")))
-    assert proposals(other)[0].predicted is None
+    assert proposals(other)[0].trial.predicted is None
 
 
 def test_the_rules_ask_the_index_for_what_was_not_found(tmp_path: Path) -> None:

@@ -23,25 +23,6 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
-    """A patch after its dry run."""
-
-    name: str
-    title: str
-    patch: Patch
-    predicted: float | None
-    config: Config | None
-    """The configuration with the patch; None: it may not be tried, or cannot be built."""
-    refused: str
-    """The reason why not; empty: it can be tried."""
-    cost: Cost | None
-    item: int = 0
-    """The number of the item in the diagnosis; 0: the patch is the user's own."""
-    cases: tuple[str, ...] = ()
-    """The item's cases, on which the patch is tried first; empty: it is run on all questions at once."""
-
-
-@dataclass(frozen=True, slots=True)
 class Trial:
     """One change that was tried: a line of the ledger."""
 
@@ -52,7 +33,7 @@ class Trial:
     predicted: float | None
     """The gain that the diagnosis predicted; None: it predicted none."""
     item: int = 0
-    """The number of the item in the diagnosis; 0: of none."""
+    """The number of the item in the diagnosis; 0: of none, as the user's own patches."""
     on_cases: Gain | None = None
     """The gain on the item's own cases; None: it has none, or it was not tried there."""
     on_others: Gain | None = None
@@ -67,6 +48,21 @@ class Trial:
     """Held-out answers that differ from the baseline's."""
     kept: bool = False
     because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change that can be tried, after its dry run."""
+
+    trial: Trial
+    """Without figures."""
+    cases: tuple[str, ...] = ()
+    """The item's cases, on which the patch is tried first; empty: it is run on all questions at once."""
+    config: Config | None = None
+    """The configuration with the patch; None: it may not be tried, or cannot be built."""
+    refused: str = ""
+    """The reason why not; empty: it can be tried."""
+    cost: Cost | None = None
 
 
 @dataclass(frozen=True, slots=True)

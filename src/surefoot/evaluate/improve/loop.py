@@ -21,7 +21,7 @@ from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.improve import controls
 from surefoot.evaluate.improve.items import after_trials, figures, helps, total
-from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Kind, Outcome, Proposal, Trial
+from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Outcome, Proposal, Trial
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size
@@ -128,7 +128,7 @@ class _Loop:
     def proposals(self, before: _Ran) -> tuple[Proposal, ...]:
         """The proposals after their dry runs, the user's own first."""
         own = self.plan.own.items()
-        named = [Proposal(name, "given to be tried", patch, None, None, "", None) for name, patch in own]
+        found = [Proposal(Trial(name, "item", "given to be tried", patch, None)) for name, patch in own]
         metric = self.plan.scoring.metric
         decides = ("factuality" if metric in RULES else metric,)
         for n, item in enumerate(self.diagnosis(before).items, start=1):
@@ -136,12 +136,12 @@ class _Loop:
             for letter, patch in zip(" bcdefgh", filter(None, (item.patch, *item.alternatives)), strict=False):
                 name = f"item {n}{letter.strip()}"
                 predicted = None if letter.strip() else gain
-                named.append(Proposal(name, item.title, patch, predicted, None, "", None, n, item.cases))
-        names = [BASELINE, PLACEBO, *map(_draw, range(DRAWS)), *(one.name for one in named)]
+                found.append(Proposal(Trial(name, "item", item.title, patch, predicted, n), item.cases))
+        names = [BASELINE, PLACEBO, *map(_draw, range(DRAWS)), *(one.trial.name for one in found)]
         places = [*map(runs.place, names)]
         if taken := [name for name in names if places.count(runs.place(name)) > 1 or " + " in name]:
             raise UsageError(f"a patch cannot be called '{taken[0]}', which is another arm's name; rename its file")
-        return tuple(self._dry_run(one, before) for one in named)
+        return tuple(self._dry_run(one, before) for one in found)
 
     def diagnosis(self, before: _Ran) -> Diagnosis:
         """The diagnosis, made once and read again when the run is resumed."""
@@ -153,16 +153,16 @@ class _Loop:
         self._show(made, before)
         return made
 
-    def trial(self, proposal: Proposal, before: _Ran, kind: Kind = "item") -> Trial:
+    def trial(self, proposal: Proposal, before: _Ran) -> Trial:
         """The trial of a proposal: on its own cases and as many others first, then on the whole development half."""
-        made = Trial(proposal.name, kind, proposal.title, proposal.patch, proposal.predicted, proposal.item)
+        made = proposal.trial
         if proposal.config is None:
             return replace(made, because=f"not tried: {proposal.refused}")
         if proposal.cases:
             made = self._on_cases(made, proposal.cases, proposal.config, before)
             if made.on_cases and not helps(made):
                 return replace(made, because=f"tried, no gain: {figures(made)}")
-        ran = self.ran("development", proposal.name, proposal.config)
+        ran = self.ran("development", made.name, proposal.config)
         if not (found := self._compared(before, ran)):
             return replace(made, because="could not be scored on the development half")
         gain, because = found.gain, "better on the development half, and not the best"
@@ -255,7 +255,7 @@ class _Loop:
 
     def _dry_run(self, proposal: Proposal, before: _Ran) -> Proposal:
         try:
-            config = self._config(proposal.patch)
+            config = self._config(proposal.trial.patch)
         except SurefootError as error:
             return replace(proposal, refused=str(error))
         return replace(proposal, config=config, cost=_cost(before.records, self.plan.config, config))
@@ -270,8 +270,8 @@ class _Loop:
                 continue
             known = [gain for gain in (best.predicted, one.predicted) if gain is not None]
             name, predicted = f"{best.name} + {one.name}", sum(known) if known else None
-            proposal = Proposal(name, "the best together", both, predicted, None, "", None)
-            made = self.trial(self._dry_run(proposal, before), before, "combination")
+            proposal = Proposal(Trial(name, "combination", "the best together", both, predicted))
+            made = self.trial(self._dry_run(proposal, before), before)
             if made.development and _order(made.development, made.patch) < _order(best.development, best.patch):
                 best = made
         return best if best.kind == "combination" else None
