@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from services.endpoint import endpoint
-from surefoot.evaluate.report import conclusion
+from surefoot.evaluate import evaluation
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun
 from surefoot.types import Message
 from surefoot.types.protocols import LLM
 
@@ -95,14 +96,14 @@ def test_who_leaves_while_it_is_diagnosed_is_not_held(
 ) -> None:
     """By an endpoint that asks to wait for a minute."""
 
-    def left(folder: Path, llm: LLM, executor: Executor, room: int | None) -> None:
+    def left(llm: LLM, run: ScoredRun, executor: Executor, room: int | None) -> None:
         server.refused, server.retry_after = 1.0, "60"
         executor.submit(llm.complete, [Message("user", "What does it say?")])
         while not server.told["refused"]:
             time.sleep(0.01)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(conclusion, "concluded", left)
+    monkeypatch.setattr(evaluation, "report", left)
     with endpoint() as server:
         begun = time.monotonic()
         assert surefoot("evaluate", records, "--run", "out", *METRIC, *asking(server.url)).code != 0

@@ -8,8 +8,11 @@ from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
-from surefoot.evaluate.records.folder import LABELS
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
+from surefoot.evaluate.diagnose.verdicts import calibrated
+from surefoot.evaluate.records.folder import LABELS, opened
 from surefoot.evaluate.report import conclusion
+from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.scoring import OnProgress, ScoringPlan
@@ -71,15 +74,25 @@ class Evaluation:
         )
 
     def conclude(self, labels: Sequence[Label] = ()) -> tuple[tuple[Summary, ...], Diagnosis]:
-        """Sum up and diagnose the judgements, as `conclusion.concluded` does; people's `labels` correct them, and stay
-        in the folder."""
+        """Sum up and diagnose what was judged, as far as it has come, and write it into the folder; people's `labels`
+        correct it, and stay there. Costs two calls and one for each metric where a model words it. Raises UsageError
+        where the folder holds no evaluation."""
         if labels:
             write_value(self.folder / LABELS, labels)
-        reporting = self.reporting
+        run = opened(self.folder)
+        scored = ScoredRun.of(run)
+        made = self._diagnosis(scored)
+        conclusion.write(self.folder, scored, made)
+        write_value(self.folder / conclusion.SLICES, run.slices)
+        if labelled := calibrated(run):
+            write_value(self.folder / conclusion.CALIBRATION, labelled)
+        return run.summaries, made
+
+    def _diagnosis(self, scored: ScoredRun) -> Diagnosis:
+        if not (model := self.reporting):
+            return diagnose(scored)
         with ThreadPoolExecutor(self.builder.in_flight) as executor:
             try:
-                llm = self.builder.reporting_llm if reporting else None
-                return conclusion.concluded(self.folder, llm, executor, self.builder.report_tokens)
+                return report(self.builder.reporting_llm, scored, executor, self.builder.report_tokens)
             finally:
-                if reporting:
-                    reporting.stop()  # or the executor would wait for as long as the endpoint asks to
+                model.stop()  # or the executor would wait for as long as the endpoint asks to
