@@ -62,8 +62,8 @@ class Contents:
     """None: the scores are not summed up."""
     slices: Sequence[Json]
     """Means by tag; empty: no record has one."""
-    calibration: Json | None
-    """None: people labelled nothing."""
+    calibration: Sequence[str]
+    """In words; empty: people labelled nothing."""
     diagnosis: Json | None
     """None: there is none."""
     outcomes: Mapping[str, Json]
@@ -88,7 +88,7 @@ def read(folder: Path) -> Contents:
         attributions=_lines(folder / "attributions.jsonl"),
         summaries=_checked(folder / "summaries.json", tuple[Summary, ...]),
         slices=_checked(folder / "slices.json", tuple[Slice, ...]) or (),
-        calibration=_checked(folder / "calibration.json", CalibrationReport),
+        calibration=read_value(file, CalibrationReport).lines if (file := folder / "calibration.json").exists() else (),
         diagnosis=_checked(folder / "diagnosis.json", Diagnosis),
         outcomes={one["record_id"]: one for one in _checked(folder / "outcomes.json", tuple[RecordOutcome, ...]) or ()},
         ledger=tuple(_lines(folder / "ledger.jsonl").values()),
@@ -117,7 +117,7 @@ def shared(contents: Contents) -> Contents:
         attributions={},
         summaries=contents.summaries and [{**one, "unscored_because": {}} for one in contents.summaries],
         slices=(),
-        calibration=None,
+        calibration=(),
         diagnosis=None,
         outcomes={new: {**contents.outcomes[old], "reason": ""} for old, new in ids if old in contents.outcomes},
         ledger=(),
@@ -158,7 +158,7 @@ def _head(contents: Contents) -> Json:
         "summaries": contents.summaries,
         "slices": [one for one in contents.slices if one["mean"] < one["rest"]][:SLICES],
         "sliced": len(contents.slices),
-        "calibration": _lines_of(contents.calibration),
+        "calibration": contents.calibration,
         "diagnosis": contents.diagnosis,
         "metrics": [_words(one) for one in (*recorded(contents.about).values(), *lexical.METRICS.values())],
         "patches": [list(toml_lines(item.get("patch", {}), settings)) for item in items],
@@ -191,10 +191,6 @@ def _histograms(contents: Contents) -> Json:
         if score.get("value") is not None:
             counts[min(int(score["value"] * BINS), BINS - 1)] += 1
     return found
-
-
-def _lines_of(calibration: Json | None) -> list[str]:
-    return from_json(CalibrationReport, calibration).lines if calibration else []
 
 
 def _words(metric: Metric) -> Json:
