@@ -1,11 +1,11 @@
 """The words that ask a language model: a template for each task, or one of the user's own in a file."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from surefoot.text import toml_values
 from surefoot.types.errors import ConfigError
 
 USUAL = "qa"
@@ -13,7 +13,7 @@ USUAL = "qa"
 _FIELD = re.compile(r"\{(sources|question)\}")
 
 
-_WRITTEN = tomllib.loads(Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8"))
+_WRITTEN = toml_values.beside(__file__, "prompts.toml")
 
 ABSTAIN: str = _WRITTEN["abstain"]
 """For models that can tell."""

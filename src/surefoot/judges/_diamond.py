@@ -1,13 +1,12 @@
 """The metric diamond: question, context, answer and truth, and the judgements between them (metrics.toml)."""
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from surefoot import components
 from surefoot.run.store import from_json
+from surefoot.text import toml_values
 from surefoot.types import Metric, Record
 from surefoot.types.errors import TraceFault
 
@@ -24,7 +23,7 @@ def metrics() -> Mapping[str, Metric]:
 @cache
 def built_in() -> Mapping[str, Metric]:
     """The same, and those beside them."""
-    tables = tomllib.loads((files("surefoot.judges") / "metrics.toml").read_text(encoding="utf-8"))
+    tables = toml_values.beside(__file__, "metrics.toml")
     return {name: from_json(Metric, {"name": name, **table}) for name, table in tables.items()}
 
 

@@ -1,15 +1,14 @@
 """The grading note: the answer has the structure that the note asks for."""
 
 import re
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.resources import files
 
 from surefoot.judges._diamond import metrics
 from surefoot.judges._equivalence import normal
 from surefoot.judges._scores import BaseJudge, Finding, Unscored, lacks, standalone
 from surefoot.judges._support import claims
+from surefoot.text import toml_values
 from surefoot.text.json_values import parsed
 from surefoot.text.refusals import refuses
 from surefoot.text.words import names, sentences, words
@@ -62,7 +61,7 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "a number": lambda answer: any(word[0].isdigit() for word in normal(answer)),
     "a name": lambda answer: any(name[0].isalpha() for name in names(f"It is {answer}")),
 }
-_TABLES = tomllib.loads((files("surefoot.judges") / "structures.toml").read_text(encoding="utf-8"))
+_TABLES = toml_values.beside(__file__, "structures.toml")
 STRUCTURES = {name: Structure(**table) for name, table in _TABLES.items()}
 """The structures that the rules know, by name."""
 

@@ -2,16 +2,15 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any
 
 from surefoot.judges._diamond import HIGHEST, lacking, metric as declared, metrics
 from surefoot.judges._scores import BaseJudge, Finding, Unscored, standalone
 from surefoot.run import meter
 from surefoot.run.cost import tokens
+from surefoot.text import toml_values
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line, screened, suspects
 from surefoot.text.words import encodable
@@ -31,7 +30,7 @@ _EXPECTED = 120
 """Tokens of a reply that is as brief as it was asked to be."""
 _BEGINNING = "The response should"
 
-_PROMPTS = tomllib.loads((files("surefoot.judges") / "prompts.toml").read_text(encoding="utf-8"))
+_PROMPTS = toml_values.beside(__file__, "prompts.toml")
 _QUOTED = r"[\"“]([^\"“”]{3,400})[\"”]"
 
 

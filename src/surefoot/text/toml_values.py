@@ -4,6 +4,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from surefoot.text.json_values import TOO_DEEP, deep
@@ -19,6 +20,11 @@ def parsed(text: str) -> dict[str, Any]:
     if deep(tables):  # dotted keys nest without recursion
         raise ValueError(TOO_DEEP)
     return tables
+
+
+def beside(module: str, name: str) -> dict[str, Any]:
+    """The tables of a file of ours, which stands beside the module with this `__file__`."""
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def spelled(value: Any) -> str:

@@ -1,11 +1,9 @@
 """The diagnosis of a run by rules alone: which stages failed the answers, why, and what to change first."""
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib.resources import files
 from itertools import chain, islice
 from statistics import fmean
 from typing import Any, Self
@@ -25,6 +23,7 @@ from surefoot.explain.explanation import printable
 from surefoot.judges._diamond import metrics as diamond, title
 from surefoot.stats.figures import wilson
 from surefoot.stats.text import NONE, percent
+from surefoot.text import toml_values
 from surefoot.types import ActionItem, Diagnosis, Insight, Metric, Priority, Record, Score, Summary
 
 CRITICAL, HIGH = 0.25, 0.1
@@ -45,7 +44,7 @@ SENTENCES = 3
 
 FORM = "format"
 """The stage whose answers are right and badly put."""
-_WORDING = tomllib.loads((files("surefoot.evaluate.diagnose") / "wording.toml").read_text(encoding="utf-8"))
+_WORDING = toml_values.beside(__file__, "wording.toml")
 RULES = "rules"
 """The author of a diagnosis without a model."""
 

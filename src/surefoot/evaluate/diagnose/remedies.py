@@ -1,10 +1,8 @@
 """A remedy for each way in which an answer fails: in words, and as settings of `surefoot.toml`."""
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from surefoot.evaluate.diagnose.evidence import holds, locatable
 from surefoot.evaluate.diagnose.failures import graded
 from surefoot.evaluate.diagnose.settings import SystemSettings, alike
 from surefoot.evaluate.patch import Patch, refused
+from surefoot.text import toml_values
 from surefoot.types import Record
 
 MOST_PASSAGES, MOST_OUTSIDE, MOST_STRIPS, MOST_TOKENS, MOST_CHARACTERS = 40, 60, 20, 800, 12000
@@ -188,8 +187,7 @@ _PATCHES: dict[tuple[str, str], tuple[Patch | _Fitting, ...]] = {
 has none."""
 
 
-_TOML = (files("surefoot.evaluate.diagnose") / "remedies.toml").read_text(encoding="utf-8")
-_TABLES = TypeAdapter(dict[str, dict[str, Remedy]]).validate_python(tomllib.loads(_TOML))
+_TABLES = TypeAdapter(dict[str, dict[str, Remedy]]).validate_python(toml_values.beside(__file__, "remedies.toml"))
 REMEDIES = {(stage, kind): remedy for stage, kinds in _TABLES.items() for kind, remedy in kinds.items()}
 """The remedies by the stage and kind of a `failures.Failure`."""
 

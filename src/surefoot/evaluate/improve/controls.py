@@ -1,16 +1,15 @@
 """The placebo of a change: other settings, drawn at random."""
 
 import random
-import tomllib
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.resources import files
 
 from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.evaluate.diagnose.remedies import Levers
 from surefoot.evaluate.diagnose.settings import SystemSettings, flat, settable
 from surefoot.evaluate.patch import Patch, tried
+from surefoot.text import toml_values
 from surefoot.types.errors import UsageError
 
 DRAWS = 50
@@ -19,7 +18,7 @@ DRAWS = 50
 Change = Callable[[Config, Patch, bool], Config]
 """The configuration with a patch, which may ask other machines or not. Raises UsageError where it may not be tried."""
 
-CHOICES = tomllib.loads((files("surefoot.evaluate.improve") / "controls.toml").read_text("utf-8"))
+CHOICES = toml_values.beside(__file__, "controls.toml")
 """Settings that a random lever draws from, and their values: always, and where a searcher is configured."""
 SHIFTS = (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
 """Shifts of the evaluator's own thresholds, in quarters of the distance between them."""

@@ -2,22 +2,19 @@
 
 import ast
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from itertools import chain, islice
 from typing import Any
 
+from surefoot.text import toml_values
 from surefoot.text.json_values import DEEPEST, deep, logged
 from surefoot.types.errors import UsageError
 
 Paths = Mapping[str, Sequence[str]]
 """The paths of fields, the best first."""
 
-FORMATS: dict[str, Any] = tomllib.loads(
-    (files("surefoot.evaluate.records") / "formats.toml").read_text(encoding="utf-8")
-)
+FORMATS: dict[str, Any] = toml_values.beside(__file__, "formats.toml")
 COLUMNS: dict[str, list[str]] = FORMATS["columns"] | FORMATS["tags"]
 """The paths of each field, and of each tag, in a file of no known tool."""
 NUMBER = r"-?[0-9]{1,9}"

@@ -2,17 +2,16 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.resources import files
 from typing import Any, TypeGuard
 
+from surefoot.text import toml_values
 from surefoot.text.words import sentences
 
 MOST_ITEMS = 4
 PRIORITIES = ("critical", "high", "medium")
 _ITEM = "insights[]."
-FORM: dict[str, dict[str, Any]] = tomllib.loads((files("surefoot.evaluate.report") / "form.toml").read_text("utf-8"))
+FORM: dict[str, dict[str, Any]] = toml_values.beside(__file__, "form.toml")
 """The parts of a report, in their order."""
 _WRITTEN = [name for name, part in FORM.items() if part.get("text", True)]
 TEXTS = tuple(name.removeprefix(_ITEM) for name in _WRITTEN if name.startswith(_ITEM))

@@ -1,11 +1,9 @@
 """The diagnosis by a language model: an insight a metric, then one report whose form and whose claims are checked."""
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 from surefoot.config.settings import settings
@@ -14,6 +12,7 @@ from surefoot.evaluate.diagnose.settings import SystemSettings
 from surefoot.evaluate.patch import Patch, refused
 from surefoot.evaluate.report.form import FORM, PRIORITIES, TEXTS, TOPS, count_sentences, unsupported, violations
 from surefoot.evaluate.score.lexical import METRICS
+from surefoot.text import toml_values
 from surefoot.text.replies import object_form, objects
 from surefoot.text.screen import line
 from surefoot.text.words import encodable
@@ -27,7 +26,7 @@ LONGEST = 800
 """Characters of one text that a prompt shows."""
 INSIGHT_TOKENS, REPORT_TOKENS = 400, 4000
 
-_PROMPTS = tomllib.loads((files("surefoot.evaluate.report") / "prompts.toml").read_text(encoding="utf-8"))
+_PROMPTS = toml_values.beside(__file__, "prompts.toml")
 _REPORT = "\n".join([_PROMPTS["report"], *(f"- {name}: {part['rule']}" for name, part in FORM.items())])
 
 

@@ -2,15 +2,14 @@
 
 import logging
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.run.store import Run
+from surefoot.text import toml_values
 from surefoot.text.words import words
 from surefoot.types import Message, Passage
 from surefoot.types.errors import EndpointError
@@ -23,7 +22,7 @@ JOINT = " › "
 """Between two headings in a passage's title."""
 LEAST_WORDS = 25
 """Words of a passage that says something, at least."""
-WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+WORDS = toml_values.beside(__file__, "words.toml")
 """Words by which passages and questions are drawn and dropped."""
 GENERIC = frozenset(WORDS["generic"].split())
 
@@ -55,7 +54,7 @@ class Prompter:
 
 def prompts() -> dict[str, Any]:
     """The prompts of `model_questions` and `build`."""
-    return tomllib.loads(Path(__file__).with_name("prompts.toml").read_text(encoding="utf-8"))
+    return toml_values.beside(__file__, "prompts.toml")
 
 
 def _opening(title: str, text: str) -> str:

@@ -1,20 +1,19 @@
 """What documents state by their structure: terms with their meanings, rows under a header, headings that ask."""
 
 import re
-import tomllib
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from surefoot.evaluate.ask.questions import hashed
 from surefoot.evaluate.testset.prompter import JOINT, grouped, in_turn
+from surefoot.text import toml_values
 from surefoot.text.blocks import Part, Span, led, parts
 from surefoot.text.languages import language
 from surefoot.text.words import STOP_WORDS, content_words, fold, words
 from surefoot.types import Passage
 
-WORDING = tomllib.loads(Path(__file__).with_name("wording.toml").read_text(encoding="utf-8"))
+WORDING = toml_values.beside(__file__, "wording.toml")
 KEY_WORDS, LEAST_MEANING, VALUE_WORDS = 8, 4, 60
 """Words of a term or a row's name, at most; of a term's meaning, at least; of a value, at most."""
 _MARKS = ".,;:()“”‘’\"'"
