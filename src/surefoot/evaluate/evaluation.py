@@ -59,7 +59,6 @@ class Evaluation:
         """Make the judgements that are not there yet, as `scoring.run` does; `about` is put on record, beside the
         settings on which scores depend."""
         config = self.builder.config
-        limits = {key: value for key, value in config["judge"].items() if key in LIMITS}
         settings = {section: of for section, of in config.items() if section != "report"}
         settings["judge"] = {key: value for key, value in config["judge"].items() if key not in LIMITS}
         return scoring.run(
@@ -69,7 +68,6 @@ class Evaluation:
             {**about, "evaluation": settings},
             in_flight=self.builder.in_flight,
             model=self.model,
-            limits=limits | ({"report": config["report"]} if config["report"] else {}),
             on_progress=on_progress,
         )
 

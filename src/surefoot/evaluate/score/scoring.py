@@ -11,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -95,8 +95,6 @@ class Pass:
     repeated: int
     """Calls made again after silence or a failure."""
     stages: tuple[Stage, ...] = ()
-    limits: dict[str, Any] = field(default_factory=dict)
-    """Limits that may change from pass to pass."""
 
 
 OnProgress = Callable[[ScoringProgress], None]
@@ -146,15 +144,15 @@ def run(
     *,
     in_flight: int = 1,
     model: RateLimitedLLM | None = None,
-    limits: Mapping[str, Any] | None = None,
     on_progress: OnProgress = lambda _: None,
 ) -> dict[str, Score]:
     """Judge what is not judged yet, `in_flight` at a time; returns all scores of the folder, by `key`.
 
     Scores are on disk as soon as they are made, so a killed run loses only what was in flight. The next run judges
     that, and whatever was unscored for a reason that may have passed. `about` is put on record and must be the same
-    then; `limits` may change. `model` is what the judges ask, if any; its spending is kept with the pass. Raises
-    UsageError where records share an id, where the folder holds another run, or where another process runs it;
+    then. `model` is what the judges ask, if any; its spending is kept with the pass.
+
+    Raises UsageError where records share an id, where the folder holds another run, or where another process runs it;
     ComponentError where `model` is refused whatever it asks, or has judged nothing of what the folder holds.
     """
     if twice := [id for id, times in Counter(record.id for record in records).items() if times > 1]:
@@ -171,7 +169,7 @@ def run(
         work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress, model)
         work.run(in_flight)
         if work.progress.total:
-            passes.add(work.started, work.summary(limits or {}))
+            passes.add(work.started, work.summary())
     asking = {judge.metric for judge in judges if model and isinstance(judge, PricedJudge)}
     apply = [score for score in work.scores.values() if score.metric in asking and score.applies]
     if apply and all(score.value is None for score in apply):
@@ -210,7 +208,7 @@ class _Work:
                     self.model.stop()  # or an endpoint that asks to wait would hold a user who wants to leave
                 raise
 
-    def summary(self, limits: Mapping[str, Any]) -> Pass:
+    def summary(self) -> Pass:
         """The calls, tokens, time and money that they took."""
         model = self.model
         money = model.spending.spent.money if model and model.prices else None
@@ -231,7 +229,6 @@ class _Work:
             model.refused if model else 0,
             model.repeated if model else 0,
             tuple(stages),
-            dict(limits),
         )
 
     def _make(self, judge: Judge, record: Record) -> None:
