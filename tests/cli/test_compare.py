@@ -75,8 +75,8 @@ def test_time_and_tokens_of_each_stage_stand_side_by_side(
     surefoot: Surefoot, runs: tuple[Path, Path], here: Path
 ) -> None:
     """Of the passes that judged; a run that recorded none has a dash."""
-    stage = Stage("context_adherence", 30, 30, 6000, 15.0, None)
-    spent = Pass("2026", 15.0, 30, 0, 30, 6000, None, 0, 0, (stage,))
+    stage = Stage("context_adherence", 30, 30, 6000, 15.0)
+    spent = Pass("2026", 15.0, None, 0, 0, (stage,))
     Run(runs[1], {"what": "evaluation"}, "passes.jsonl").add("2026", spent)
     done = surefoot("compare", *runs)
     row = next(line.split() for line in done.out.splitlines() if line.startswith("judge context_adherence"))

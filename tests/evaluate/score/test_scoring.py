@@ -193,10 +193,11 @@ def test_what_it_took_is_kept_by_metric(tmp_path: Path) -> None:
     judges = builder.judges([METRIC, "context_relevancy"])
     run(judges, [record(1)], tmp_path / "run", model=builder.judging)
     (once,) = values(tmp_path / "run" / scoring.PASSES, scoring.Pass).values()
-    assert (once.judged, once.unscored, once.calls) == (2, 0, 2)
-    assert [stage.metric for stage in once.stages] == [METRIC, "context_relevancy"]
-    assert once.money == pytest.approx(sum(stage.money or 0 for stage in once.stages))
-    assert once.tokens == sum(stage.tokens for stage in once.stages) > 100
+    found = [(stage.metric, stage.judged, stage.calls) for stage in once.stages]
+    assert found == [(METRIC, 1, 1), ("context_relevancy", 1, 1)]
+    tokens = sum(stage.tokens for stage in once.stages)
+    assert tokens > 100
+    assert once.money == pytest.approx(tokens / 1e6)
 
 
 def asking(server: Endpoint, folder: Path, *metrics: str, **judge: Any) -> Any:

@@ -65,7 +65,7 @@ class ScoringProgress:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The calls, tokens, time and money of one metric in a pass."""
+    """The calls, tokens and time of one metric in a pass, those of failed judgements too."""
 
     metric: str
     judged: int
@@ -73,8 +73,6 @@ class Stage:
     tokens: int
     seconds: float
     """The sum over its judgements, which are made side by side."""
-    money: float | None
-    """Its share, by tokens, of what the pass cost; None: no prices are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +82,13 @@ class Pass:
     started: str
     """UTC, ISO 8601."""
     seconds: float
-    judged: int
-    unscored: int
-    calls: int
-    """Answered; those of failed judgements too."""
-    tokens: int
     money: float | None
+    """None: no prices are known."""
     refused: int
     """Times that the endpoint asked to wait."""
     repeated: int
     """Calls made again after silence or a failure."""
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[Stage, ...]
 
 
 OnProgress = Callable[[ScoringProgress], None]
@@ -210,22 +204,15 @@ class _Work:
 
     def summary(self) -> Pass:
         """The calls, tokens, time and money that they took."""
-        model = self.model
-        money = model.spending.spent.money if model and model.prices else None
-        stages = []
+        model, stages = self.model, []
         for metric in dict.fromkeys(score.metric for score, _ in self._made):
             made = [(score, seconds) for score, seconds in self._made if score.metric == metric]
             calls, tokens = sum(score.calls for score, _ in made), sum(score.tokens for score, _ in made)
-            share = None if money is None else money * tokens / max(1, self.progress.tokens)
-            stages.append(Stage(metric, len(made), calls, tokens, sum(seconds for _, seconds in made), share))
+            stages.append(Stage(metric, len(made), calls, tokens, sum(seconds for _, seconds in made)))
         return Pass(
             self.started,
             time.monotonic() - self._begun,
-            self.progress.done,
-            self.progress.unscored,
-            self.progress.calls,
-            self.progress.tokens,
-            money,
+            model.spending.spent.money if model and model.prices else None,
             model.refused if model else 0,
             model.repeated if model else 0,
             tuple(stages),
