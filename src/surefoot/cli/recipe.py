@@ -9,6 +9,7 @@ from typer import Argument, Option
 from surefoot.cli._console import out
 from surefoot.components import misnamed
 from surefoot.config.settings import FILE
+from surefoot.run.store import write_text
 from surefoot.types.errors import UsageError
 
 
@@ -24,11 +25,9 @@ def recipe(
         return
     if name not in known:
         raise UsageError(misnamed("no recipe called", name, known))
-    try:
-        with FILE.open("w" if overwrite else "x", encoding="utf-8") as writing:
-            writing.write(known[name])
-    except FileExistsError as error:
-        raise UsageError(f"{FILE} is there already; go to another folder, or write over it by --overwrite") from error
+    if FILE.exists() and not overwrite:
+        raise UsageError(f"{FILE} is there already; go to another folder, or write over it by --overwrite")
+    write_text(FILE, known[name])
     out.print("\n".join([*lines_to_print(known[name]), "", f"The configuration is in {FILE}."]), soft_wrap=True)
 
 

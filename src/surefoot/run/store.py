@@ -117,16 +117,25 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def write_bytes(path: Path, data: bytes | IO[bytes], mode: int = 0o666) -> None:
-    """Write a file, whole or not at all, also when the machine stops in the middle; `mode` less the umask."""
+def write_bytes(path: Path, data: bytes | IO[bytes], mode: int = 0o666, durable: bool = True) -> None:
+    """Write a file, whole or not at all, as `replacing` does."""
+    with replacing(path, mode, durable) as file:
+        shutil.copyfileobj(BytesIO(data) if isinstance(data, bytes) else data, file, _CHUNK)
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o666, durable: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write to, which takes the place of the one at `path` once all is written; where that fails, the old one
+    stays. `mode` less the umask. `durable`: also when the machine stops in the middle, at some 4 ms a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     # Not tempfile, whose files nobody else may read: a model in a shared folder is for all whom the umask lets.
     temporary = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-            shutil.copyfileobj(BytesIO(data) if isinstance(data, bytes) else data, file, _CHUNK)
-            file.flush()
-            os.fsync(file.fileno())
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -20,6 +20,7 @@ from typing import IO, Any
 from filelock import FileLock, Timeout
 
 from surefoot.index.storage import copied, locked, now, replacement
+from surefoot.run.store import write_bytes
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import UsageError
 
@@ -172,7 +173,7 @@ def restore(stores: Stores, source: Path, overwrite: bool = False) -> int:
         if about.get("format") != FORMAT or about.get("files") != hashes:
             raise UsageError(f"{source} is damaged, or of another version; nothing was restored, use another backup")
         if SETTINGS in hashes and not stores.settings.exists():
-            stores.settings.write_bytes(settings)
+            write_bytes(stores.settings, settings)
     return len(hashes)
 
 

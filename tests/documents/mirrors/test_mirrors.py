@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from mailbox import Maildir
 from pathlib import Path
 from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import IO
 
 import pytest
 
@@ -328,6 +329,23 @@ def test_the_files_of_a_bucket_are_those_that_are_read(tmp_path: Path) -> None:
     assert [one.read_text() for one in folder.rglob("*.md")] == ["A2"]
 
 
+def test_an_error_of_a_bucket_is_named_by_its_kind_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each store has errors of its own, and their texts may quote a signed address."""
+    memory = pytest.importorskip("fsspec.implementations.memory").MemoryFileSystem
+    memory().pipe("/docs/a.md", b"A")
+    (found,) = bucket_items("memory://docs", CLOSED, lambda *_: None)
+
+    def broken(*_: object, **__: object) -> None:
+        raise ValueError("https://a.example/docs?signature=hunter2")
+
+    monkeypatch.setattr(memory, "cat_file", broken)
+    with pytest.raises(NetworkError, match=r"^it cannot be fetched \(ValueError\)$"):
+        found.load()
+    monkeypatch.setattr(memory, "find", broken)
+    with pytest.raises(NetworkError, match=r"^memory://docs cannot be listed \(ValueError\); check its name"):
+        list(bucket_items("memory://docs", CLOSED, lambda *_: None))
+
+
 def test_a_bucket_needs_an_allowed_host() -> None:
     with pytest.raises(NetworkError, match=r"s3\.amazonaws\.com may not be reached"):
         list(bucket_items("s3://docs", CLOSED, lambda *_: None))
@@ -384,12 +402,11 @@ def test_a_file_is_never_half_written(tmp_path: Path, monkeypatch: pytest.Monkey
     folder.mkdir()
     keep_up(folder, [item("a.md", "1", "old", [])], lambda *_: None)
 
-    def broken(self: Path, content: bytes) -> int:
-        with self.open("wb") as file:
-            file.write(content[:2])
+    def broken(content: IO[bytes], file: IO[bytes], _: int) -> None:
+        file.write(content.read(2))
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(Path, "write_bytes", broken)
+    monkeypatch.setattr("shutil.copyfileobj", broken)
     with pytest.raises(OSError, match="full"):  # of the record
         keep_up(folder, [item("a.md", "2", "new", [])], lambda *_: None)
     monkeypatch.undo()

@@ -17,6 +17,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from surefoot.network import Network
+from surefoot.run.store import write_bytes, write_text
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import SurefootError, UsageError
 
@@ -103,9 +104,7 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
                 seen[path] = known.get(path, "")
                 if known.get(path) != item.version or not place.is_file():
                     try:
-                        content = item.load()
-                        place.parent.mkdir(parents=True, exist_ok=True)
-                        _write(place, content)
+                        write_bytes(place, item.load(), durable=False)
                         seen[path] = item.version
                     except (SurefootError, OSError) as error:
                         tell(item.path, str(error))
@@ -116,14 +115,7 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
         for path in gone:
             (folder / path).unlink(missing_ok=True)
         now = {path: seen.get(path, known.get(path)) for path in (known | seen).keys() - gone}
-        _write(record, json.dumps(now).encode())
-
-
-def _write(place: Path, content: bytes) -> None:
-    """Put the content there whole: a process that is killed leaves the file as it was."""
-    fresh = place.with_name(".new")  # which no index reads
-    fresh.write_bytes(content)
-    fresh.replace(place)
+        write_text(record, json.dumps(now))
 
 
 def _safe(name: str) -> str:

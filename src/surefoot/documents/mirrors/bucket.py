@@ -3,6 +3,7 @@ has a package of its own, which reads the credentials that its own programs read
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,13 +33,11 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
     if host:
         network.require(host)
     try:
-        store, root = url_to_fs(source)
-        found = store.find(root, detail=True)
+        with _faults(f"{source} cannot be listed", "; check its name and your login"):
+            store, root = url_to_fs(source)
+            found = store.find(root, detail=True)
     except ImportError:
         raise UsageError(f"{source} is reached by another package; run: pip install {package}") from None
-    except Exception as error:  # noqa: BLE001 - each store has errors of its own
-        why = type(error).__name__
-        raise NetworkError(f"{source} cannot be listed ({why}); check its name and your login") from None
     for name, about in sorted(found.items()):
         path = name.removeprefix(root).lstrip("/")
         if not (loader_of(path) or needs_head(path)):
@@ -51,7 +50,20 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
 
 
 def _content(store: Any, name: str) -> bytes:
-    try:
+    with _faults("it cannot be fetched"):
         return bytes(store.cat_file(name))
-    except Exception as error:  # noqa: BLE001 - as above
-        raise NetworkError(f"it cannot be fetched ({type(error).__name__})") from None
+
+
+@contextmanager
+def _faults(what: str, remedy: str = "") -> Iterator[None]:
+    """Turn a store's error into a NetworkError, with its kind alone: its text may quote a signed address.
+
+    Any error, since what a store raises has no common base: OSError of fsspec, beside it those of botocore (s3fs),
+    aiohttp and google.auth (gcsfs), azure.core and ValueError (adlfs), none of which need be installed.
+    """
+    try:
+        yield
+    except ImportError:
+        raise
+    except Exception as error:  # noqa: BLE001 - as the docstring says
+        raise NetworkError(f"{what} ({type(error).__name__}){remedy}") from None
