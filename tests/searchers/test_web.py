@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from surefoot.network import Reply
 from surefoot.network.credentials import address, excerpt, key
-from surefoot.searchers._web import answered, asked, external, field, passages, refused, sendable
+from surefoot.searchers._web import answered, external, field, passages, refused, requested, sendable
 from surefoot.types.errors import ConfigError, SearchError
 
 WEB = "https://example.org/bridge"
@@ -95,7 +95,7 @@ def test_only_a_reply_that_holds_something_is_kept() -> None:
         assert [keep(reply(one)) for one in bodies] == [True, False, False, False]
         return reply(bodies[0])
 
-    assert asked(send, lambda found: answered("Tavily", found, "results").get("results", [])) == [1]
+    assert requested(send, lambda found: answered("Tavily", found, "results").get("results", [])) == [1]
 
 
 @pytest.mark.parametrize("row", [None, "text", {"title": None}, {"title": 7}, {}])

@@ -17,7 +17,7 @@ SHUT = 60.0  # seconds that a site stays closed if its robots.txt could not be r
 
 _HURRY = 2.0  # seconds; failing in less says nothing of the site
 _MOST = 1_000_000  # bytes; RFC 9309 asks for half of it at least
-_KEPT = 1000  # sites
+_MOST_SITES = 1000
 
 
 class Robots:
@@ -46,7 +46,7 @@ class Robots:
             rules, holds = self._fetched(origin)
             if hurried and isinstance(rules, str):
                 return rules
-            if len(self._known) >= _KEPT:
+            if len(self._known) >= _MOST_SITES:
                 self._known.clear()
             self._known[origin] = self.clock() + holds, rules
         return rules

@@ -43,7 +43,7 @@ def answered(who: str, reply: Reply, name: str) -> dict[str, Any]:
     return found
 
 
-def asked(
+def requested(
     send: Callable[..., Reply],
     read: Callable[[Reply], T],
     *request: Any,

@@ -7,7 +7,7 @@ from lxml import etree, html
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
-from surefoot.searchers._web import Found, asked, passages, refused, sendable
+from surefoot.searchers._web import Found, passages, refused, requested, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
@@ -44,7 +44,7 @@ class Ddgs:
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
         params = {"q": text, "kl": self._region}
-        found = asked(self._network.get, self._found, self._url, params, spacing=_SPACING, retries=0)
+        found = requested(self._network.get, self._found, self._url, params, spacing=_SPACING, retries=0)
         return passages(found, k)
 
     def _found(self, reply: Reply) -> list[Found]:

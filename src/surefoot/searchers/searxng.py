@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.run import meter
-from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, field, passages, refused, requested, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import SearchError, Throttled
 
@@ -49,7 +49,7 @@ class Searxng:
         if not (text := sendable(query)):
             return ()
         params = {"q": text, "format": "json", **self._chosen}
-        answer = asked(
+        answer = requested(
             self._network.get, self._read, self._url, params, worth=lambda answer: passages(_found(answer), 1)
         )
         found = passages(_found(answer), k)

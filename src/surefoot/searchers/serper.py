@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, field, passages, refused, requested, rows, sendable
 from surefoot.types import Passage
 from surefoot.types.errors import Throttled
 
@@ -43,7 +43,7 @@ class Serper:
             return ()
         request = {"q": text, "num": min(k, _MOST_RESULTS), **self._where}
         secret = {"X-API-KEY": self._key}
-        return asked(
+        return requested(
             self._network.post, lambda reply: passages(self._found(reply), k), self._url, request, secret=secret
         )
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from surefoot.index.splitter import split
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address, key
-from surefoot.searchers._web import Found, answered, asked, field, passages, refused, rows, sendable
+from surefoot.searchers._web import Found, answered, field, passages, refused, requested, rows, sendable
 from surefoot.types import Passage
 
 Depth = Literal["basic", "advanced"]
@@ -62,7 +62,7 @@ class Tavily:
             "include_raw_content": "text" if self._raw else False,
         }
         secret = {"Authorization": f"Bearer {self._key}"}
-        return asked(self._network.post, lambda reply: self._passages(reply, k), self._url, request, secret=secret)
+        return requested(self._network.post, lambda reply: self._passages(reply, k), self._url, request, secret=secret)
 
     def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:

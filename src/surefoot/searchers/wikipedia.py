@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from surefoot.network import Network, Reply
 from surefoot.network.credentials import address
 from surefoot.searchers._encyclopedia import AMBIGUOUS, DIRECT, SUFFIX, TEXT, Page, laid_out, looked_up
-from surefoot.searchers._web import asked, field, passages, refused, rows, sendable
+from surefoot.searchers._web import field, passages, refused, requested, rows, sendable
 from surefoot.text.subject import Subject, bears, fit, spellings, subject_of
 from surefoot.text.words import WORD, words
 from surefoot.types import Passage
@@ -148,7 +148,7 @@ class Wikipedia:
     def _ask(self, **params: str | int) -> dict[str, Any]:
         """The API's answer, with a list of "pages". Raises Throttled, SearchError and NetworkError."""
         params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
-        return asked(self._network.get, self._checked, self._url, params)
+        return requested(self._network.get, self._checked, self._url, params)
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
