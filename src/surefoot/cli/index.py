@@ -1,11 +1,11 @@
 """`surefoot index`: files and folders become an index, whose documents it lists and takes out."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Event
-from typing import Annotated
+from typing import Annotated, Any
 
 from typer import Argument, Option
 
@@ -14,15 +14,15 @@ from surefoot.cli._console import bar, err, number, out, plain, print_json, pull
 from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
-from surefoot.documents.mirrors import mirrored, name_of, scheme_of
-from surefoot.index.build import IndexProgress, IndexReport, build
+from surefoot.documents.mirrors import name_of, scheme_of
+from surefoot.index.build import IndexProgress, IndexReport
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
-from surefoot.index.rebuild import rebuild as renew
 from surefoot.index.search import Index
+from surefoot.index.update import update
 from surefoot.index.watch import watch
 from surefoot.stats.text import NONE
-from surefoot.types.errors import SurefootError, UsageError
+from surefoot.types.errors import UsageError
 from surefoot.types.metadata import Value, plain as plain_value
 
 _KINDS = 8
@@ -75,8 +75,6 @@ def index(
     A file that was moved is known by its content. What still lies in a folder comes back when that is indexed again.
     """
     builder = Builder(configured(config, settings, index, collection))
-    target = Path(builder.config["index"]["path"])
-    collection_name = builder.config["index"].get("collection", DEFAULT)
     if listed:
         _list(builder.index, paths or [], json)
         return
@@ -86,63 +84,55 @@ def index(
     if remove:
         _remove(builder.index, paths)
         return
-    with pulling():
-        embedder = builder.embedder
-    patterns, most, fields = Patterns(include or (), exclude or ()), max_mb * 1_000_000, _fields(meta)
-
-    home = target.parent / "mirrors"
     if watched and any(map(scheme_of, paths)):
         raise UsageError("--watch follows files and folders; run the command again to bring an address up to date")
+    fields, patterns = _fields(meta), Patterns(include or (), exclude or ())
+    find: dict[str, Any] = {"max_bytes": max_mb * 1_000_000, "patterns": patterns}
 
-    def skipped(what: str, why: str) -> None:
-        err.say(f"skipped {what}: {why}")
-
-    def update(rebuild: bool = False, always: bool = False) -> None:
-        with bar() as progress:
-            task = progress.add_task("Indexing", total=None)
-
-            def show(so_far: IndexProgress) -> None:
-                name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
-                shown = name[:_WIDTH].ljust(_WIDTH)
-                progress.update(task, completed=so_far.bytes, total=so_far.total, description=shown)
-
-            if paths:
-                roots = [mirrored(one, home, builder.network, skipped) if scheme_of(one) else one for one in paths]
-                report = build(
-                    roots,
-                    target,
-                    embedder,
-                    collection=collection_name,
-                    meta=fields,
-                    rebuild=rebuild,
-                    max_bytes=most,
-                    patterns=patterns,
-                    on_progress=show,
-                )
-                reports = {collection_name: report}
+    def bring(rebuild: bool = False, always: bool = False) -> None:
+        reports = _updated(builder, paths, meta=fields, rebuild=rebuild, **find)
+        if always or any(report.changed for report in reports.values()):
+            if json:
+                print_json(next(iter(reports.values())) if paths else reports)
             else:
-                reports = renew(target, embedder, show)
-        each = [one.files for one in reports.values()]
-        if not (always or any(one.added or one.updated or one.moved or one.removed or one.skipped for one in each)):
-            return
-        if json:
-            print_json(reports[collection_name] if paths else reports)
-        for name, one in reports.items() if not json else ():
-            if len(reports) > 1:
-                out.print(f"\n{name}")
-            _say(one, Index(target, name), verbose)
-        if push:
-            out.print(builder.push())
+                _print(builder, reports, verbose)
+            if push:
+                out.print(builder.push())
 
-    update(rebuild, always=True)
+    bring(rebuild, always=True)
     if watched:
         err.say("watching for changes; Ctrl-C ends it")
-
-        def tell(error: SurefootError) -> None:
-            err.say(f"{error}; still watching")
-
         with suppress(KeyboardInterrupt):
-            watch(paths, update, tell, Event(), max_bytes=most, patterns=patterns)
+            watch(paths, bring, lambda error: err.say(f"{error}; still watching"), Event(), **find)
+
+
+def _updated(builder: Builder, paths: Sequence[str], **options: Any) -> dict[str, IndexReport]:
+    """The report of each collection that was brought up to date, behind a bar; `options` are those of `update`."""
+    section = builder.config["index"]
+    collection = section.get("collection", DEFAULT)
+    with pulling():
+        embedder = builder.embedder
+    with _progress() as show:
+        path, network = Path(section["path"]), builder.network
+        return update(paths, path, embedder, network, _skipped, collection=collection, on_progress=show, **options)
+
+
+def _skipped(what: str, why: str) -> None:
+    err.say(f"skipped {what}: {why}")
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[IndexProgress], None]]:
+    """A bar of the bytes that are read, with the name of the file at hand."""
+    with bar() as progress:
+        task = progress.add_task("Indexing", total=None)
+
+        def show(so_far: IndexProgress) -> None:
+            name = f"Reading {plain(PurePosixPath(so_far.path).name)}" if so_far.path else "Indexing"
+            shown = name[:_WIDTH].ljust(_WIDTH)
+            progress.update(task, completed=so_far.bytes, total=so_far.total, description=shown)
+
+        yield show
 
 
 def _list(index: Index, paths: Sequence[str], json: bool) -> None:
@@ -190,9 +180,16 @@ def _fields(texts: list[str] | None) -> dict[str, Value] | None:
     return {key: plain_value(value) for key, _, value in pairs}
 
 
+def _print(builder: Builder, reports: Mapping[str, IndexReport], verbose: bool) -> None:
+    for name, report in reports.items():
+        if len(reports) > 1:
+            out.print(f"\n{name}")
+        _say(report, Index(Path(builder.config["index"]["path"]), name), verbose)
+
+
 def _say(report: IndexReport, index: Index, verbose: bool) -> None:
     for path, reason in report.skipped:
-        err.say(f"skipped {path}: {reason}")
+        _skipped(path, reason)
     for path, note in report.notes:
         err.say(f"note {path}: {note}")
     files, passages = report.files, report.passages

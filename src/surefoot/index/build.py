@@ -48,7 +48,7 @@ class IndexProgress:
 OnProgress = Callable[[IndexProgress], None]
 """Gets each step of a run, on the thread that runs it. Whatever it raises ends the run: what was committed stays."""
 
-_TOLD = 20
+_MOST_PROBLEMS = 20
 # A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 
@@ -85,6 +85,12 @@ class IndexReport:
     missing: tuple[str, ...]
     """Paths of files from elsewhere that are still in the index and no longer on the disk; it may not be mounted."""
     seconds: float
+
+    @property
+    def changed(self) -> bool:
+        """Say whether any file came, changed, moved or went, or could not be read."""
+        files = self.files
+        return any((files.added, files.updated, files.moved, files.removed, files.skipped))
 
 
 def build(
@@ -353,8 +359,8 @@ class _Build:
         for key in old.keys() - seen:
             self._intake.remove(old[key][0])
         # A file of bad rows must fill neither index nor screen.
-        rest = len(problems) - _TOLD
-        return [*problems[:_TOLD], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems
+        rest = len(problems) - _MOST_PROBLEMS
+        return [*problems[:_MOST_PROBLEMS], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems
 
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:
