@@ -20,10 +20,9 @@ from typing import Any
 from zipfile import is_zipfile
 
 import torch
-from filelock import FileLock, Timeout
 from torch import Tensor
 
-from surefoot.run.store import write_text
+from surefoot.run.store import locked, write_text
 from surefoot.types.errors import ModelError, UsageError
 
 MADE = "made.json"
@@ -220,11 +219,9 @@ def _weights_hash(network: Any) -> str:
 def claimed(folder: Path) -> Iterator[None]:
     """While this lasts no other process trains in `folder`. Raises UsageError at once where one does."""
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder / "lock").acquire(timeout=0):
-            yield
-    except Timeout as error:
-        raise UsageError(f"another training is writing {folder}; wait for it, or give another folder") from error
+    busy = UsageError(f"another training is writing {folder}; wait for it, or give another folder")
+    with locked(folder / "lock", busy):
+        yield
 
 
 @contextmanager

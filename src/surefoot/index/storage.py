@@ -11,10 +11,9 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
-
 from surefoot.index.connection import DEFAULT, LEXICON, Connection, checked_name, closed_on_failure, confine
 from surefoot.index.splitter import WORDS
+from surefoot.run import store
 from surefoot.types.errors import IndexFault
 from surefoot.types.protocols import Embedder
 
@@ -274,11 +273,9 @@ def commit(db: Connection) -> None:
 def locked(path: Path, patience: float = 0.0) -> Iterator[None]:
     """Keep others from writing the index. Raises IndexFault where one still writes it after `patience` seconds."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(Path(f"{path}.lock"), timeout=patience):
-            yield
-    except Timeout:
-        raise IndexFault(f"{path} is being written by another process; wait until it has finished") from None
+    busy = IndexFault(f"{path} is being written by another process; wait until it has finished")
+    with store.locked(f"{path}.lock", busy, patience):
+        yield
 
 
 @contextmanager

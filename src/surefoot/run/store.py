@@ -7,7 +7,7 @@ import shutil
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from functools import cache
 from io import BytesIO
@@ -141,6 +141,17 @@ def replacing(path: Path, mode: int = 0o666, durable: bool = True) -> Iterator[I
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def locked(file: str | Path, busy: UsageError, patience: float = 0.0) -> Iterator[None]:
+    """Hold a lock between processes, which a kill releases. Raises `busy` where another one still holds it after
+    `patience` seconds."""
+    try:
+        with FileLock(file, timeout=patience):
+            yield
+    except Timeout:
+        raise busy from None
+
+
 class Run:
     """A run's folder: `run.json` describes the run, and `file` gets a line for each question or value.
 
@@ -152,22 +163,14 @@ class Run:
     def __init__(self, folder: str | Path, about: dict[str, Any], file: str = "traces.jsonl") -> None:
         self.folder = Path(folder)
         self.path = self.folder / file
-        self._lock = FileLock(self.folder / ".lock")
         self._claim(about)
-        try:
-            with self._lock.acquire(timeout=0):
-                mend(self.path)
-        except Timeout:
-            pass  # what looks torn is a line that another process is just writing
+        with suppress(UsageError), self.held():  # else what looks torn is a line that another process is just writing
+            mend(self.path)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Hold the folder against other processes. Raises UsageError where another one, not killed, holds it."""
-        try:
-            with self._lock.acquire(timeout=0):
-                yield
-        except Timeout as error:
-            raise UsageError(f"{self.folder} is being run by another process; wait for it, or stop it") from error
+        busy = UsageError(f"{self.folder} is being run by another process; wait for it, or stop it")
+        return locked(self.folder / ".lock", busy)
 
     def append(self, key: str, trace: Trace) -> None:
         """Add the trace of the question with this key."""

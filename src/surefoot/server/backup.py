@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from filelock import FileLock, Timeout
-
 from surefoot.index.storage import copied, locked, now, replacement
-from surefoot.run.store import write_bytes
+from surefoot.run import store
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import UsageError
 
@@ -66,17 +64,15 @@ def back_up(stores: Stores, target: Path) -> int:
         raise UsageError(f"{target} is there already; name another file, such as one with the date")
     part = target.with_name(f".{target.name}.part")
     stores.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(stores.folder / "backup.lock", timeout=0):
-            shutil.rmtree(part, ignore_errors=True)  # of a backup that was killed
-            part.mkdir(mode=0o700)
-            try:
-                _write(stores, part)
-                os.replace(part / "tar", target)
-            finally:
-                shutil.rmtree(part, ignore_errors=True)
-    except Timeout:
-        raise UsageError("another backup is being made; wait until it has finished") from None
+    busy = UsageError("another backup is being made; wait until it has finished")
+    with store.locked(stores.folder / "backup.lock", busy):
+        shutil.rmtree(part, ignore_errors=True)  # of a backup that was killed
+        part.mkdir(mode=0o700)
+        try:
+            _write(stores, part)
+            os.replace(part / "tar", target)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
     return target.stat().st_size
 
 
@@ -173,7 +169,7 @@ def restore(stores: Stores, source: Path, overwrite: bool = False) -> int:
         if about.get("format") != FORMAT or about.get("files") != hashes:
             raise UsageError(f"{source} is damaged, or of another version; nothing was restored, use another backup")
         if SETTINGS in hashes and not stores.settings.exists():
-            write_bytes(stores.settings, settings)
+            store.write_bytes(stores.settings, settings)
     return len(hashes)
 
 

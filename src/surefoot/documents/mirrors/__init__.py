@@ -14,10 +14,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from surefoot.network import Network
-from surefoot.run.store import write_bytes, write_text
+from surefoot.run.store import locked, write_bytes, write_text
 from surefoot.text.json_values import parsed
 from surefoot.types.errors import SurefootError, UsageError
 
@@ -76,14 +74,12 @@ def mirrored(source: str, home: Path, network: Network, tell: Tell) -> Path:
     folder = (home / kind / name_of(source)).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     module = import_module(f"{__name__}.{kind}")
-    try:
-        with FileLock(f"{folder}.lock", timeout=0):
-            if kind == "git":
-                module.update(source, folder, network)
-            else:
-                keep_up(folder, module.items(source, network, tell), tell)
-    except Timeout:
-        raise UsageError(f"{folder} is being mirrored by another process; wait until it has finished") from None
+    busy = UsageError(f"{folder} is being mirrored by another process; wait until it has finished")
+    with locked(f"{folder}.lock", busy):
+        if kind == "git":
+            module.update(source, folder, network)
+        else:
+            keep_up(folder, module.items(source, network, tell), tell)
     return folder
 
 
