@@ -3,7 +3,7 @@
 import asyncio
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import IO, Annotated, Any
 
@@ -29,7 +29,7 @@ from surefoot.server.uploads import UploadForm, free_name, set_fields
 from surefoot.server.workers import Job, Unread
 from surefoot.text.blocks import parts
 from surefoot.text.json_values import parsed
-from surefoot.types import Passage
+from surefoot.types import Block, Passage
 from surefoot.types.metadata import Meta
 
 router = APIRouter()
@@ -169,44 +169,22 @@ class CollectionLine:
     passages: int
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentLine:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentLine(StoredDocument):
     """A document as a client sees it."""
 
-    id: str
-    title: str
-    file: str
-    """The path of its file as indexed."""
-    kind: str
-    """The suffix of its file, such as "pdf"; "text": its file has none, or a rare one."""
-    date: str
-    """Its own as YYYY-MM-DD, else that of its file; empty: not known."""
     pages: int | None
     """None: it has no pages."""
-    passages: int
     characters: int
     """Of its text."""
-    meta: dict[str, Any]
-    added: str
-    """UTC, ISO 8601; empty: not known."""
-    state: str
-    """"ready", "unfinished" or "unread"."""
-    because: str
-    """The parts that were not read, and why; empty: none."""
     uploaded: bool
     """False: it was indexed from a folder of the server's machine, and cannot be taken out here."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextBlock:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlock(Block):
     """A part of a document that is of one kind."""
 
-    kind: str
-    text: str
-    path: tuple[str, ...]
-    """The headings above, without the document's title."""
-    place: str
-    """The end of an address within the document, such as "page=3"; empty: none."""
     start: int
     """Offset in the document's text, as that of a passage; likewise `end`."""
     end: int
@@ -258,18 +236,9 @@ def _line(service: Service, index: Index, document: StoredDocument) -> DocumentL
     passages = index.text(document.id)
     pages = [int(at) for one in passages if (at := (one.url or "").partition("#page=")[2]).isdecimal()]
     return DocumentLine(
-        id=document.id,
-        title=document.title,
-        file=document.file,
-        kind=document.kind,
-        date=document.date,
+        **{field.name: getattr(document, field.name) for field in fields(document)},
         pages=max(pages, default=None),
-        passages=len(passages),
         characters=max((passage.start + len(passage.text) for passage in passages), default=0),
-        meta=dict(document.meta),
-        added=document.added,
-        state=document.state,
-        because=document.because,
         uploaded=service.collections.upload(document.collection, document.file) is not None,
     )
 
@@ -298,7 +267,7 @@ def _blocks(passage: Passage, title: str) -> Iterator[TextBlock]:
     path = headings[headings[:1] == (title,) :]
     for part in parts(passage.text):
         text, at = passage.text[part.start : part.end], passage.start + part.start
-        yield TextBlock(part.kind, text, path, place, at, at + len(text))
+        yield TextBlock(text, part.kind, path, place, start=at, end=at + len(text))
 
 
 @router.get(
