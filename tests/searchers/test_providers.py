@@ -108,7 +108,7 @@ def make(provider: Any, monkeypatch: pytest.MonkeyPatch) -> Make:
     def made(name: str, cache: str | None = None, **options: Any) -> Searcher:
         searcher: Searcher = kinds[name](Network(retries=0, spacing=0, cache=cache), base_url=provider.url, **options)
         if name == "ddgs":
-            searcher._network = Apart(searcher._network)  # type: ignore[attr-defined]
+            searcher.network = Apart(searcher.network)  # type: ignore[attr-defined]
         return searcher
 
     return made

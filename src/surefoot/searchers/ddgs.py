@@ -1,5 +1,6 @@
 """DuckDuckGo, through its page for browsers without scripts."""
 
+from dataclasses import dataclass
 from typing import ClassVar
 from urllib.parse import parse_qs, urljoin, urlsplit
 
@@ -22,6 +23,7 @@ _SNIPPET = ".//*[contains(@class, 'result__snippet')]"
 _NOTHING = "//*[contains(@class, 'no-results')]"
 
 
+@dataclass(eq=False)
 class Ddgs:
     """Asks DuckDuckGo without a key; soon throttled, so only for a person's own questions, a few a minute.
 
@@ -30,21 +32,20 @@ class Ddgs:
     """
 
     name: ClassVar[str] = "ddgs"
+    network: Network
+    region: str = "us-en"
+    base_url: str = "https://html.duckduckgo.com/html"
 
-    def __init__(
-        self, network: Network, region: str = "us-en", base_url: str = "https://html.duckduckgo.com/html"
-    ) -> None:
-        self._network = network
-        self._region = region
-        self._url = f"{address(base_url)}/"
+    def __post_init__(self) -> None:
+        self._url = f"{address(self.base_url)}/"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """The snippets of its first page, about ten, without advertisements. Raises Throttled where DuckDuckGo takes us
         for a robot, SearchError for a page of an unknown form."""
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        params = {"q": text, "kl": self._region}
-        found = requested(self._network.get, self._found, self._url, params, spacing=_SPACING, retries=0)
+        params = {"q": text, "kl": self.region}
+        found = requested(self.network.get, self._found, self._url, params, spacing=_SPACING, retries=0)
         return passages(found, k)
 
     def _found(self, reply: Reply) -> list[Found]:

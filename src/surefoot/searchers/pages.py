@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from operator import itemgetter
 from threading import Thread
@@ -42,6 +42,7 @@ _Page = tuple[tuple[Passage, ...], str]
 """The passages of a hit, and the reason why they are only its snippet; empty: they are those of the page."""
 
 
+@dataclass(eq=False)
 class Pages:
     """Opens the hits of another searcher, web pages, PDFs and plain texts, and gives their paragraphs.
 
@@ -51,30 +52,24 @@ class Pages:
     or says less than its hit's snippet is replaced by that snippet, and the step says why.
     """
 
-    def __init__(
-        self,
-        of: Searcher,
-        network: Network,
-        mode: Mode = "all",
-        hits: Count = 8,
-        seconds: Positive = 15.0,
-        most: int = 5_000_000,
-    ) -> None:
+    of: Searcher
+    network: Network
+    mode: Mode = "all"
+    hits: Count = 8
+    seconds: Positive = 15.0
+    most: int = 5_000_000
+
+    def __post_init__(self) -> None:
         if find_spec("trafilatura") is None:
             raise MissingExtra("pages, which reads the main text of what a search found,", "web")
-        self.name = f"pages:{of.name}"
-        self._of = of
-        self._network = network
-        self._robots = Robots(network)
-        self._wiki = mode == "wiki"
-        self._hits = hits
-        self._seconds = seconds
-        self._most = most
+        self.name = f"pages:{self.of.name}"
+        self._robots = Robots(self.network)
+        self._wiki = self.mode == "wiki"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """At most `k` paragraphs, page after page in the order of the hits, each page's in the order of its text. Where
         there are more, each page in turn gives the paragraph that shares most words with the query."""
-        pages = self._visited(self._wanted(self._of.search(query, self._hits)))
+        pages = self._visited(self._wanted(self.of.search(query, self.hits)))
         if reasons := [error for _, error in pages if error]:
             named = "; ".join(dict.fromkeys(reasons))
             meter.degrade(
@@ -88,11 +83,11 @@ class Pages:
             by_address.setdefault(urldefrag(hit.url or hit.id).url.rstrip("/"), hit)
         wanted = [hit for hit in by_address.values() if not self._wiki or _is_wikipedia(hit.url)]
         if hits and not wanted:
-            meter.degrade(f"none of {len(hits)} hits of {self._of.name} is a page of Wikipedia")
-        return wanted[: self._hits]
+            meter.degrade(f"none of {len(hits)} hits of {self.of.name} is a page of Wikipedia")
+        return wanted[: self.hits]
 
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
-        ends = time.monotonic() + min(self._seconds, left())
+        ends = time.monotonic() + min(self.seconds, left())
         READERS.warm(len(hits))  # while the pages are on their way
         futures = [_beside(self._read, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
@@ -101,8 +96,8 @@ class Pages:
         if not _web_host(hit.url):
             raise SearchError(f"'{hit.url or ''}' is no web address")
         seconds = ends - time.monotonic()
-        url, most, leave = hit.url or "", self._most, self._robots.ask
-        reply = self._network.get(url, most=most, seconds=seconds, retries=0, leave=leave)
+        url, most, leave = hit.url or "", self.most, self._robots.ask
+        reply = self.network.get(url, most=most, seconds=seconds, retries=0, leave=leave)
         if self._wiki and not _is_wikipedia(reply.url):
             raise SearchError(f"{_host(url)} leads away from Wikipedia, to {_host(reply.url)}")
         if reply.status != 200:

@@ -1,6 +1,7 @@
 """SearXNG (or searx): a search engine of search engines that you can run yourself."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from surefoot.network import Network, Reply
@@ -18,6 +19,7 @@ _LIMITER = "its limiter holds us off: wait; on an instance of your own 'limiter:
 _THROTTLES = ("captcha", "too many requests", "access denied", "suspended", "ratelimit", "rate limit")
 
 
+@dataclass(eq=False)
 class Searxng:
     """Asks a SearXNG instance, which must have its JSON output on; no key.
 
@@ -26,18 +28,15 @@ class Searxng:
     """
 
     name: ClassVar[str] = "searxng"
+    network: Network
+    base_url: str = "http://127.0.0.1:8888"
+    engines: str = ""
+    categories: str = ""
+    language: str = "en"
 
-    def __init__(
-        self,
-        network: Network,
-        base_url: str = "http://127.0.0.1:8888",
-        engines: str = "",
-        categories: str = "",
-        language: str = "en",
-    ) -> None:
-        self._network = network
-        self._url = f"{address(base_url)}/search"
-        chosen = {"engines": engines, "categories": categories, "language": language}
+    def __post_init__(self) -> None:
+        self._url = f"{address(self.base_url)}/search"
+        chosen = {"engines": self.engines, "categories": self.categories, "language": self.language}
         self._chosen = {name: value for name, value in chosen.items() if value}
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
@@ -50,7 +49,7 @@ class Searxng:
             return ()
         params = {"q": text, "format": "json", **self._chosen}
         answer = requested(
-            self._network.get, self._read, self._url, params, worth=lambda answer: passages(_found(answer), 1)
+            self.network.get, self._read, self._url, params, worth=lambda answer: passages(_found(answer), 1)
         )
         found = passages(_found(answer), k)
         _tell(answer, found)

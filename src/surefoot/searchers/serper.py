@@ -1,6 +1,7 @@
 """Serper: Google's results as JSON."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from surefoot.network import Network, Reply
@@ -13,6 +14,7 @@ _MOST_RESULTS = 10  # of one search; one that asks for more costs twice as much
 _LONGEST_QUERY = 2000  # characters; Google itself reads the first 32 words
 
 
+@dataclass(eq=False)
 class Serper:
     """Asks Google through Serper; needs a key.
 
@@ -21,30 +23,25 @@ class Serper:
     """
 
     name: ClassVar[str] = "serper"
+    network: Network
+    country: str = "us"
+    language: str = "en"
+    key_env: str = "SERPER_API_KEY"
+    base_url: str = "https://google.serper.dev"
 
-    def __init__(
-        self,
-        network: Network,
-        country: str = "us",
-        language: str = "en",
-        key_env: str = "SERPER_API_KEY",
-        base_url: str = "https://google.serper.dev",
-    ) -> None:
-        self._network = network
-        self._where = {"gl": country, "hl": language}
-        self._key_env = key_env
-        self._key = key(f"searcher '{self.name}'", key_env)
-        self._url = f"{address(base_url)}/search"
+    def __post_init__(self) -> None:
+        self._key = key(f"searcher '{self.name}'", self.key_env)
+        self._url = f"{address(self.base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Google's direct answer and its knowledge box, where it has them, then the snippets. Raises SearchError where
         Serper refuses, as Throttled where a limit is reached."""
         if not (text := sendable(query, _LONGEST_QUERY)):
             return ()
-        request = {"q": text, "num": min(k, _MOST_RESULTS), **self._where}
+        request = {"q": text, "num": min(k, _MOST_RESULTS), "gl": self.country, "hl": self.language}
         secret = {"X-API-KEY": self._key}
         return requested(
-            self._network.post, lambda reply: passages(self._found(reply), k), self._url, request, secret=secret
+            self.network.post, lambda reply: passages(self._found(reply), k), self._url, request, secret=secret
         )
 
     def _found(self, reply: Reply) -> Iterator[Found]:
@@ -52,7 +49,7 @@ class Serper:
             return _found(answered("Serper", reply, "organic"))
         if "not enough credits" in reply.text().casefold():  # it says so with HTTP 400
             raise Throttled(f"Serper has no credits left (HTTP {reply.status}); buy some, or use another searcher")
-        wrong = f"check the key in the environment variable {self._key_env}"
+        wrong = f"check the key in the environment variable {self.key_env}"
         raise refused("Serper", reply, {401: wrong, 403: wrong, 429: "wait"}, secret=self._key)
 
 

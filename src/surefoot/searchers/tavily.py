@@ -1,7 +1,7 @@
 """Tavily: a search service made for language models."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, ClassVar, Literal
 
@@ -25,6 +25,7 @@ _REMEDIES = {
 }
 
 
+@dataclass(eq=False)
 class Tavily:
     """Asks Tavily; needs a key.
 
@@ -34,21 +35,15 @@ class Tavily:
     """
 
     name: ClassVar[str] = "tavily"
+    network: Network
+    depth: Depth = "basic"
+    raw_content: bool = False
+    key_env: str = "TAVILY_API_KEY"
+    base_url: str = "https://api.tavily.com"
 
-    def __init__(
-        self,
-        network: Network,
-        depth: Depth = "basic",
-        raw_content: bool = False,
-        key_env: str = "TAVILY_API_KEY",
-        base_url: str = "https://api.tavily.com",
-    ) -> None:
-        self._network = network
-        self._depth = depth
-        self._raw = raw_content
-        self._key_env = key_env
-        self._key = key(f"searcher '{self.name}'", key_env)
-        self._url = f"{address(base_url)}/search"
+    def __post_init__(self) -> None:
+        self._key = key(f"searcher '{self.name}'", self.key_env)
+        self._url = f"{address(self.base_url)}/search"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """Its snippets, best first; then, with `raw_content`, the pages' passages, one of each page in turn. Raises
@@ -57,16 +52,16 @@ class Tavily:
             return ()
         request = {
             "query": text,
-            "search_depth": self._depth,
+            "search_depth": self.depth,
             "max_results": min(k, _MOST_RESULTS),
-            "include_raw_content": "text" if self._raw else False,
+            "include_raw_content": "text" if self.raw_content else False,
         }
         secret = {"Authorization": f"Bearer {self._key}"}
-        return requested(self._network.post, lambda reply: self._passages(reply, k), self._url, request, secret=secret)
+        return requested(self.network.post, lambda reply: self._passages(reply, k), self._url, request, secret=secret)
 
     def _passages(self, reply: Reply, k: int) -> tuple[Passage, ...]:
         if reply.status != 200:
-            remedies = {status: remedy.format(key_env=self._key_env) for status, remedy in _REMEDIES.items()}
+            remedies = {status: remedy.format(key_env=self.key_env) for status, remedy in _REMEDIES.items()}
             raise refused("Tavily", reply, remedies, quota=(429, 432, 433), secret=self._key)
         found = rows(answered("Tavily", reply, "results"), "results")
         scores = {field(row, "url"): _score(row.get("score")) for row in reversed(found)}

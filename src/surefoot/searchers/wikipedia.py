@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
@@ -28,6 +28,7 @@ _REMEDIES = {
 }
 
 
+@dataclass(eq=False)
 class Wikipedia:
     """Finds pages of Wikipedia, or of any MediaWiki, by the thing that is asked about, and gives their paragraphs.
 
@@ -38,19 +39,15 @@ class Wikipedia:
     """
 
     name: ClassVar[str] = "wikipedia"
+    network: Network
+    language: str = "en"
+    base_url: str | None = None
+    disambiguation: Sequence[str] = ("Disambiguation pages", "All disambiguation pages", "All set index articles")
 
-    def __init__(
-        self,
-        network: Network,
-        language: str = "en",
-        base_url: str | None = None,
-        disambiguation: Sequence[str] = ("Disambiguation pages", "All disambiguation pages", "All set index articles"),
-    ) -> None:
-        if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", language):
-            raise ConfigError(f"language must be a Wikipedia's code, such as 'en' or 'zh-yue', not {language!r}")
-        self._network = network
-        self._url = address(base_url) if base_url else f"https://{language}.wikipedia.org/w/api.php"
-        self._categories = "|".join(f"Category:{category}" for category in disambiguation)
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z]+(?:-[a-z]+)*", self.language):
+            raise ConfigError(f"language must be a Wikipedia's code, such as 'en' or 'zh-yue', not {self.language!r}")
+        self._url = address(self.base_url) if self.base_url else f"https://{self.language}.wikipedia.org/w/api.php"
 
     def search(self, query: str, k: int) -> tuple[Passage, ...]:
         """The first three paragraphs of the best page; the first of each other page that may be meant; then the rest of
@@ -122,7 +119,7 @@ class Wikipedia:
             exlimit=MOST_LEADS,
             explaintext=1,
             ppprop="disambiguation",
-            clcategories=self._categories,
+            clcategories="|".join(f"Category:{category}" for category in self.disambiguation),
             cllimit="max",
             inprop="url",
         )
@@ -148,7 +145,7 @@ class Wikipedia:
     def _ask(self, **params: str | int) -> dict[str, Any]:
         """The API's answer, with a list of "pages". Raises Throttled, SearchError and NetworkError."""
         params |= {"action": "query", "format": "json", "formatversion": 2, "maxlag": 5}
-        return requested(self._network.get, self._checked, self._url, params)
+        return requested(self.network.get, self._checked, self._url, params)
 
     def _checked(self, reply: Reply) -> dict[str, Any]:
         if reply.status != 200:
