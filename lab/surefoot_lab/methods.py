@@ -4,6 +4,7 @@ of them with a critique that chooses among several answers, and the model's own 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any, Protocol, runtime_checkable
 
 from surefoot.evaluate.ask.choices import Posed
 from surefoot.evaluate.ask.runs import Arm
@@ -14,13 +15,22 @@ from surefoot.searchers.nowhere import Nowhere
 from surefoot.text.questions import checked
 from surefoot.types import Answer, Passage, Strip, Trace
 from surefoot.types.errors import ConfigError
-from surefoot.types.protocols import Generator, SelfCritic
+from surefoot.types.protocols import Generator
 
 Method = Callable[[Pipeline, str], Trace]
 """(pipeline, question) -> trace."""
 
 TOP = 3
 """Passages that plain RAG reads by default."""
+
+
+@runtime_checkable
+class SelfCritic(Protocol):
+    """A generator that criticises its own answers."""
+
+    def with_critique(self, paragraphs: Any) -> Any:
+        """The generator, answering from "each" passage alone, or from "three" paragraphs: those of the corpus, those
+        from outside, and both."""
 
 
 def crag(pipeline: Pipeline, question: str) -> Trace:

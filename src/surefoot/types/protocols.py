@@ -1,7 +1,7 @@
 """The roles, one verb each. They are structural: a component inherits nothing, it only has the verb.
 
 A component may also have `name: str`; an evaluator must have `name` and `thresholds`. Anything else that a component
-can do is an optional protocol: SpanReader, LanguageBound, TaskAware, SelfCritic, QuestionEmbedder, OfflineSearcher,
+can do is an optional protocol: SpanReader, LanguageBound, TaskAware, QuestionEmbedder, OfflineSearcher,
 PricedJudge, NoteWriter. Components are safe to share between threads and hold no state of a question. One that works
 for long looks between two pieces of work whether the question was cancelled (`surefoot.cancel`).
 """
@@ -190,15 +190,6 @@ class TaskAware(Protocol):
 
     def with_task(self, task: str) -> Any:
         """The component with the prompt of a task: "qa", "choice", "claim", "biography" or "chat"."""
-
-
-@runtime_checkable
-class SelfCritic(Protocol):
-    """A generator that criticises its own answers."""
-
-    def with_critique(self, paragraphs: Any) -> Any:
-        """The generator, answering from "each" passage alone, or from "three" paragraphs: those of the corpus, those
-        from outside, and both."""
 
 
 @runtime_checkable
