@@ -8,8 +8,8 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, LiteralString
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, LiteralString
 
 import numpy as np
 import numpy.typing as npt
@@ -105,6 +105,7 @@ class PushReport:
         return f"Pushed    {self.written} new or changed, {self.unchanged} unchanged, {self.deleted} gone"
 
 
+@dataclass(eq=False)
 class Pgvector:
     """A retriever over a table that `push` filled: full text and vectors, fused in one round trip to PostgreSQL.
 
@@ -115,23 +116,19 @@ class Pgvector:
     Raises ConfigError, and NetworkError for a server beyond a unix socket that `network` does not allow.
     """
 
-    name = "pgvector"
+    name: ClassVar[str] = "pgvector"
+    embedder: Embedder
+    dsn_env: str = "SUREFOOT_PG_DSN"
+    table: str = "surefoot_passages"
+    depth: int = 50
+    constant: int = 60
+    timeout: float = 10.0
+    network: Network = field(default_factory=Network)
 
-    def __init__(
-        self,
-        embedder: Embedder,
-        dsn_env: str = "SUREFOOT_PG_DSN",
-        table: str = "surefoot_passages",
-        depth: int = 50,
-        constant: int = 60,
-        timeout: float = 10.0,
-        network: Network | None = None,
-    ) -> None:
-        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,49}", table):
-            raise ConfigError(f"no table can be called {table!r}; use up to 50 of a-z, 0-9 and _, the first no digit")
-        self.embedder, self.dsn_env, self.table = embedder, dsn_env, table
-        self.depth, self.constant, self.timeout = depth, constant, timeout
-        self._network = network or Network()
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z_][a-z0-9_]{0,49}", self.table):
+            wrong = f"no table can be called {self.table!r}"
+            raise ConfigError(f"{wrong}; use up to 50 of a-z, 0-9 and _, the first no digit")
         self._dsn()  # a missing variable is named now, not at the first question
         self._idle: deque[Connection] = deque()
         weakref.finalize(self, _close, self._idle)
@@ -214,7 +211,7 @@ class Pgvector:
     def _connected(self, timeout: float) -> Connection:
         """A connection that gives a statement `timeout` seconds, 0 meaning as long as it takes."""
         for host, port in _servers(self._dsn()):
-            self._network.require(host, port)
+            self.network.require(host, port)
         try:
             connection = psycopg.connect(
                 self._dsn(),
