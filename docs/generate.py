@@ -30,8 +30,7 @@ from typer.testing import CliRunner
 from surefoot import components
 from surefoot.cli import COMMANDS, app
 from surefoot.cli._commands import START, CommandGroup, LateCommand
-from surefoot.config.builder import CASCADE, HYBRID
-from surefoot.config.options import SHARED
+from surefoot.config.options import MADE_OF, SHARED
 from surefoot.config.settings import DEFAULTS
 from surefoot.evaluate.records.paths import FORMATS
 from surefoot.evidence.policies import PRESETS
@@ -51,8 +50,8 @@ With a bare `--json` it is printed on standard output instead: `{"error": "Confi
 `surefoot --install-completion` teaches your shell the commands and options.
 """
 ROLES = [*components.GROUPS]
-LISTS = {"retrievers": HYBRID, "evaluators": CASCADE}
-"""Shared parts that are options all the same, with their defaults."""
+LISTS = {option: names for parts in MADE_OF.values() for option, names in parts.items()}
+"""Options that a constructor requires and a configuration need not name, with their defaults."""
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHIPPED = re.compile(r"\bminilm-[0-9a-f]{8}\b")
@@ -150,7 +149,7 @@ def _components() -> list[components.Component]:
 
 
 def _options(make: Callable[..., Any]) -> str:
-    options = [p for p in inspect.signature(make).parameters.values() if p.name not in SHARED or p.name in LISTS]
+    options = [p for p in inspect.signature(make).parameters.values() if p.name not in SHARED]
     return ", ".join(_option(option) for option in options) or "none"
 
 

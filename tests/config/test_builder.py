@@ -102,13 +102,13 @@ def test_a_cascade_goes_from_the_default_evaluator_to_the_language_model(small: 
     assert builder.evaluator.name.startswith(f"cascade:{first}")
     assert "+llm:scripted@" in builder.evaluator.name
     assert builder.evaluator.second.inner.llm is builder.llm
-    assert builder.reader is next(one for one in reversed(builder.evaluators) if returns_spans(one))
+    assert builder.reader is next(one for one in reversed(builder.evaluator.evaluators) if returns_spans(one))
 
 
 def test_a_cascade_whose_last_stage_points_is_read_by_that(small: dict[str, Any]) -> None:
     """The first, which is sure without it, points at nothing."""
     builder = built(small, evaluator={"use": "cascade", "evaluators": ["lexical", "minilm"]})
-    assert builder.reader is builder.evaluators[1]
+    assert builder.reader is builder.evaluator.evaluators[1]
 
 
 def test_a_dear_evaluator_is_not_asked_twice(small: dict[str, Any]) -> None:

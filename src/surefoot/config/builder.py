@@ -38,12 +38,6 @@ WITHOUT_INDEX = (
 
 _ROLES = ("retriever", "evaluator", "policy", "refiner", "rewriter", "searcher", "generator", "verifier")
 
-HYBRID = ("bm25", "dense")
-"""The retrievers that `hybrid` fuses unless `retrievers` names others."""
-
-CASCADE = (DEFAULTS["evaluator"]["use"], "llm")
-"""The evaluators of `cascade` unless `evaluators` names others: a cheap one, and one to ask where it is unsure."""
-
 _WHOSE = (
     "[thresholds] of a cascade leave it unsaid whose scores they are for; where they are for the cascade's, which its "
     "later evaluators have moved, say: evaluator = '{name}'"
@@ -115,21 +109,12 @@ class Builder(JudgeBuilder):
     def reader(self) -> Evaluator:
         """The evaluator that points at the words that answer: the configured one if it can, of a cascade the last that
         can, else the shipped one."""
-        stages = self.evaluators if isinstance(self.evaluator, Cascade) else (self.evaluator,)
+        own = self.evaluator
+        stages = own.evaluators if isinstance(own, Cascade) else (own,)
         if pointing := next(filter(returns_spans, reversed(stages)), None):
             return pointing
         shipped: Evaluator = self.built("evaluator", DEFAULTS["evaluator"])
         return shipped
-
-    @cached_property
-    def retrievers(self) -> tuple[Retriever, ...]:
-        """The retrievers that `hybrid` fuses."""
-        return self._several("retrievers", self.config["retriever"].get("retrievers", HYBRID))
-
-    @cached_property
-    def evaluators(self) -> tuple[Evaluator, ...]:
-        """The evaluators that `cascade` is made of."""
-        return self._several("evaluators", self.config["evaluator"].get("evaluators", CASCADE))
 
     @cached_property
     def thresholds(self) -> Thresholds:

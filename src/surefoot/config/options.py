@@ -16,11 +16,8 @@ from surefoot.types.errors import ConfigError, MissingExtra
 
 T = TypeVar("T")
 
-SHARED = (*"network index embedder llm evaluator verifier reader retrievers evaluators thresholds".split(),)
+SHARED = (*"network index embedder llm evaluator verifier reader thresholds".split(),)
 """Constructor parameters that are given a part of the pipeline and are no option."""
-
-LISTS = {"retrievers", "evaluators"}
-"""Shared parts that are options too: the option names the parts to build."""
 
 INNER = {
     "of": "",
@@ -30,6 +27,10 @@ INNER = {
     "evaluators": "evaluator",
 }
 """Options that name components within a component, and their role; "" is the component's own."""
+
+MADE_OF = {"hybrid": {"retrievers": ("bm25", "dense")}, "cascade": {"evaluators": ("minilm", "llm")}}
+"""The components that others are made of unless their section names some: of a cascade a cheap one, and one to ask
+where that is unsure."""
 
 OBJECT = "object"
 """The key, which is true, of a section whose component was given as an object; `use` is its class."""
@@ -63,15 +64,14 @@ def option_faults(
     what: str, make: Callable[..., Any], options: Mapping[str, Any], parts: Container[str] = ()
 ) -> Iterator[str]:
     """Each option that does not exist, does not fit or is lacking; nothing is built. `parts` are given to `make`."""
-    misplaced = options.keys() & {*SHARED} - LISTS
+    misplaced = options.keys() & {*SHARED}
     for key in sorted(misplaced):
         yield f"{what} has no option '{key}'; what is shared has a section of its own: [{key}]"
     kinds: dict[str, Any] = {}
     for key, parameter in _parameters(what, make).items():
-        if parameter.kind not in _ANY and (key not in parts or key in LISTS):
+        if parameter.kind not in _ANY and key not in parts:
             kind = _kind(make, parameter.annotation) if key in options and key not in INNER else Any
-            optional = key in parts or parameter.default is not parameter.empty
-            kinds[key] = NotRequired[kind] if optional else kind
+            kinds[key] = kind if parameter.default is parameter.empty else NotRequired[kind]
     shape = TypedDict("Options", kinds)  # type: ignore[misc]
     shape.__pydantic_config__ = _STRICT  # type: ignore[attr-defined]
     plain = {key: None if key in INNER else value for key, value in options.items() if key not in misplaced}
@@ -83,7 +83,8 @@ def option_faults(
 
 def options_of(section: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a component's section: all keys but `use`, and the prices of a language model."""
-    return {key: value for key, value in section.items() if key not in ("use", *PricesSection.model_fields)}
+    own = {key: value for key, value in section.items() if key not in ("use", *PricesSection.model_fields)}
+    return MADE_OF.get(section["use"], {}) | own
 
 
 def component_faults(role: str, section: Any) -> Iterator[str]:

@@ -29,6 +29,7 @@ class Cascade:
     def __init__(self, evaluators: Sequence[Evaluator], band: tuple[float, float] | None = None) -> None:
         if len(evaluators) < 2:
             raise ConfigError(f"a cascade has two evaluators or more, the cheapest one first, not {len(evaluators)}")
+        self.evaluators = tuple(evaluators)
         self.first, second, *later = evaluators
         own = self.first.thresholds
         self.second: Evaluator = Cascade([second, *later]) if later else second
