@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from threading import Event as Stop, Thread
+from threading import Event as Stop, Thread, current_thread
 
 import pytest
 
@@ -221,3 +221,13 @@ def test_an_inner_question_goes_by_the_outer_one_too(stop: Stop) -> None:
         cancel.check()
     cancel.check()
     cancel.pause(0)
+
+
+def test_work_beside_goes_with_the_question_and_fails_where_it_is_waited_for(stop: Stop) -> None:
+    """Its thread knows that the question was cancelled, and keeps no program from ending."""
+    stop.set()
+    with cancel.heeding(stop):
+        checked, daemon = cancel.beside(cancel.check), cancel.beside(lambda: current_thread().daemon)
+    with pytest.raises(Cancelled):
+        checked.result(5)
+    assert daemon.result(5) is True

@@ -8,8 +8,6 @@ import math
 import socket
 import ssl
 from collections.abc import Callable, Iterable
-from queue import Empty, SimpleQueue
-from threading import Thread
 from typing import Any
 
 import httpcore
@@ -49,7 +47,7 @@ class Backend(httpcore.NetworkBackend):
         self,
         guard: Guard,
         trusted: Origin | None,
-        lookup: Callable[[str, int], list[str] | OSError] | None = None,
+        lookup: Callable[[str, int], list[str]] | None = None,
         sockets: httpcore.NetworkBackend | None = None,
     ) -> None:
         self._guard, self._trusted = guard, trusted
@@ -79,15 +77,14 @@ class Backend(httpcore.NetworkBackend):
 
     def _addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
         """The addresses of a host; the system's lookup has no timeout, so it waits in a thread of its own."""
-        answer: SimpleQueue[list[str] | OSError] = SimpleQueue()
-        Thread(target=lambda: answer.put(self._lookup(host, port)), daemon=True).start()
         try:
-            found = answer.get(timeout=timeout)
-        except Empty:
+            return cancel.beside(self._lookup, host, port).result(timeout)
+        except TimeoutError:
             raise httpcore.ConnectTimeout(f"no address for {host} in time") from None
-        if isinstance(found, OSError):
-            raise httpcore.ConnectError(f"no address for {host}: {found.strerror or found}") from found
-        return found
+        except OSError as error:
+            raise httpcore.ConnectError(f"no address for {host}: {error.strerror or error}") from error
+        except UnicodeError as error:
+            raise httpcore.ConnectError(f"no address for {host}: not a host's name ({error})") from error
 
 
 class _Stream(httpcore.NetworkStream):
@@ -123,9 +120,6 @@ def _bounded(timeout: float | None) -> float | None:
     return None if math.isinf(bound) else bound
 
 
-def _looked_up(host: str, port: int) -> list[str] | OSError:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        return error if isinstance(error, OSError) else OSError(f"not a host's name ({error})")
+def _looked_up(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))

@@ -6,12 +6,12 @@ meter it is no argument, but goes with the thread.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
-from threading import TIMEOUT_MAX, Event
-from typing import TypeVar
+from contextvars import ContextVar, copy_context
+from threading import TIMEOUT_MAX, Event, Thread
+from typing import Any, TypeVar
 
 from surefoot.types.errors import Cancelled, OverBudget
 
@@ -66,6 +66,22 @@ def pause(seconds: float) -> None:
         check()
     else:
         time.sleep(seconds)
+
+
+def beside(work: Callable[..., T], *arguments: Any) -> Future[T]:
+    """The result of `work(*arguments)`, from a thread that neither the question nor the end of the program waits for: a
+    pool's would keep the program from ending. The thread has the question's meter, deadline and event."""
+    future: Future[T] = Future()
+    context = copy_context()
+
+    def run() -> None:
+        try:
+            future.set_result(context.run(work, *arguments))
+        except BaseException as error:  # noqa: BLE001 - it is raised where the result is waited for
+            future.set_exception(error)
+
+    Thread(target=run, name="beside", daemon=True).start()
+    return future
 
 
 def result(future: Future[T], seconds: float = TIMEOUT_MAX) -> T:

@@ -2,13 +2,11 @@
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
-from contextvars import copy_context
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from operator import itemgetter
-from threading import Thread
 from typing import Literal
 from urllib.parse import urldefrag, urlsplit
 
@@ -89,7 +87,7 @@ class Pages:
     def _visited(self, hits: Sequence[Passage]) -> list[_Page]:
         ends = time.monotonic() + min(self.seconds, left())
         READERS.warm(len(hits))  # while the pages are on their way
-        futures = [_beside(self._read, hit, ends) for hit in hits]
+        futures = [cancel.beside(self._read, hit, ends) for hit in hits]
         return [_awaited(future, hit, ends) for future, hit in zip(futures, hits, strict=True)]
 
     def _read(self, hit: Passage, ends: float) -> tuple[Passage, ...]:
@@ -107,24 +105,6 @@ class Pages:
         if sum(len(passage.text.split()) for passage in found) < len(hit.text.split()):
             raise Unreadable("says less than its snippet")
         return tuple(replace(passage, source="external", via="page", trust="web") for passage in found)
-
-
-def _beside(
-    read: Callable[[Passage, float], tuple[Passage, ...]], hit: Passage, ends: float
-) -> Future[tuple[Passage, ...]]:
-    """The passages of the hit, from a thread that neither the question nor the end of the program waits for. Threads of
-    a pool would keep the program from ending while a slow page comes."""
-    future: Future[tuple[Passage, ...]] = Future()
-    context = copy_context()  # the step's meter and the question's deadline
-
-    def work() -> None:
-        try:
-            future.set_result(context.run(read, hit, ends))
-        except BaseException as error:  # noqa: BLE001 - it is raised where the page is waited for
-            future.set_exception(error)
-
-    Thread(target=work, name="pages", daemon=True).start()
-    return future
 
 
 def _awaited(future: Future[tuple[Passage, ...]], hit: Passage, ends: float) -> _Page:
