@@ -15,12 +15,11 @@ from surefoot.cli._console import REASONS, bar, between, chance, err, out, plain
 from surefoot.cli._questions import Golds, Scale, remarks, scale_of
 from surefoot.config.builder import Builder
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
-from surefoot.evaluate.evaluation import Evaluation
+from surefoot.evaluate.evaluation import CALIBRATION, REPORT, SLICES, Evaluation
 from surefoot.evaluate.patch import shown
 from surefoot.evaluate.records import redaction
 from surefoot.evaluate.records.files import read
 from surefoot.evaluate.records.paths import parsed
-from surefoot.evaluate.report.conclusion import CALIBRATION, REPORT, SLICES
 from surefoot.evaluate.score.labels import ANSWER, labelled
 from surefoot.evaluate.score.lexical import METRICS, wordings
 from surefoot.evaluate.score.scoring import OnProgress, ScoringProgress

@@ -12,9 +12,9 @@ from surefoot.config.settings import read as configuration
 from surefoot.evaluate.ask.questions import Example, read as read_questions
 from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.records.files import read
+from surefoot.evaluate.records.folder import opened
 from surefoot.evaluate.score.comparison import gate, metrics_of
 from surefoot.evaluate.score.lexical import wordings
-from surefoot.evaluate.score.summaries import summaries
 from surefoot.run.store import to_json
 from surefoot.types import Trace
 
@@ -48,9 +48,9 @@ def assert_rag(
         lines = [_line(example, answer) for example, answer in zip(examples, answers, strict=True)]
         file = Path(temporary) / "answers.jsonl"
         file.write_text("\n".join(lines), encoding="utf-8")
-        records = read(file, questions).records
-        scores = Evaluation(builder, chosen, records, Path(run or temporary)).judge({}).values()
-    checks = gate(conditions, summaries(scores, {record.id: record.group for record in records if record.group}))
+        folder = Path(run or temporary)
+        Evaluation(builder, chosen, read(file, questions).records, folder).judge({})
+        checks = gate(conditions, opened(folder).summaries)
     if broken := [f"{check.condition}: {check.figures}" for check in checks if not check.kept]:
         raise AssertionError("\n".join([f"{len(broken)} of {len(checks)} conditions are not kept", *broken]))
 

@@ -8,18 +8,21 @@ from typing import Any
 
 from surefoot.config.builder import Builder
 from surefoot.config.sections import LIMITS
-from surefoot.evaluate.diagnose.diagnosis import ScoredRun, diagnose
+from surefoot.evaluate.diagnose.diagnosis import ScoredRun, as_markdown, diagnose
+from surefoot.evaluate.diagnose.outcomes import outcomes
 from surefoot.evaluate.diagnose.verdicts import calibrated
 from surefoot.evaluate.records.folder import LABELS, opened
-from surefoot.evaluate.report import conclusion
 from surefoot.evaluate.report.narrative import report
 from surefoot.evaluate.score import scoring
 from surefoot.evaluate.score.labels import Label
 from surefoot.evaluate.score.scoring import OnProgress, ScoringPlan
 from surefoot.llms._rate_limited import RateLimitedLLM
-from surefoot.run.store import values, write_value
+from surefoot.run.store import values, write_text, write_value
 from surefoot.types import Diagnosis, Record, Score, Summary
 from surefoot.types.protocols import Judge
+
+SUMMARIES, DIAGNOSIS, CALIBRATION = "summaries.json", "diagnosis.json", "calibration.json"
+SLICES, OUTCOMES, REPORT = "slices.json", "outcomes.json", "report.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +83,10 @@ class Evaluation:
         run = opened(self.folder)
         scored = ScoredRun.of(run)
         made = self._diagnosis(scored)
-        conclusion.write(self.folder, scored, made)
-        write_value(self.folder / conclusion.SLICES, run.slices)
+        write(self.folder, scored, made)
+        write_value(self.folder / SLICES, run.slices)
         if labelled := calibrated(run):
-            write_value(self.folder / conclusion.CALIBRATION, labelled)
+            write_value(self.folder / CALIBRATION, labelled)
         return run.summaries, made
 
     def _diagnosis(self, scored: ScoredRun) -> Diagnosis:
@@ -94,3 +97,10 @@ class Evaluation:
                 return report(self.builder.reporting_llm, scored, executor, self.builder.report_tokens)
             finally:
                 model.stop()  # or the executor would wait for as long as the endpoint asks to
+
+
+def write(folder: Path, run: ScoredRun, made: Diagnosis) -> None:
+    """Write the summaries, the diagnosis, the outcomes and the report."""
+    for name, value in {SUMMARIES: run.summaries, DIAGNOSIS: made, OUTCOMES: outcomes(run.cases)}.items():
+        write_value(folder / name, value)
+    write_text(folder / REPORT, as_markdown(made, run.summaries, run.metrics))

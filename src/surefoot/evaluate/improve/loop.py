@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.config.settings import Config
+from surefoot.evaluate import evaluation
 from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.choices import RULES
 from surefoot.evaluate.ask.questions import Example, folded, hashed
@@ -25,7 +26,6 @@ from surefoot.evaluate.improve.ledger import PLACEBO, Cost, Outcome, Proposal, T
 from surefoot.evaluate.improve.plan import Half, ImprovementPlan, answer_text, record, searched_index
 from surefoot.evaluate.improve.proof import ALPHA, Control, Difference, adjusted, needed, paired, values, verdict
 from surefoot.evaluate.patch import Patch, joined, size
-from surefoot.evaluate.report import conclusion
 from surefoot.evaluate.score.scoring import RECORDS, SCORES, key
 from surefoot.evaluate.score.summaries import summaries
 from surefoot.run import manifest
@@ -242,7 +242,7 @@ class _Loop:
         folder, run = self.plan.folder, self._scored(before)
         _lines(folder / RECORDS, {one.id: one for one in run.records})
         _lines(folder / SCORES, {key(one.record_id, one.metric): one for one in run.scores})
-        conclusion.write(folder, run, made)
+        evaluation.write(folder, run, made)
 
     def _scored(self, ran: _Ran) -> ScoredRun:
         """The run with its scores as the rules know them: right by the gold answers is factuality, so the gain that

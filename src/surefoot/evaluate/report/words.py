@@ -9,8 +9,8 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.config.trust import Own, Rebuilt, rebuilt
 from surefoot.evaluate.diagnose.diagnosis import CASES
+from surefoot.evaluate.evaluation import DIAGNOSIS
 from surefoot.evaluate.records.folder import opened
-from surefoot.evaluate.report.conclusion import DIAGNOSIS
 from surefoot.explain.grade import as_graded, explain
 from surefoot.run.store import ENVIRONMENTS, Run, read_value
 from surefoot.types import Attribution, Diagnosis, Trace
