@@ -10,7 +10,7 @@ import pytest
 
 from surefoot.components import find
 from surefoot.evaluate.ask.choices import RULES, Posed, is_claim, picked, rules, stated, with_choices
-from surefoot.evaluate.ask.questions import Example, load, read
+from surefoot.evaluate.ask.questions import Example, distinct, load, read
 from surefoot.evaluate.ask.runs import Arm, place, run, threads
 from surefoot.generators.llm import LLMGenerator
 from surefoot.llms.scripted import Scripted
@@ -45,6 +45,11 @@ def test_a_question_may_be_unanswerable(tmp_path: Path) -> None:
     loaded = load(path)
     assert [example.answerable for example in loaded.examples] == [False, True]
     assert [problem.count for problem in loaded.problems if "no gold answer" in problem.what] == [1]
+
+
+def test_an_id_that_was_there_before_gets_the_next_free_number() -> None:
+    """Also where another row has that number in its own id."""
+    assert distinct(["q", "q#2", "r", "q", "q"]) == ["q", "q#2", "r", "q#3", "q#4"]
 
 
 def test_a_limit_takes_the_same_sample_everywhere(tmp_path: Path) -> None:

@@ -138,15 +138,24 @@ def _found(path: Path, problems: Problems) -> tuple[str, list[Row]]:
     return SHARED, list(checked.values())
 
 
+def distinct(ids: Iterable[str]) -> list[str]:
+    """The ids in their order, each once: the second "q" becomes "q#2", or the next number that none has."""
+    found, taken = dict[str, None](), Counter[str]()
+    for id in ids:
+        name = id
+        while name in found:
+            taken[id] += 1
+            name = f"{id}#{taken[id] + 1}"
+        found[name] = None
+    return list(found)
+
+
 def _distinct(found: Sequence[Row], problems: Problems) -> list[Row]:
-    """The second question of an id gets "#2" behind it; what is no text becomes an empty question."""
-    seen: Counter[str] = Counter()
-    for row in found:
-        id = row["id"]
-        seen[id] += 1
-        if seen[id] > 1:
-            problems.add("questions whose id was there before; numbered", id)
-            row["id"] = f"{id}#{seen[id]}"
+    """The rows with ids of their own; what is no text becomes an empty question."""
+    for row, name in zip(found, distinct(row["id"] for row in found), strict=True):
+        if name != row["id"]:
+            problems.add("questions whose id was there before; numbered", row["id"])
+            row["id"] = name
         if not isinstance(row.get("question"), str):
             row["question"] = ""
     return list(found)

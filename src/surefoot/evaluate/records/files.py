@@ -4,7 +4,7 @@ The format is told by what is in the file; each has a module beside this one.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -138,20 +138,15 @@ def _answered(records: Sequence[Record], golds: str | Path | None, problems: Pro
     return joined
 
 
-def _identified(records: Iterable[Record], problems: Problems) -> list[Record]:
-    taken: Counter[str] = Counter()
-    distinct: dict[str, Record] = {}
-    for number, record in enumerate(records, start=1):
-        if not (id := record.id.strip()):
-            problems.add("records without an id; numbered by their place", id := str(number))
-        elif id in distinct:
+def _identified(records: Sequence[Record], problems: Problems) -> list[Record]:
+    ids = [record.id.strip() or str(number) for number, record in enumerate(records, start=1)]
+    names = questions.distinct(ids)
+    for record, id, name in zip(records, ids, names, strict=True):
+        if not record.id.strip():
+            problems.add("records without an id; numbered by their place", id)
+        elif name != id:
             problems.add("records whose id was there before; numbered", id)
-        name = id
-        while name in distinct:
-            taken[id] += 1
-            name = f"{id}#{taken[id] + 1}"
-        distinct[name] = replace(record, id=name)
-    return list(distinct.values())
+    return [replace(record, id=name) for record, name in zip(records, names, strict=True)]
 
 
 def _grouped(records: Sequence[Record], problems: Problems) -> list[Record]:

@@ -1,12 +1,12 @@
 """Plain text of a speaker, turns of a conversation, and passages of contexts, from the wrappers of frameworks."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
 from typing import Any, Literal
 
+from surefoot.evaluate.ask.questions import distinct
 from surefoot.evaluate.records.paths import COLUMNS, FORMATS, first, nest, nested
 from surefoot.types import Passage
 from surefoot.types.errors import UsageError
@@ -131,17 +131,13 @@ def passages(value: Any) -> tuple[Passage, ...]:
     items = value if isinstance(value, list | tuple) else [value]
     if len(items) > MOST:
         raise UsageError(f"a record has {len(items):,} contexts, and at most {MOST:,} are read; is it one record?")
-    return distinct([_passage(item, f"c{number}") for number, item in enumerate(items, start=1)])
+    return identified([_passage(item, f"c{number}") for number, item in enumerate(items, start=1)])
 
 
-def distinct(found: Sequence[Passage]) -> tuple[Passage, ...]:
+def identified(found: Sequence[Passage]) -> tuple[Passage, ...]:
     """The passages with ids of their own: parts of one come to "p", "p#2", …"""
-    seen: Counter[str] = Counter()
-    apart = []
-    for passage in found:
-        seen[passage.id] += 1
-        apart.append(replace(passage, id=f"{passage.id}#{seen[passage.id]}") if seen[passage.id] > 1 else passage)
-    return tuple(apart)
+    ids = distinct(passage.id for passage in found)
+    return tuple(replace(passage, id=id) for passage, id in zip(found, ids, strict=True))
 
 
 def _passage(item: Any, name: str) -> Passage:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from surefoot.evaluate.problems import Problems
-from surefoot.evaluate.records.messages import distinct
+from surefoot.evaluate.records.messages import identified
 from surefoot.run.store import from_json, recorded
 from surefoot.text.words import sentences
 from surefoot.types import Answer, Passage, Record, Trace
@@ -45,7 +45,7 @@ def read(trace: Trace) -> tuple[Passage, ...]:
     # A generator that did not read all kept sources leaves out the last ones, and reports it.
     reasons = " ".join(step.degraded or "" for step in trace.steps if step.name == "generate")
     unread = sum(map(int, re.findall(r"(\d+) of \d+ sources left out", reasons)))
-    return distinct(found[: len(found) - unread])
+    return identified(found[: len(found) - unread])
 
 
 def run(folder: Path, problems: Problems) -> list[Record]:
