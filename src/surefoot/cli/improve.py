@@ -114,14 +114,14 @@ def improve(
 
 
 def _applied(done: Outcome, file: Path, folder: Path, wanted: bool, theirs: bool) -> None:
-    if not done.kept:
+    if not done.patch:
         out.print("nothing is kept: no change is shown to help on the held-out half")
         return
-    out.say(f"kept: {patch.shown(done.kept)}")
+    out.say(f"kept: {patch.shown(done.patch)}")
     if not wanted:
         out.print("set this in your system" if theirs else "write it into the configuration with --apply")
         return
-    patch.apply(file, done.kept, folder)
+    patch.apply(file, done.patch, folder)
     named = "" if file == configuration.FILE else f" --config {file}"
     out.say(f"written into {file}; undo with: surefoot improve --revert {folder}{named}")
 

@@ -133,7 +133,7 @@ def test_each_change_is_kept_or_rejected_with_its_figures(done: Any) -> None:
     which is not spent on what is harmful or no better. What cannot be tried says why."""
     outcome, _, mine = done
     kept, impossible, idle, planted = (trial(outcome, name) for name in ("item 1", "item 2", "item 3", "planted"))
-    assert (outcome.kept, kept.kept, kept.predicted) == (LONGER, True, 0.4)
+    assert (outcome.patch, kept.kept, kept.predicted) == (LONGER, True, 0.4)
     assert (kept.realised.questions, kept.realised.after) == (len(mine.half("held-out")), 1.0)
     assert kept.realised.low > 0.3
     assert kept.p < 0.05
@@ -163,13 +163,13 @@ def test_the_placebo_changes_about_as_many_answers_as_the_change(tmp_path: Path)
     strict = {("thresholds", "upper"): (2.0,), ("thresholds", "lower"): (2.0,)}
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), levers={**IDLE, **strict}))
     assert trial(outcome, "placebo").changed > 0
-    assert outcome.kept == LONGER
+    assert outcome.patch == LONGER
 
 
 def test_without_another_lever_there_is_no_placebo(tmp_path: Path) -> None:
     """A system of one lever; the verdict says so."""
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), levers={}))
-    assert outcome.kept == LONGER
+    assert outcome.patch == LONGER
     assert "no other lever to hold it against" in trial(outcome, "item 1").because
 
 
@@ -193,7 +193,7 @@ def test_an_item_is_tried_on_its_cases_and_as_many_others_before_it_is_run_on_al
     assert idle.development is harmful.development is None
     assert harmful.on_others.difference < 0
     assert (longer.on_cases.before, longer.on_cases.after, longer.on_others.questions) == (0, 1, 6)
-    assert outcome.kept == LONGER
+    assert outcome.patch == LONGER
     made = from_json(Diagnosis, json.loads((tmp_path / "run" / "diagnosis.json").read_text()))
     first, last = made.items
     assert (first.title, first.patch, first.alternatives, first.predicted) == ("Longer", LONGER, (), None)
@@ -258,7 +258,7 @@ def test_what_was_cut_off_goes_on_and_pays_for_nothing_twice(tmp_path: Path, mos
     with pytest.raises(KeyboardInterrupt):
         improve(wanted)
     got = improve(replace(wanted, spreading=second, diagnose=Diagnosing(*wanted.diagnose.items)))  # type: ignore[attr-defined]
-    assert got.kept == LONGER
+    assert got.patch == LONGER
     assert trial(got, "item 1") == trial(done[0], "item 1")
     asked = first.asked + second.asked
     assert len(asked) == len(set(asked))
@@ -272,7 +272,7 @@ def test_what_helps_together_is_combined_and_kept(tmp_path: Path) -> None:
     wanted = plan(tmp_path / "run", item("Longer", LONGER, 0.3), item("Laxer", LAXER, 0.2), scoring=golds(others))
     outcome = improve(replace(wanted, examples=others, config=config))
     both = trial(outcome, "item 1 + item 2")
-    assert outcome.kept == both.patch == {**LONGER, **LAXER}
+    assert outcome.patch == both.patch == {**LONGER, **LAXER}
     assert both.kept
     assert both.predicted == pytest.approx(0.5)
     assert both.realised.after == 1.0
@@ -295,7 +295,7 @@ def test_a_control_that_does_as_well_speaks_against_the_change(tmp_path: Path) -
             return Score(record.id, self.metric, float(record.trace.config != CONFIG))
 
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), scoring=judged(Fickle())))
-    assert outcome.kept == {}
+    assert outcome.patch == {}
     assert "the placebo does as well" in trial(outcome, "item 1").because
 
 
@@ -303,7 +303,7 @@ def test_where_nothing_helps_the_held_out_half_is_left_alone(tmp_path: Path) -> 
     """It can still be used, once there is a better idea."""
     asking = Asking()
     outcome = improve(plan(tmp_path / "run", item("Idle", USELESS), spreading=asking))
-    assert outcome.kept == {}
+    assert outcome.patch == {}
     held_out = {one.id for one in EXAMPLES if side(one, 0) == "held-out"}
     assert not held_out & {id for _, id in asking.asked}
     assert not (tmp_path / "run" / "held-out").exists()
@@ -321,7 +321,7 @@ def test_a_judge_may_say_how_good_an_answer_is(tmp_path: Path) -> None:
             return Score(record.id, self.metric, 1.0 if "Aldwin" in (record.answer or "") else 0.2, judge=self.name)
 
     outcome = improve(plan(tmp_path / "run", item("Longer", LONGER), scoring=judged(Wordy())))
-    assert (outcome.metric, outcome.kept) == ("named", LONGER)
+    assert (outcome.metric, outcome.patch) == ("named", LONGER)
     gains = [trial(outcome, "item 1").development, trial(outcome, "item 1").realised]
     assert sum(gain.questions for gain in gains if gain) == len(EXAMPLES) - 1
     assert all(gain.before > 0.2 for gain in gains if gain)

@@ -72,7 +72,7 @@ class Outcome:
     metric: str
     questions: dict[str, int]
     trials: tuple[Trial, ...]
-    kept: Patch
+    patch: Patch
     """The patch that was shown to help; empty: none was."""
     needed: int
     """The fewest questions that a change must turn right to be shown better among these arms."""

@@ -228,8 +228,8 @@ class _Loop:
         shown = [replace(t, kept=True, because="kept in the combination") if t.name in members else t for t in shown]
         questions = {half: len(self.plan.half(half)) for half in ("development", "held-out")}
         enough = needed(len(arms)) if arms else 0
-        kept = winner.patch if winner else {}
-        return Outcome(self.plan.scoring.metric, questions, (*shown, *by_name.values()), kept, enough)
+        patch = winner.patch if winner else {}
+        return Outcome(self.plan.scoring.metric, questions, (*shown, *by_name.values()), patch, enough)
 
     def write(self, done: Outcome, before: _Ran) -> None:
         """Write the ledger, and the diagnosis with the figures of its items, each whole or not at all."""
