@@ -18,7 +18,8 @@ FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "C": "Courier"}
 def pdf(*pages, outline=(), title="", extra="") -> bytes:
     """A PDF with these pages: of each line its place in points from the left and the bottom, and its text.
 
-    A line may name its font, of FONTS, and its size too. Of the outline each entry is a title, a page and a height.
+    A line may name its font, of FONTS, and its size too; one that is text is drawn as it is. Of the outline each entry
+    is a title, a page and a height.
     """
     first = 4 + len(FONTS)
     objects = [
@@ -57,6 +58,8 @@ _PICTURE = "q 600 0 0 800 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID 0 EI Q"
 
 
 def _shown(line) -> str:
+    if isinstance(line, str):
+        return line
     x, y, text, font, size = (*line, "F", 10)[:5] if len(line) != 4 else (*line, 10)
     escaped = text.replace("\\", "\\\\").replace("(", "\\(").replace(")", "\\)")
     return f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET\n"
@@ -371,6 +374,106 @@ def test_cells_of_several_lines_that_are_drawn_cell_by_cell_are_a_table():
         "| Lower | Soup, bread and tea | 40 |",
         "| Upper hut | A stove | 9 |",
     ]
+
+
+def rule(x, y, width=0.5, height=0.5) -> str:
+    """A thin box, drawn from its lower left corner."""
+    return f"{x} {y} {width} {height} re f\n"
+
+
+def cells(rows, columns, top=700, height=12) -> list:
+    """The texts of a table row by row."""
+    places = ((x, top - height * n) for n in range(len(rows)) for x in columns)
+    return [(*place, text) for place, text in zip(places, (text for row in rows for text in row), strict=True) if text]
+
+
+def test_a_rule_parts_the_header_from_the_rows():
+    """Though it is in the font of the others, has no fewer digits, and narrow gaps between the columns, a row more."""
+    rows = [("Hut 1", "Beds 2"), ("Upper", "40"), ("Lower", "9"), ("", "and 3 more"), ("Old hut", "7")]
+    lines = [rule(50, y, 100) for y in (711, 697, 648)]
+    (table,) = blocks([*lines, *cells(rows, (50, 88))])
+    assert table.text.split("\n") == [
+        "| Hut 1 | Beds 2 |",
+        "| --- | --- |",
+        "| Upper | 40 |",
+        "| Lower | 9 and 3 more |",
+        "| Old hut | 7 |",
+    ]
+
+
+def test_what_stands_between_rules_is_a_cell():
+    """Whatever the lines that it has, and where in its row they stand; a title above the columns is no header."""
+    across = [rule(50, y, 300) for y in (712, 694, 692, 674, 632, 614, 596)]
+    down = [rule(x, 596, height=96) for x in (100, 200)]
+    texts = [(150, 700, "Huts of 2026"), (60, 680, "Hut"), (102, 680, "Offers"), (210, 680, "Beds")]
+    texts += [(60, 650, "Lower"), *typed("soup", "bread", "tea", x=120, y=662), (210, 650, "40")]
+    texts += [(60, 620, "Upper"), (210, 620, "9"), (60, 602, "Old"), (120, 602, "a stove"), (210, 602, "7")]
+    title, table = blocks([*across, *down, *texts])
+    assert (title.text, table.text.split("\n")) == (
+        "Huts of 2026",
+        [
+            "| Hut | Offers | Beds |",
+            "| --- | --- | --- |",
+            "| Lower | soup bread tea | 40 |",
+            "| Upper |  | 9 |",
+            "| Old | a stove | 7 |",
+        ],
+    )
+
+
+def test_a_table_across_two_columns_of_prose_is_above_them():
+    """Its last column is no part of the right one."""
+    lines = [rule(50, y, 450) for y in (751, 737, 709)]
+    page = cells([("Hut", "Beds", "Open"), ("Upper", "40", "May"), ("Lower", "9", "June")], (50, 200, 400), top=740)
+    prose = sorted([*typed(*OVEN * 2, y=690), *typed(*WHEEL * 2, x=320, y=690)], key=lambda line: -line[1])
+    table, *text = blocks([*lines, *page, *prose])
+    assert table.text.split("\n")[2:] == ["| Upper | 40 | May |", "| Lower | 9 | June |"]
+    assert " ".join(block.text for block in text) == " ".join([*OVEN * 2, *WHEEL * 2])
+
+
+def test_rules_around_prose_make_no_table():
+    """As above and below the text of a page, and between its running head and its columns."""
+    lines = [rule(50, y, 450) for y in (760, 730, 500)]
+    prose = sorted([*typed(*OVEN * 2), *typed(*WHEEL * 2, x=320)], key=lambda line: -line[1])
+    page = [*lines, (50, 740, "Mill and bakery"), (400, 740, "Chapter 3"), *prose]
+    assert "table" not in {block.kind for block in blocks(page)}
+
+
+def test_rows_that_stand_apart_have_their_lines_close_together():
+    """Where no rule stands between them, a shorter row goes on with the one that it is close to."""
+    rows = [
+        ("Paper", "14 pt", "0", "3"),
+        ("title", "upper", "", ""),
+        ("List", "12 pt", "9", "12"),
+        ("", "both", "", ""),
+    ]
+    rows += [("Third", "10 pt", "6", "0"), ("level", "bold", "", "")]
+    heights = (700, 689, 674, 663, 648, 637)
+    page = [
+        (x, y, text)
+        for y, row in zip(heights, rows, strict=True)
+        for x, text in zip((50, 120, 200, 260), row, strict=True)
+    ]
+    page = [line for line in page if line[2]]
+    heads = cells([("Style", "Font", "Before", "After")], (50, 120, 200, 260), top=720)
+    (table,) = blocks([rule(50, 730, 250), rule(50, 714, 250), *heads, *page, rule(50, 630, 250)])
+    assert table.text.split("\n")[2:] == [
+        "| Paper title | 14 pt upper | 0 | 3 |",
+        "| List | 12 pt both | 9 | 12 |",
+        "| Third level | 10 pt bold | 6 | 0 |",
+    ]
+
+
+def test_numbers_of_a_column_that_is_drawn_alone_stay_apart():
+    """PDFium takes 50 above 5 for 505."""
+    columns = [("Part", "A-1", "A-2", "A-3"), ("Bore", "50", "5", "52"), ("Price", "5.00", "56.25", "157.50")]
+    page = [
+        (x, 700 - 18 * n, text)
+        for x, column in zip((50, 200, 300), columns, strict=True)
+        for n, text in enumerate(column)
+    ]
+    (table,) = blocks(page)
+    assert table.text.split("\n")[2:4] == ["| A-1 | 50 | 5.00 |", "| A-2 | 5 | 56.25 |"]
 
 
 def test_cells_may_be_code():

@@ -14,6 +14,8 @@ from statistics import median
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfPage, PdfTextPage
 
+from surefoot.documents.loaders._pdf_rules import Frame
+
 _LINE = re.compile(r"[^\r\n\ufffe]+")
 _FIXED_PITCH = 1
 _MONO = re.compile(
@@ -32,6 +34,9 @@ _NAMELESS = {0: 0x200B, 2: 0xFFFE, 3: 0x200B}
 _NAME_BYTES = 96
 WIDE_GAP = 0.9
 """Heights of a line's letters from which a gap in it is wider than a space."""
+
+_BELOW = 0.8
+"""Heights of a line's letters from which a lower letter is in another line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +72,58 @@ def joined(pieces: Sequence[Line]) -> Line:
     return replace(pieces[0], text=text, right=last.right, size=size, mono=mono, hyphen=last.hyphen, parted=parted)
 
 
-def lines(page: PdfPage) -> list[Line]:
-    """The text of a page in the order in which it is drawn, parted where a gap is wider than a space, without what
-    stands outside of what the page shows."""
+def lines(page: PdfPage, frames: Sequence[Frame]) -> list[Line]:
+    """The text of a page in the order in which it is drawn, parted where a gap is wider than a space or columns of a
+    frame end, without what stands outside of what the page shows."""
     left, bottom, right, top = page.get_bbox()
     with closing(page.get_textpage()) as text_page:
-        found = [piece for piece in _lines(text_page) if piece.right > left and piece.left < right]
+        found = [piece for piece in _lines(text_page, frames) if piece.right > left and piece.left < right]
     shown = (piece for piece in found if bottom - piece.size < piece.y < top)
     return [replace(piece, order=order) for order, piece in enumerate(shown)]
 
 
-def _lines(page: PdfTextPage) -> Iterator[Line]:
+def _lines(page: PdfTextPage, frames: Sequence[Frame]) -> Iterator[Line]:
     codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars()))
     text = "".join(chr(_NAMELESS.get(code, code)) for code in codes)
     for match in _LINE.finditer(text):
         words = [word.span() for word in _WORD.finditer(text, *match.span())]
-        pieces = [*_pieces(page, text, words)]
+        pieces = [*_pieces(page, text, words, frames)]
         if pieces and text.startswith("\ufffe", match.end()):
             pieces[-1] = replace(pieces[-1], hyphen=True)
         yield from pieces
 
 
-def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:
-    """The parts of a line between wide gaps, and where PDFium takes two lines for one."""
-    begin, size, right = 0, 0.0, 0.0
+def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]], frames: Sequence[Frame]) -> Iterator[Line]:
+    """The parts of a line between wide gaps and in columns of frames, and where PDFium takes two lines for one."""
+    begin, size, right, low = 0, 0.0, 0.0, 0.0
     box, letter_box = pdfium.FS_RECTF(), pdfium.FPDFText_GetLooseCharBox
+    words = list(words)
     for n, (start, end) in enumerate(words):
         letter_box(page, start, box)
-        if n and not -size < box.left - right < WIDE_GAP * size:
+        below = low - box.bottom > _BELOW * size
+        wide = below or not -size < box.left - right < WIDE_GAP * size
+        if n and (wide or any(it.parts(right, box.left, (box.bottom + box.top) / 2, size) for it in frames)):
             yield from _piece(page, text, words[begin:n])
             begin = n
-        size = size or box.top - box.bottom
+        size, low = size or box.top - box.bottom, box.bottom
         letter_box(page, end - 1, box)
-        right = box.right
+        if low - box.bottom > _BELOW * size:
+            cut = _line_end(page, range(start + 1, end), low - _BELOW * size)
+            words[n : n + 1] = [(start, cut), (cut, end)]
+            end = cut
+            letter_box(page, end - 1, box)
+        right, low = box.right, box.bottom
     yield from _piece(page, text, words[begin:])
+
+
+def _line_end(page: PdfTextPage, letters: range, low: float) -> int:
+    """The first of some letters that stands below a height; PDFium takes 50 above 5 for 505."""
+    box = pdfium.FS_RECTF()
+    for index in letters:
+        pdfium.FPDFText_GetLooseCharBox(page, index, box)
+        if box.bottom < low:
+            break
+    return index
 
 
 def _piece(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from surefoot.documents.loaders._pdf_lines import Line, joined
-from surefoot.documents.loaders._pdf_order import Row
+from surefoot.documents.loaders._pdf_tables import Row
 
 EDGE = 2
 """Lines at each end of a page among which running headers and page numbers are looked for."""
@@ -30,7 +30,7 @@ def _edge(page: Sequence[Row]) -> Iterator[tuple[Line, Row]]:
     """The first rows, which a gap parts from the text, each also as a line."""
     for row, within in zip(page[:EDGE], [*page[1:], None], strict=False):
         line = joined(row)
-        if within and 0.3 * line.size <= abs(line.y - within[0].y) <= 1.6 * line.size:
+        if line.table or (within and 0.3 * line.size <= abs(line.y - within[0].y) <= 1.6 * line.size):
             break
         yield line, row
 

@@ -15,6 +15,8 @@ from surefoot.documents.loaders._ocr import picture_text
 from surefoot.documents.loaders._pdf_layout import Heading, laid_out
 from surefoot.documents.loaders._pdf_lines import Line, lines
 from surefoot.documents.loaders._pdf_order import by_place
+from surefoot.documents.loaders._pdf_rules import frames
+from surefoot.documents.loaders._pdf_tables import ruled
 from surefoot.documents.page_picture import drawn
 from surefoot.text.blocks import blocks
 
@@ -82,9 +84,10 @@ def _page(pdf: PdfDocument, number: int) -> tuple[list[Line], bool]:
         with closing(pdf[number]) as page:
             page.flatten()
     with closing(pdf[number]) as page:
-        found = lines(page)
+        between = frames(page)
+        found = lines(page, between)
         pictures = () if found else page.get_objects([pdfium.FPDF_PAGEOBJ_IMAGE], max_depth=2)
-        return by_place(found) if pdf.formenv else found, any(True for _ in pictures)
+        return ruled(by_place(found) if pdf.formenv else found, between), any(True for _ in pictures)
 
 
 def _recognized(content: bytes, pages: Sequence[int]) -> tuple[list[Block], list[str]]:
