@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from surefoot.evaluate.report.conclusion import concluded
 from surefoot_example.jaccard import Jaccard
 from surefoot_example.own_words import OwnWords
 from surefoot_example.srt import Subtitles
@@ -16,7 +17,6 @@ from surefoot.config.settings import read
 from surefoot.contracts import PASSAGES, verify
 from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.report import page
-from surefoot.evaluate.report.conclusion import concluded
 from surefoot.evaluate.score import scoring
 from surefoot.index.build import build
 from surefoot.index.search import Index
