@@ -58,7 +58,7 @@ def test_an_action_is_explained(traced: Callable[..., Any], here: Path) -> None:
     assert "CORRECT: best score 1" in done.out
     assert "less upper: +0.25" in done.out
     assert "With upper at 1" in done.out
-    assert json.loads((here / "why.json").read_text())["action"]["action"] == "correct"
+    assert json.loads((here / "why.json").read_text())["action"]["decision"]["action"] == "correct"
 
 
 def test_the_words_of_a_trace_are_explained_by_its_own_evaluator(traced: Callable[..., Any], here: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_trace_without_a_decision_is_refused() -> None:
 def test_where_nothing_was_graded_nothing_is_shared(values: list[float | None]) -> None:
     """No best score, no margin, no values."""
     found = explain_action(traced(values))
-    assert (found.best, found.above_upper, found.carried, found.shifts) == (None, None, None, ())
+    assert (found.decision.best, found.carried, found.shifts) == (None, None, ())
 
 
 def test_a_trace_of_more_passages_than_time_is_for_is_refused() -> None:

@@ -47,7 +47,7 @@ def words(found: Attribution, listed: int = STRONGEST) -> RenderableType:
 
 def action(found: ActionExplanation, trace: Trace) -> RenderableType:
     """The margins, what would have flipped the action, and what each passage did for it."""
-    head = Text(plain(f"{found.action.value.upper()}: {found.because}"), style="bold")
+    head = Text(plain(f"{found.decision.action.value.upper()}: {found.decision.because}"), style="bold")
     lines = (Text(plain(line)) for line in (*margins(found), *flips_action(found)))
     return Group(head, *lines, Text(), _passages(found, trace)) if found.without else Group(head, *lines)
 
@@ -91,6 +91,6 @@ def _passages(found: ActionExplanation, trace: Trace) -> Table:
     for alone, value, passage in zip(found.without, values, trace.passages, strict=True):
         score = "–" if alone.score is None else f"{alone.score:.3g}"
         carried = "–" if value is None else number(value)
-        after = Text(alone.action.value, style="" if alone.action is found.action else "bold")
+        after = Text(alone.action.value, style="" if alone.action is found.decision.action else "bold")
         rows.append((plain(passage.id), plain(passage.title), after, score, carried))
     return tabled(["passage", "title", "without it"], ["score", "carried"], rows)

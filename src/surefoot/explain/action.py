@@ -58,13 +58,8 @@ class ActionExplanation:
     """The explanation of a trace's action, and how little would have made it another."""
 
     question: str
-    action: Action
-    because: str
-    best: float | None
-    above_upper: float | None
-    """`best` less τ+; None: nothing was graded."""
-    above_lower: float | None
-    """`best` less τ−."""
+    decision: Decision
+    """Taken again from the trace's grades."""
     drops: tuple[DroppedPassages, ...]
     """One for each other action that dropping passages can bring, the fewest first."""
     shifts: tuple[ThresholdShift, ...]
@@ -86,18 +81,13 @@ def explain_action(trace: Trace) -> ActionExplanation:
     was = redecide(trace)
     if len(trace.grades) < len(trace.passages):
         raise TraceFault(f"trace {trace.id} has fewer grades than passages")
-    best = was.best
     return ActionExplanation(
         trace.standalone_question,
-        was.action,
-        was.because,
-        best,
-        None if best is None else best - was.upper,
-        None if best is None else best - was.lower,
+        was,
         _drops(trace, was.action),
         tuple(_shifts(trace, was)),
         tuple(_without(trace, n) for n in range(len(trace.passages))),
-        None if best is None else _carried(trace),
+        None if was.best is None else _carried(trace),
     )
 
 

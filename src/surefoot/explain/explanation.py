@@ -66,8 +66,9 @@ def trust(found: Attribution) -> Iterator[str]:
 
 def margins(found: ActionExplanation) -> Iterator[str]:
     """The best score's distance from each threshold; nothing where nothing was graded."""
-    if found.above_upper is not None and found.above_lower is not None:
-        yield f"best score less upper: {number(found.above_upper)}; less lower: {number(found.above_lower)}"
+    if (best := found.decision.best) is not None:
+        upper, lower = (number(best - limit) for limit in (found.decision.upper, found.decision.lower))
+        yield f"best score less upper: {upper}; less lower: {lower}"
 
 
 def flips_action(found: ActionExplanation) -> list[str]:
