@@ -228,6 +228,21 @@ def test_a_pdf_is_titled_by_its_properties():
     assert one(pdf(page)).title == "ice"
 
 
+@pytest.mark.parametrize(
+    ("dates", "day"),
+    [
+        ("/CreationDate (D:20240102120000Z) /ModDate (D:20240512083000+02'00')", {"modified": "2024-05-12"}),
+        ("/CreationDate (D:20240102)", {"modified": "2024-01-02"}),
+        ("/ModDate (D:19700101000000Z)", {}),
+        ("/ModDate (May 2024)", {}),
+    ],
+)
+def test_a_pdf_is_dated_by_its_last_change(dates, day):
+    """Else by the day on which it was made; a day before there were PDFs is none."""
+    content = pdf(typed("Open.")).replace(b"<< /Title () >>", f"<< /Title () {dates} >>".encode())
+    assert dict(one(content).meta) == day
+
+
 def test_a_pdf_is_found_with_its_page(tmp_path):
     """From the file to the index; the words of the second page lead to it, though their passage begins on the first."""
     (tmp_path / "ice.pdf").write_bytes(pdf(typed("The hut is open."), typed("The glacier is 41 km long.")))

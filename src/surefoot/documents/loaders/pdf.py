@@ -1,7 +1,8 @@
 """PDF: the text layer, page after page, and OCR of pages that have none."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from datetime import date
 from itertools import islice
 from pathlib import PurePath
 from time import monotonic
@@ -19,6 +20,7 @@ from surefoot.documents.loaders._pdf_rules import frames
 from surefoot.documents.loaders._pdf_tables import ruled
 from surefoot.documents.page_picture import drawn
 from surefoot.text.blocks import blocks
+from surefoot.types.metadata import NO_META, Meta
 
 _HEADINGS = 20_000
 """Entries of an outline that are read, at most."""
@@ -28,6 +30,8 @@ _NAMED = 8
 """Pages that a problem names."""
 _NAMELESS = ("(anonymous)", "untitled", "unknown")
 """Titles that programs give by themselves."""
+_FIRST_DAY = date(1993, 6, 15)
+"""Before it there was no PDF."""
 _Y_OF = {pdfium.PDFDEST_VIEW_XYZ: 1, pdfium.PDFDEST_VIEW_FITH: 0, pdfium.PDFDEST_VIEW_FITBH: 0}
 """By the kind of a link's target, which of its numbers is the height."""
 
@@ -65,6 +69,7 @@ class PdfLoader:
                 if size > MAX_BYTES:
                     raise Unreadable("unpacks to more than is safe to hold; split it")
             outline = list(_outline(pdf))
+            meta = _modified(pdf)
             title = pdf.get_metadata_value("Title").strip().removeprefix("Microsoft Word - ")
         recognized, problems = _recognized(content, scanned)
         if not size and not recognized:
@@ -75,7 +80,16 @@ class PdfLoader:
         whole = sorted(
             [*laid_out(pages, outline), *recognized], key=lambda block: int(block.place.removeprefix("page="))
         )
-        yield Document("", title or PurePath(name).stem, tuple(whole))
+        yield Document("", title or PurePath(name).stem, tuple(whole), meta=meta)
+
+
+def _modified(pdf: PdfDocument) -> Meta:
+    """The day on which the file was changed, else made, as a field; programs without a clock say 1970 or 1980."""
+    texts = (pdf.get_metadata_value(name).removeprefix("D:")[:8] for name in ("ModDate", "CreationDate"))
+    with suppress(ValueError):
+        if (day := date.fromisoformat(next(filter(None, texts), ""))) >= _FIRST_DAY:
+            return Meta({"modified": str(day)})
+    return NO_META
 
 
 def _page(pdf: PdfDocument, number: int) -> tuple[list[Line], bool]:
