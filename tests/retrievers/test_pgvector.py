@@ -16,7 +16,7 @@ psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from surefoot.contracts import verify  # noqa: E402
 from surefoot.embedders.hashing import Hashing  # noqa: E402
-from surefoot.retrievers.pgvector import Pgvector, PushReport  # noqa: E402
+from surefoot.retrievers.pgvector import Pgvector  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
@@ -244,11 +244,11 @@ class TestPush:
         """A second push leaves every row at its version; any field makes a passage another."""
         retriever = pushed(make)
         before = versions()
-        assert retriever.push(embedded(PASSAGES)) == PushReport(written=0, deleted=0, unchanged=5)
+        assert retriever.push(embedded(PASSAGES)) == "Pushed    0 new or changed, 5 unchanged, 0 gone"
         assert versions() == before
         for field in ({"text": "A ferry crosses."}, {"title": "x"}, {"url": None}, {"start": 9}):
             changed = [replace(PASSAGES[0], **field), *PASSAGES[1:]]
-            assert retriever.push(embedded(changed)) == PushReport(written=1, deleted=0, unchanged=4)
+            assert retriever.push(embedded(changed)) == "Pushed    1 new or changed, 4 unchanged, 0 gone"
             assert replace(retriever.retrieve("bridge", 1)[0], score=None) == changed[0]
 
     def test_readers_see_the_old_passages_until_a_push_has_ended(self, make):

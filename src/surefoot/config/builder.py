@@ -235,7 +235,7 @@ class Builder(JudgeBuilder):
         """Copy the index to the server of the configured retriever; what was done, in words."""
         if not isinstance(self.retriever, VectorDatabase):
             raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
-        return str(self.retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True)))
+        return self.retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True))
 
 
 def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:

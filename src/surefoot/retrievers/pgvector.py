@@ -93,18 +93,6 @@ _REASONS = (
 part of the host's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class PushReport:
-    """The passages of the table that a push wrote, deleted and left as they were."""
-
-    written: int
-    deleted: int
-    unchanged: int
-
-    def __str__(self) -> str:
-        return f"Pushed    {self.written} new or changed, {self.unchanged} unchanged, {self.deleted} gone"
-
-
 @dataclass(eq=False)
 class Pgvector:
     """A retriever over a table that `push` filled: full text and vectors, fused in one round trip to PostgreSQL.
@@ -154,8 +142,10 @@ class Pgvector:
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(replace(_passage(held), score=score) for _, held, score in rows if held is not None)
 
-    def push(self, rows: Iterable[tuple[Passage, npt.ArrayLike]]) -> PushReport:
+    def push(self, rows: Iterable[tuple[Passage, npt.ArrayLike]]) -> str:
         """Make the table hold exactly these passages, in one transaction: who retrieves meanwhile sees the old ones.
+
+        Says how many were written, left as they were and deleted.
 
         Makes the extension, the tables and the indexes where they are absent. A passage that is there already is not
         written again. Raises EndpointError; IndexFault where the table is another embedder's or two passages share an
@@ -181,7 +171,7 @@ class Pgvector:
             if self.embedder.dimensions <= _MOST_INDEXED:
                 connection.execute(self._sql(_VECTOR_INDEX))
             connection.execute(self._sql("ANALYZE {table}"))
-        return PushReport(written, deleted, unchanged=total - written)
+        return f"Pushed    {written} new or changed, {total - written} unchanged, {deleted} gone"
 
     def _check_embedder(self, held: str | None) -> None:
         if held is None:

@@ -60,9 +60,9 @@ class Retriever(Protocol):
 class VectorDatabase(Retriever, Protocol):
     """A retriever that searches a server, which has to be filled first."""
 
-    def push(self, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> object:
-        """Make these passages, each with its vector, the whole of what the server holds; what was done, as `str` says
-        it. Raises ComponentError, and then the server holds what it held."""
+    def push(self, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> str:
+        """Make these passages, each with its vector, the whole of what the server holds; what was done, in words.
+        Raises ComponentError, and then the server holds what it held."""
 
 
 @runtime_checkable
