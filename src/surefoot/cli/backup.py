@@ -5,11 +5,10 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from surefoot.cli._configuration import ConfigFile, Settings, agreed, with_extra
+from surefoot.cli._configuration import ConfigFile, Settings, agreed, configured, with_extra
 from surefoot.cli._console import out
 from surefoot.cli.serve import server_settings
-from surefoot.config.options import assemble
-from surefoot.config.settings import FILE, settings as overrides
+from surefoot.config.settings import FILE, Config, settings as overrides
 from surefoot.text import toml_values
 
 BackupFile = Annotated[Path, Argument(metavar="FILE", help="The backup.")]
@@ -25,8 +24,7 @@ def backup(
     The index, keys, uploads, conversations, feedback, traces, and surefoot.toml. The file holds what users asked: keep
     it as safe as the server.
     """
-    stores = _stores(*server_settings(config, settings), config)
-    size = _backup().back_up(stores, file)
+    size = _backup().back_up(_stores(configured(config, settings, None), config), file)
     out.print(f"Backed up {size:,} bytes to {file}", soft_wrap=True)
 
 
@@ -44,20 +42,16 @@ def restore(
         tables = toml_values.parsed(text)
         places: dict[str, Any] = {section: tables[section] for section in ("index", "server") if section in tables}
         whole = agreed(None, places, *overrides(settings or []))
-        chosen = assemble("[server]", with_extra(*_SERVICE).ServerSettings, whole["server"], {})
     else:
-        chosen, whole = server_settings(config, settings)
-    count = _backup().restore(_stores(chosen, whole, config), file, overwrite)
+        whole = configured(config, settings, None)
+    count = _backup().restore(_stores(whole, config), file, overwrite)
     out.print(f"Restored {count:,} files; start the server with surefoot serve", soft_wrap=True)
-
-
-_SERVICE = ("surefoot.server.service", "surefoot serve", "server")
 
 
 def _backup() -> Any:
     return with_extra("surefoot.server.backup", "surefoot serve", "server")
 
 
-def _stores(chosen: Any, whole: Any, config: str | None) -> Any:
-    index, folder, traces = whole["index"]["path"], chosen.folder, Path(chosen.runs) / "serve"
-    return _backup().Stores(Path(index), Path(folder), traces, Path(config or FILE))
+def _stores(whole: Config, config: str | None) -> Any:
+    own, index = server_settings(whole), Path(whole["index"]["path"])
+    return _backup().Stores(index, Path(own.folder), Path(own.runs) / "serve", Path(config or FILE))

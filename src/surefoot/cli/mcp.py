@@ -6,7 +6,7 @@ from typing import Annotated
 
 from typer import Option
 
-from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, with_extra
+from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured, with_extra
 from surefoot.cli.serve import serve, server_settings
 from surefoot.types.errors import UsageError
 
@@ -33,4 +33,5 @@ def mcp(
     if http:
         serve(no_browser=True, index=index, config=config, settings=settings)
         return
-    protocol.run(*server_settings(config, settings, index))
+    whole = configured(config, settings, index)
+    protocol.run(server_settings(whole), whole)

@@ -10,6 +10,7 @@ from typer import Argument, Option
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured, with_extra
 from surefoot.cli._console import out, plain, tabled
 from surefoot.config.options import assemble
+from surefoot.config.settings import Config
 
 
 def serve(
@@ -25,8 +26,9 @@ def serve(
 
     On this machine alone, and for whoever is on it, unless there is a key: surefoot serve keys NAME.
     """
-    chosen, whole = server_settings(config, settings, index, collection)
-    chosen = replace(chosen, host=host or chosen.host, port=port or chosen.port)
+    whole = configured(config, settings, index, collection)
+    own = server_settings(whole)
+    chosen = replace(own, host=host or own.host, port=port or own.port)
     server = _server()
     server.check(chosen, whole)
     url = f"http://{'localhost' if chosen.is_local else chosen.host}:{chosen.port}"
@@ -52,7 +54,7 @@ def keys(
 
     A key is shown this once, and only its hash is kept.
     """
-    stored = _server().keys_of(server_settings(config, settings)[0])
+    stored = _server().keys_of(server_settings(configured(config, settings, None)))
     if name is None:
         rows = ((plain(key.name), ", ".join(key.collections), key.created) for key in stored.all())
         out.print(tabled(["key", "collections", "created"], [], rows))
@@ -62,12 +64,9 @@ def keys(
         out.print(stored.add(name, collection or []), soft_wrap=True)
 
 
-def server_settings(
-    config: str | None, sets: list[str] | None, index: str | None = None, collection: str | None = None
-) -> tuple[Any, Any]:
-    """`[server]`, and the whole configuration."""
-    whole = configured(config, sets, index, collection)
-    return assemble("[server]", _server().ServerSettings, whole["server"], {}), whole
+def server_settings(whole: Config) -> Any:
+    """`[server]` of a configuration."""
+    return assemble("[server]", _server().ServerSettings, whole["server"], {})
 
 
 def _server() -> Any:
