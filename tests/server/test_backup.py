@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,16 @@ def held(folder: Path) -> dict[str, str]:
     return {place.relative_to(folder).as_posix(): fingerprint(place) for place in every}
 
 
+def settled(client: TestClient) -> list[dict[str, Any]]:
+    """The documents, once the files that the server looks at again as it starts are read."""
+    for _ in range(400):
+        found: list[dict[str, Any]] = client.get("/documents").json()["documents"]
+        if all(one["state"] == "ready" for one in found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(found)
+
+
 @pytest.fixture
 def full(tmp_path: Path) -> Path:
     """The folder of a stopped server that has answered, and was told that it answered well."""
@@ -70,9 +81,10 @@ def test_everything_is_restored_on_another_machine(full: Path, tmp_path: Path) -
         assert abs(place.stat().st_mtime - old.stat().st_mtime) < 0.001
         assert place.stat().st_mode & 0o077 == 0
     with serve(opened(full)) as old, serve(opened(tmp_path / "new")) as new:
-        for path in ("/conversations", "/traces", "/documents"):
+        for path in ("/conversations", "/traces"):
             mine, other = (client.get(path).json() for client in (old, new))
             assert mine == other
+        assert settled(old) == settled(new)
         answers = [client.post("/ask", json=QUESTION).json()["answer"] for client in (old, new)]
         assert answers[0] == answers[1]
         assert "Aldwin" in answers[0]["text"]
