@@ -8,6 +8,7 @@ import math
 import socket
 import ssl
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpcore
@@ -40,18 +41,19 @@ class Transport(httpx.HTTPTransport):
         )
 
 
+def _looked_up(host: str, port: int) -> list[str]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@dataclass(eq=False)
 class Backend(httpcore.NetworkBackend):
     """Connects to the very address that was judged. `lookup` gives a name's addresses, `sockets` connects."""
 
-    def __init__(
-        self,
-        guard: Guard,
-        trusted: Origin | None,
-        lookup: Callable[[str, int], list[str]] | None = None,
-        sockets: httpcore.NetworkBackend | None = None,
-    ) -> None:
-        self._guard, self._trusted = guard, trusted
-        self._lookup, self._sockets = lookup or _looked_up, sockets or httpcore.SyncBackend()
+    guard: Guard
+    trusted: Origin | None
+    lookup: Callable[[str, int], list[str]] = _looked_up
+    sockets: httpcore.NetworkBackend = field(default_factory=httpcore.SyncBackend)
 
     def connect_tcp(
         self,
@@ -62,14 +64,14 @@ class Backend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """A connection to the first of the host's addresses that answers; each gets an even share of the time."""
-        trusted = (canonical(host), port) == self._trusted
-        self._guard.check(host, port, trusted)  # before the name is looked up, which already tells somebody
-        addresses = self._guard.judged(host, port, self._addresses(host, port, _bounded(timeout)), trusted)
+        trusted = (canonical(host), port) == self.trusted
+        self.guard.check(host, port, trusted)  # before the name is looked up, which already tells somebody
+        addresses = self.guard.judged(host, port, self._addresses(host, port, _bounded(timeout)), trusted)
         for others, address in zip(range(len(addresses) - 1, -1, -1), addresses, strict=True):
             bound = _bounded(timeout)
             share = None if bound is None else bound / (others + 1)
             try:
-                return _Stream(self._sockets.connect_tcp(address, port, share, local_address, socket_options))
+                return _Stream(self.sockets.connect_tcp(address, port, share, local_address, socket_options))
             except (httpcore.ConnectError, httpcore.ConnectTimeout):
                 if not others:
                     raise
@@ -78,7 +80,7 @@ class Backend(httpcore.NetworkBackend):
     def _addresses(self, host: str, port: int, timeout: float | None) -> list[str]:
         """The addresses of a host; the system's lookup has no timeout, so it waits in a thread of its own."""
         try:
-            return cancel.beside(self._lookup, host, port).result(timeout)
+            return cancel.beside(self.lookup, host, port).result(timeout)
         except TimeoutError:
             raise httpcore.ConnectTimeout(f"no address for {host} in time") from None
         except OSError as error:
@@ -118,8 +120,3 @@ def _bounded(timeout: float | None) -> float | None:
         raise httpcore.ReadTimeout("the deadline has passed")
     bound = min(remaining, math.inf if timeout is None else timeout)
     return None if math.isinf(bound) else bound
-
-
-def _looked_up(host: str, port: int) -> list[str]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
