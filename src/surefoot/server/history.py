@@ -52,12 +52,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversation:
+    """A kept conversation."""
+
+    title: str = ""
+    """Its first question, or what it was renamed to."""
+    turns: tuple[Turn, ...] = ()
+    """In order; none: there is no such conversation."""
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationLine:
     """A conversation in a list."""
 
     id: str
     title: str
-    """Its first question, or what it was renamed to."""
     collection: str
     updated: str
     """UTC, ISO 8601."""
@@ -137,9 +146,9 @@ class Conversations(_Files):
 
     def rename(self, collection: str, owner: str, id: str, title: str) -> bool:
         """Give a conversation a title in place of its first question; False: the owner has none."""
-        if found := self.turns(collection, owner, id):
+        if found := bool(self.find(collection, owner, id).turns):
             self._append(self._place(collection, owner, id), {"title": title})
-        return bool(found)
+        return found
 
     def _append(self, place: Path, row: dict[str, Any]) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -148,14 +157,10 @@ class Conversations(_Files):
             with place.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
 
-    def turns(self, collection: str, owner: str, id: str) -> tuple[Turn, ...]:
-        """The questions of a conversation, in order; none: the owner has no such one in this collection."""
+    def find(self, collection: str, owner: str, id: str) -> Conversation:
+        """A conversation; without turns where the owner has no such one in this collection."""
         place = self._place(collection, owner, id)
-        return _turns(place) if re.fullmatch(ID, id) and place.is_file() else ()
-
-    def title(self, collection: str, owner: str, id: str) -> str:
-        """The last title that was given to a conversation, or its first question."""
-        return _title(self._place(collection, owner, id))
+        return _conversation(place) if re.fullmatch(ID, id) and place.is_file() else Conversation()
 
     def remove(self, collection: str, owner: str, id: str) -> bool:
         """Forget a conversation; False: the owner has none. Its traces are kept for their days."""
@@ -168,11 +173,10 @@ class Conversations(_Files):
         """A conversation in a list; None: it is damaged."""
         updated = datetime.fromtimestamp(changed(place) // 10**9, UTC).isoformat()
         try:
-            turns = _turns(place)
-            title = _title(place) if turns else ""
+            found = _conversation(place)
         except SurefootError:
             return None
-        return ConversationLine(place.stem, title, collection, updated, len(turns)) if turns else None
+        return ConversationLine(place.stem, found.title, collection, updated, len(found.turns)) if found.turns else None
 
     def _place(self, collection: str, owner: str, id: str) -> Path:
         return self.home(collection, owner) / f"{id}.jsonl"
@@ -199,13 +203,11 @@ def size(place: Path) -> int:
         return 0
 
 
-def _turns(place: Path) -> tuple[Turn, ...]:
-    return tuple(from_json(Turn, row, where) for where, row in rows(place) if "title" not in row)
-
-
-def _title(place: Path) -> str:
-    every = [row for _, row in rows(place)]
-    return str(next((row["title"] for row in reversed(every) if "title" in row), every[0]["question"]))
+def _conversation(place: Path) -> Conversation:
+    every = [*rows(place)]
+    turns = tuple(from_json(Turn, row, where) for where, row in every if "title" not in row)
+    titles = [turn.question for turn in turns[:1]] + [str(row["title"]) for _, row in every if "title" in row]
+    return Conversation(titles[-1] if titles else "", turns)
 
 
 def _read(place: Path) -> Trace | None:

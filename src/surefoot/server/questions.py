@@ -218,7 +218,7 @@ async def post_ask(body: AskBody, request: Request, caller: RequestCaller) -> Re
 def _question(body: AskBody, caller: Caller, conversation: str) -> QuestionRequest:
     collection, history = caller.collection(body.collection), body.history
     if body.conversation is not None:
-        history = caller.service.conversations.turns(collection, caller.owner, body.conversation) or history
+        history = caller.service.conversations.find(collection, caller.owner, body.conversation).turns or history
     trusted, recent = caller.trusted_client, history[-MOST_TURNS:]
     return QuestionRequest(
         collection,

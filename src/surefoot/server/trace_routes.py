@@ -116,22 +116,23 @@ def get_conversations(caller: RequestCaller, limit: Limit = 50, before: str = ""
 
 
 def _text(caller: Caller, line: ConversationLine) -> str:
-    turns = caller.service.conversations.turns(line.collection, caller.owner, line.id)
-    return "\n".join([line.title, *(text for turn in turns for text in (turn.question, turn.answer))])
+    found = caller.service.conversations.find(line.collection, caller.owner, line.id)
+    return "\n".join([found.title, *(text for turn in found.turns for text in (turn.question, turn.answer))])
 
 
 @router.get("/conversations/{id}", response_model=ConversationDetail)
 def get_conversation(id: str, caller: RequestCaller) -> Response:
     """Return the traces of a conversation, in order, and the user's feedback."""
     for name in caller.visible():
-        if turns := caller.service.conversations.turns(name, caller.owner, id):
-            marks = caller.service.feedback.marks(name, {turn.trace for turn in turns})
+        found = caller.service.conversations.find(name, caller.owner, id)
+        if found.turns:
+            marks = caller.service.feedback.marks(name, {turn.trace for turn in found.turns})
             traces = [  # of a trace that is deleted already, the question and the answer
                 caller.service.traces.find(name, turn.trace)
                 or Trace(turn.trace, turn.question, answer=Answer(turn.answer))
-                for turn in turns
+                for turn in found.turns
             ]
-            about = {"id": id, "title": caller.service.conversations.title(name, caller.owner, id), "collection": name}
+            about = {"id": id, "title": found.title, "collection": name}
             public = [public_trace(trace, caller.trusted_client) for trace in traces]
             return reply({**about, "turns": public, "feedback": marks})
     raise missing("conversation")
