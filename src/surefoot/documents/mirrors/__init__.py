@@ -95,15 +95,8 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
     try:
         for item in items:
             path = "/".join(filter(None, map(_safe, item.path.split("/"))))
-            place = folder / path
             if path and path not in seen:
-                seen[path] = known.get(path, "")
-                if known.get(path) != item.version or not place.is_file():
-                    try:
-                        write_bytes(place, item.load(), durable=False)
-                        seen[path] = item.version
-                    except (SurefootError, OSError) as error:
-                        tell(item.path, str(error))
+                seen[path] = _fetched(item, folder / path, known.get(path), tell)
         gone = known.keys() - seen.keys()
     except Incomplete as error:
         tell(folder.name, str(error))
@@ -112,6 +105,17 @@ def keep_up(folder: Path, items: Iterable[Item], tell: Tell) -> None:
             (folder / path).unlink(missing_ok=True)
         now = {path: seen.get(path, known.get(path)) for path in (known | seen).keys() - gone}
         write_text(record, json.dumps(now))
+
+
+def _fetched(item: Item, place: Path, known: str | None, tell: Tell) -> str:
+    """The version that lies at `place` now: the item's, fetched if it is new; the known one where that fails."""
+    if known != item.version or not place.is_file():
+        try:
+            write_bytes(place, item.load(), durable=False)
+        except (SurefootError, OSError) as error:
+            tell(item.path, str(error))
+            return known or ""
+    return item.version
 
 
 def _safe(name: str) -> str:
