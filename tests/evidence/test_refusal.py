@@ -46,6 +46,14 @@ def test_a_refusal_names_what_was_missing_and_where_it_was_looked_for() -> None:
     )
 
 
+def test_a_refusal_without_evidence_says_so() -> None:
+    """Which words of the question no passage answers, nobody knows."""
+    for graded, why in ((0, "No passage was found"), (1, "None of the passages that were found answers it")):
+        count = "1 passage" if graded else "0 passages"
+        text = refusal(WHO, None, graded, (), ()).text
+        assert text == f"I cannot answer this from the evidence. {why}. Looked at: {count} graded."
+
+
 @pytest.mark.parametrize(
     ("draft", "why"),
     [

@@ -95,13 +95,15 @@ def test_an_encoded_name_of_a_file_is_decoded(client: TestClient, written: str, 
 
 
 def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
-    """A file that is no PDF, one of an unknown kind, one without a name; the others are read."""
+    """A file that is no PDF, one of an unknown kind or an old one, a lock, one without a name; the others are read."""
     files = {"fake.pdf": b"this is no PDF", "virus.exe": b"MZ\x00\x01", "../..": b"x", "hut.md": HUT}
-    job = upload(client, files)
-    assert (job["state"], job["done"], job["of"]) == ("done", 4, 4)
+    job = upload(client, files | {"old.doc": b"\xd0\xcf", "~$plan.docx": b"Ola Vint"})
+    assert (job["state"], job["done"], job["of"]) == ("done", 6, 6)
     reasons = {one["file"]: one["reason"] for one in job["unread"]}
-    assert set(reasons) == {"fake.pdf", "virus.exe", "../.."}
-    assert "of a kind that is not read" in reasons["virus.exe"]
+    assert set(reasons) == {"fake.pdf", "virus.exe", "../..", "old.doc", "~$plan.docx"}
+    assert reasons["virus.exe"] == "is of a kind that is not read"
+    assert "save it as .docx" in reasons["old.doc"]
+    assert "lock file" in reasons["~$plan.docx"]
     states = {line["file"]: line["state"] for line in client.get("/documents").json()["documents"]}
     assert states == {"uploads/fake.pdf": "unread", "uploads/hut.md": "ready"}
 

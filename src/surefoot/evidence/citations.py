@@ -328,11 +328,11 @@ def refusal(
     if missing:
         text = f"No passage mentions {' or '.join(f'“{one}”' for one in missing)}."
     else:
-        lacks = _missing(question, " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge))
-        lacking = "the evidence that was kept does not mention" if knowledge else "nothing sound on"
-        about = f"; {lacking} {', '.join(lacks)}" if lacks else ""
-        text = f"I cannot answer this from the evidence. {_why(draft, knowledge)}{about}."
-    where = f"{graded} passages graded"
+        evidence = " ".join(f"{passage.title} {strip.text}" for strip, passage in knowledge)
+        lacks = _missing(question, evidence) if knowledge else []
+        about = f"; the evidence that was kept does not mention {', '.join(lacks)}" if lacks else ""
+        text = f"I cannot answer this from the evidence. {_why(draft, knowledge, graded)}{about}."
+    where = f"{graded} passage{'' if graded == 1 else 's'} graded"
     if queries:
         where += "; searched for " + ", ".join(f"“{query}”" for query in queries)
     known = draft or Answer("")
@@ -340,9 +340,9 @@ def refusal(
     return Answer(whole, refused=True, model=known.model, withheld=known.withheld, drafts=known.drafts)
 
 
-def _why(draft: Answer | None, knowledge: Knowledge) -> str:
+def _why(draft: Answer | None, knowledge: Knowledge, graded: int) -> str:
     if not knowledge:
-        return "Nothing that was found is good enough to stand on"
+        return "None of the passages that were found answers it" if graded else "No passage was found"
     if draft is None:
         return "Evidence was found, but the model that reads it failed"
     if unfounded(draft):

@@ -76,7 +76,8 @@ export async function addFiles(files, collection, { tell, done, problem }) {
   const bar = h("progress", { max: "1", value: "0", "aria-label": t("sending_named", { name: named(files) }) });
   const state = h("p", { class: "state" }, t("sending"));
   const unread = h("div", {});
-  const each = h("ul", { class: "each" }, files.length > 1 && files.length <= LISTED ? names.map((name) => h("li", {}, isolated(cut(name, 120)), h("span", { class: "dim" }))) : null);
+  const listed = files.length > 1 && files.length <= LISTED;
+  const each = h("ul", { class: "each" }, listed ? names.map((name) => h("li", {}, isolated(cut(name, 120)), h("span", { class: "dim" }))) : null);
   const told = (name, words) => [...each.children].filter((one) => name && one.firstChild.textContent.endsWith(name)).forEach((one) => (one.lastChild.textContent = ` · ${words}`));
   const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, each, unread);
   jobs.prepend(card);
@@ -96,7 +97,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
         told(before, t("is_read"));
         told((before = job.file), t("being_read"));
       }
-      if (job.unread.length) unread.replaceChildren(reasons(job.unread));
+      if (job.unread.length && !listed) unread.replaceChildren(reasons(job.unread));
       if (job.state === "done" || job.state === "failed") return finish(job);
       await new Promise((later) => setTimeout(later, POLL));
     }
@@ -111,9 +112,12 @@ export async function addFiles(files, collection, { tell, done, problem }) {
   function finish(job) {
     bar.remove();
     card.classList.add(job.state === "done" && !job.unread.length ? "good" : "bad");
-    const missed = new Set(job.unread.map((one) => one.file));
-    names.map((name) => name.split("/").at(-1)).forEach((name) => told(name, missed.has(name) ? t("not_read") : job.state === "done" ? t("is_read") : t("failed")));
-    const read = job.of - new Set(job.unread.map((one) => one.file)).size;
+    const missed = Map.groupBy(job.unread, (one) => one.file);
+    for (const name of names.map((name) => name.split("/").at(-1))) {
+      const why = missed.get(name)?.map((one) => cut(one.reason, 400)).join("; ");
+      told(name, why ?? (job.state === "done" ? t("is_read") : t("failed")));
+    }
+    const read = job.of - missed.size;
     const words = job.state === "failed" ? job.message || t("reading_failed") : t("files_read", { n: read, passages: t("passages_n", { n: job.passages }) });
     state.textContent = words;
     tell(job.unread.length ? t("some_not_read", { n: job.unread.length, done: words }) : words);
