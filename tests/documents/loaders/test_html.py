@@ -198,6 +198,13 @@ def test_headers_at_the_side_make_rows() -> None:
     assert said(body) == [("table", "| Status: | Base |\n| Module: | alias |")]
 
 
+def test_a_name_above_several_columns_is_in_the_name_of_each():
+    """And one beside it is said once."""
+    head = "<thead><tr><th rowspan=2>Hut<th colspan=2>2025<tr><th>beds<th>fires</thead>"
+    (found,) = blocks(f"<table>{head}<tr><td>Lower<td>40<td>2</table>")
+    assert found.text.split("\n")[0] == "| Hut | 2025 beds | 2025 fires |"
+
+
 def test_cells_stand_in_their_columns_whatever_spans() -> None:
     """A short cell over several rows is said in each."""
     body = "<table><tr><th>a<th>b<th>c<tr><td rowspan=2>1<td colspan=2>2<tr><td>3<td>4</table>"

@@ -121,6 +121,22 @@ def test_a_cell_merged_down_is_said_in_each_row_that_says_anything():
     assert document.blocks[0].text == "| Valley | Hut |\n| --- | --- |\n| Aare | Lower |\n| Aare | Upper |"
 
 
+def test_a_cell_merged_across_names_each_of_its_columns():
+    """With the names below it; a title that is merged over the whole table is text above it."""
+    made, out = openpyxl.Workbook(), io.BytesIO()
+    for row in (["Huts"], ["Valley", "2025", None], [None, "beds", "fires"], ["Aare", 40, 2], ["Rhone", 9, 1]):
+        made.active.append(row)
+    for cells in ("A1:C1", "A2:A3", "B2:C2"):
+        made.active.merge_cells(cells)
+    (document,) = items(_saved(made, out))
+    title, table = (block.text for block in document.blocks)
+    assert (title, table.split("\n")[0], table.split("\n")[2]) == (
+        "Huts",
+        "| Valley | 2025 beds | 2025 fires |",
+        "| Aare | 40 | 2 |",
+    )
+
+
 def test_a_formula_that_nobody_computed_is_told():
     """In its cell and in the report: an empty cell would be an answer."""
     problem, document = items(book(Huts=[["Hut", "Beds"], ["Lower", "=20+20"]]))

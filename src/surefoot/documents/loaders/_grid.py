@@ -34,8 +34,9 @@ def in_cell(text: str) -> str:
     return between.join(line.removeprefix("- ") for line in lines)
 
 
-def rows(table: Sequence[Sequence[Cell]]) -> list[list[str]]:
-    """The text of each cell in its column; a cell that spans rows is said in each, so that a row makes sense alone.
+def rows(table: Sequence[Sequence[Cell]], heads: int = 0) -> list[list[str]]:
+    """The text of each cell in its column; a cell that spans rows is said in each, so that a row makes sense alone, and
+    one of the first `heads` rows in each of its columns, if there are others.
 
     Gives at most a few times as many cells as there are, whatever they claim to span.
     """
@@ -52,5 +53,6 @@ def rows(table: Sequence[Sequence[Cell]]) -> list[list[str]]:
             spare -= wide * (below - 1)
             for down in range(below):
                 words = cell.text if down == 0 or len(cell.text) <= LONGEST_REPEATED else ""
-                grid[n + down] |= dict.fromkeys(range(at, at + wide), "") | {at: words}
+                grid[n + down] |= dict.fromkeys(range(at, at + wide), words if n < heads and wide < widest else "")
+                grid[n + down][at] = words
     return [[line.get(column, "") for column in range(max(line, default=-1) + 1)] for line in grid]

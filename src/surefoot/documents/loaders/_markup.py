@@ -380,12 +380,12 @@ class _Walk:
         if headings != self._headings or (self._boxes and is_first) or not (heads or parts.is_grid(found)):
             self._put(*blocks)
             return
-        words = rows([cells for _, cells in found])
+        words = rows([cells for _, cells in found], heads)
         if self._count.is_menu(before):
             text = "\n".join(paragraph(" ".join(line)) for line in words)
             self._put(Block(text, "contents", blocks[0].path, blocks[0].place))
             return
-        header = [paragraph(" ".join(column)) for column in zip_longest(*words[:heads], fillvalue="")]
+        header = [paragraph(" ".join(dict.fromkeys(column))) for column in zip_longest(*words[:heads], fillvalue="")]
         text = table(words[heads:], header) or table(words)
         self._put(Block(text, "table", blocks[0].path, blocks[0].place))
 

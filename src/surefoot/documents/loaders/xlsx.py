@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, time
-from itertools import groupby
+from itertools import groupby, pairwise, zip_longest
 from pathlib import PurePath
 from typing import IO, Any, BinaryIO
 from warnings import catch_warnings, simplefilter
@@ -20,6 +20,8 @@ from surefoot.text.blocks import paragraph, table
 
 _SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _UNCOMPUTED = "(not computed)"
+_SPANNED = 50
+"""Columns of a merged cell in which it is said."""
 _ROWS = 40
 """Rows of a block; each block begins with the header again."""
 
@@ -28,8 +30,8 @@ class XlsxLoader:
     """Reads Excel workbooks, with the names of sheets as paths and places."""
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
-        """The whole file as one document; a hidden sheet is a problem, and is not read. A cell that is merged down is
-        said in each row; a formula that no program has computed yet is called so, and a problem."""
+        """The whole file as one document; a hidden sheet is a problem, and is not read. A merged cell is said
+        in each row and column; a formula that no program has computed yet is called so, and a problem."""
         blocks: list[Block] = []
         hidden: list[str] = []
         formulas: list[str] = []
@@ -63,13 +65,13 @@ class XlsxLoader:
         yield Document("", title or PurePath(name).stem, tuple(blocks), meta=meta)
 
 
-def _merged_and_uncomputed(source: IO[bytes]) -> tuple[dict[str, int], list[str]]:
-    """By the first cell of each range that is merged down, its last row; and the cells of formulas without a value."""
-    merged, uncomputed = dict[str, int](), list[str]()
+def _merged_and_uncomputed(source: IO[bytes]) -> tuple[dict[str, tuple[int, int]], list[str]]:
+    """By the first cell of each range that is merged, its last column and row; and the cells of formulas without a
+    value."""
+    merged, uncomputed = dict[str, tuple[int, int]](), list[str]()
     for _, node in iterparse(source, tag=(f"{_SHEET}row", f"{_SHEET}mergeCell"), resolve_entities=False):
         if span := node.get("ref"):
-            _, top, _, bottom = range_boundaries(span)
-            merged |= {span.partition(":")[0]: bottom} if bottom > top else {}
+            merged[span.partition(":")[0]] = range_boundaries(span)[2:]
         for cell in node.iterfind(f"{_SHEET}c[{_SHEET}f]"):
             if not cell.findtext(f"{_SHEET}v") and cell.get("t") != "str":  # an empty text is a value
                 uncomputed.append(cell.get("r"))
@@ -78,9 +80,9 @@ def _merged_and_uncomputed(source: IO[bytes]) -> tuple[dict[str, int], list[str]
 
 
 def _filled(
-    rows: Iterable[Sequence[Any]], merged: Mapping[str, int], uncomputed: Collection[str]
+    rows: Iterable[Sequence[Any]], merged: Mapping[str, tuple[int, int]], uncomputed: Collection[str]
 ) -> Iterator[list[str]]:
-    """The texts of each row, with those of cells merged down and of formulas without a value where it says anything."""
+    """The texts of each row, with those of merged cells and of formulas without a value where it says anything."""
     spanning: dict[int, tuple[str, int]] = {}
     formulas = frozenset(uncomputed)
     for number, cells in enumerate(rows, start=1):
@@ -88,9 +90,13 @@ def _filled(
         for n, text in enumerate(row):
             name = f"{get_column_letter(n + 1)}{number}"
             if name in merged:
-                spanning[n] = text, merged[name]
+                right, bottom = merged[name]
+                beside = any(row[:n] + row[right:])
+                spanning |= dict.fromkeys(range(n, min(right, n + _SPANNED) if beside else n + 1), (text, bottom))
             elif name in formulas and any(row):
                 row[n] = _UNCOMPUTED
+        last_column = max((n for n, (_, last) in spanning.items() if number <= last), default=0)
+        row += [""] * (last_column + 1 - len(row)) * any(row)
         for n, (text, last) in spanning.items():
             if number <= last and n < len(row) and not row[n] and any(row) and len(text) <= LONGEST_REPEATED:
                 row[n] = text
@@ -108,6 +114,8 @@ def _blocks(sheet: str, rows: Iterable[list[str]]) -> Iterator[Block]:
                 yield Block(paragraph(" ".join(row)), "paragraph", (sheet,), sheet)
             elif header is None:
                 header = row
+            elif not held and _is_below(header, row):
+                header = [" ".join(dict.fromkeys(filter(None, names))) for names in zip_longest(header, row)]
             else:
                 held.append(row)
                 if len(held) == _ROWS:
@@ -117,6 +125,12 @@ def _blocks(sheet: str, rows: Iterable[list[str]]) -> Iterator[Block]:
             yield _table(sheet, header, held)
         elif header and not held:
             yield _table(sheet, [], [header])
+
+
+def _is_below(header: Sequence[str], row: Sequence[str]) -> bool:
+    """True if a row names the columns of a header that has one name for several, and none or the same for another."""
+    twice = any(name and name == following for name, following in pairwise(header))
+    return twice and any(below and name in ("", below) for name, below in zip(header, row, strict=False))
 
 
 def _table(sheet: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> Block:
