@@ -147,6 +147,14 @@ def altered(source: Path, target: Path, change: Callable[[tarfile.TarInfo, bytes
     return target
 
 
+def test_nothing_is_restored_under_a_running_server(full: Path, tmp_path: Path) -> None:
+    """Nor under the first of two; once it has stopped it is."""
+    back_up(stores(full), tmp_path / "b.tar")
+    with serve(opened(full)), serve(opened(full)), pytest.raises(UsageError, match="stop it, then restore"):
+        restore(stores(full), tmp_path / "b.tar", overwrite=True)
+    assert restore(stores(full), tmp_path / "b.tar", overwrite=True)
+
+
 @pytest.mark.parametrize("fault", ["cut", "bytes", "missing", "outside", "link", "text"])
 def test_a_damaged_backup_changes_nothing(full: Path, tmp_path: Path, fault: str) -> None:
     """Cut off, altered, with a file too few or outside of its folders, or another kind of file."""

@@ -34,7 +34,7 @@ def restore(
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
-    """Put all of a backup into place, or nothing of it. Stop the server first.
+    """Put all of a backup into place, or nothing of it, where no server runs.
 
     Places are those of the configuration; without one here, of the backup's surefoot.toml, which is then restored too.
     """

@@ -23,6 +23,7 @@ from surefoot.config.settings import Config
 from surefoot.index.storage import check_index
 from surefoot.server import chat_completions, document_routes, page_routes, questions, rerank, responses, trace_routes
 from surefoot.server.access import AccessMiddleware
+from surefoot.server.backup import serving
 from surefoot.server.connections import Connection
 from surefoot.server.http import limit_body
 from surefoot.server.keys import Keys
@@ -103,7 +104,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     ]
     try:
         async with app.state.tools.run() if app.state.tools else nullcontext():
-            yield
+            with serving(Path(service.settings.folder)):
+                yield
     finally:
         stop.set()
         for task in tasks:

@@ -12,10 +12,12 @@ import os
 import shutil
 import tarfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
+
+from filelock import FileLock, Timeout
 
 from surefoot.index.storage import copied, locked, now, replacement
 from surefoot.run import store
@@ -129,16 +131,38 @@ def settings_of(source: Path) -> str | None:
         return file.read().decode("utf-8", "replace") if file else None
 
 
+@contextmanager
+def serving(folder: Path) -> Iterator[None]:
+    """While this lasts, nothing is restored there. Of several servers over one folder, the first holds it."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = _lock(folder)
+    with suppress(Timeout):
+        lock.acquire(timeout=0)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _lock(folder: Path) -> FileLock:
+    return FileLock(folder.with_name(folder.name + ".lock"), thread_local=False)
+
+
 def restore(stores: Stores, source: Path, overwrite: bool = False) -> int:
-    """Put everything of a backup into place, all of it or nothing; the number of files. The server must not run. A
-    `surefoot.toml` that is there stays. Raises UsageError where another thing is there and not to be overwritten, or
-    the backup is damaged; IndexFault."""
+    """Put everything of a backup into place, all of it or nothing; the number of files. A `surefoot.toml` that is there
+    stays. Raises UsageError where a server runs there, another thing is there and not to be overwritten, or the backup
+    is damaged; IndexFault."""
     places = {INDEX: stores.index, FOLDER: stores.folder, TRACES: stores.traces}
     if not overwrite and (taken := [str(place) for place in places.values() if place.exists()]):
         raise UsageError(
             f"{' and '.join(taken)} {'are' if taken[1:] else 'is'} there already; restore elsewhere, or add --overwrite"
         )
     with _opened(source) as tar, ExitStack() as replacing:
+        stores.folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            replacing.enter_context(_lock(stores.folder).acquire(timeout=0))
+        except Timeout:
+            raise UsageError(f"a server keeps {stores.folder}; stop it, then restore") from None
         staged: dict[str, Path] = {}
         for root in dict.fromkeys(PurePosixPath(name).parts[0] for name in tar.getnames()):
             if root == INDEX:

@@ -173,7 +173,7 @@ function askKey(message) {
       why.replaceChildren(isolated(error.message));
       field.select();
     }
-  } }, h("h2", { id: "key-name" }, t("server_wants_key")), why, h("label", { for: "key" }, t("key")), field, h("p", { class: "dim" }, rich("who_makes_keys", { command: h("code", {}, "surefoot serve keys add NAME") })), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, t("open")))));
+  } }, h("h2", { id: "key-name" }, t("server_wants_key")), why, h("label", { for: "key" }, t("key")), field, h("p", { class: "dim" }, rich("who_makes_keys", { command: h("code", {}, "surefoot serve keys NAME") })), h("p", { class: "acts" }, h("button", { type: "submit", class: "primary" }, t("open")))));
   document.body.append(dialog);
   dialog.showModal();
   field.focus();
