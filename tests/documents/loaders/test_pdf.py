@@ -479,6 +479,13 @@ def test_rows_that_stand_apart_have_their_lines_close_together():
     ]
 
 
+def test_a_gap_that_is_wider_than_others_in_a_word_is_a_space():
+    """PDFium misses it where the room behind one letter makes it; the letters of a word may all stand apart."""
+    joined = "BT /F 10 Tf 1 0 0 1 50 700 Tm (th) Tj 2.6 Tc (ea) Tj 0 Tc (glacier) Tj ET\n"
+    apart = "BT /F 10 Tf 3 Tc 1 0 0 1 50 640 Tm (GLACIER) Tj ET\n"
+    assert one(pdf([joined, apart])).text == "the a glacier\n\nGLACIER"
+
+
 def test_numbers_of_a_column_that_is_drawn_alone_stay_apart():
     """PDFium takes 50 above 5 for 505."""
     columns = [("Part", "A-1", "A-2", "A-3"), ("Bore", "50", "5", "52"), ("Price", "5.00", "56.25", "157.50")]

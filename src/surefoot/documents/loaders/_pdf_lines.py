@@ -35,6 +35,8 @@ _NAME_BYTES = 96
 WIDE_GAP = 0.9
 """Heights of a line's letters from which a gap in it is wider than a space."""
 
+_SPACE = 0.18
+"""Heights of a line's letters by which a gap between two is wider than others where it is a space."""
 _BELOW = 0.8
 """Heights of a line's letters from which a lower letter is in another line."""
 
@@ -86,7 +88,7 @@ def _lines(page: PdfTextPage, frames: Sequence[Frame]) -> Iterator[Line]:
     codes = (pdfium.FPDFText_GetUnicode(page, index) for index in range(page.count_chars()))
     text = "".join(chr(_NAMELESS.get(code, code)) for code in codes)
     for match in _LINE.finditer(text):
-        words = [word.span() for word in _WORD.finditer(text, *match.span())]
+        words = [part for word in _WORD.finditer(text, *match.span()) for part in _whole_words(page, *word.span())]
         pieces = [*_pieces(page, text, words, frames)]
         if pieces and text.startswith("\ufffe", match.end()):
             pieces[-1] = replace(pieces[-1], hyphen=True)
@@ -97,33 +99,33 @@ def _pieces(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]], fram
     """The parts of a line between wide gaps and in columns of frames, and where PDFium takes two lines for one."""
     begin, size, right, low = 0, 0.0, 0.0, 0.0
     box, letter_box = pdfium.FS_RECTF(), pdfium.FPDFText_GetLooseCharBox
-    words = list(words)
     for n, (start, end) in enumerate(words):
         letter_box(page, start, box)
-        below = low - box.bottom > _BELOW * size
-        wide = below or not -size < box.left - right < WIDE_GAP * size
+        wide = low - box.bottom > _BELOW * size or not -size < box.left - right < WIDE_GAP * size
         if n and (wide or any(it.parts(right, box.left, (box.bottom + box.top) / 2, size) for it in frames)):
             yield from _piece(page, text, words[begin:n])
             begin = n
-        size, low = size or box.top - box.bottom, box.bottom
+        size = size or box.top - box.bottom
         letter_box(page, end - 1, box)
-        if low - box.bottom > _BELOW * size:
-            cut = _line_end(page, range(start + 1, end), low - _BELOW * size)
-            words[n : n + 1] = [(start, cut), (cut, end)]
-            end = cut
-            letter_box(page, end - 1, box)
         right, low = box.right, box.bottom
     yield from _piece(page, text, words[begin:])
 
 
-def _line_end(page: PdfTextPage, letters: range, low: float) -> int:
-    """The first of some letters that stands below a height; PDFium takes 50 above 5 for 505."""
-    box = pdfium.FS_RECTF()
-    for index in letters:
+def _whole_words(page: PdfTextPage, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """What PDFium takes for a word, parted where a gap is a space wider than another between its letters, and where a
+    line ends: it misses some spaces, and takes 50 above 5 for 505."""
+    box, right, low = pdfium.FS_RECTF(), 0.0, 0.0
+    gaps: list[tuple[float, float, float]] = []
+    for index in range(start, end):
         pdfium.FPDFText_GetLooseCharBox(page, index, box)
-        if box.bottom < low:
-            break
-    return index
+        gaps.append((box.left - right, low - box.bottom, box.top - box.bottom))
+        right, low = box.right, box.bottom
+    least = max(0, min((gap for gap, _, _ in gaps[1:]), default=0))
+    for index, (gap, below, size) in enumerate(gaps[1:], start=start + 1):
+        if gap - least > _SPACE * size or below > _BELOW * size:
+            yield start, index
+            start = index
+    yield start, end
 
 
 def _piece(page: PdfTextPage, text: str, words: Sequence[tuple[int, int]]) -> Iterator[Line]:
