@@ -80,7 +80,8 @@ class Pipeline:
     generator: Generator
     verifier: Verifier = field(default_factory=LexicalVerifier)
     quoting: Generator | None = None
-    """Quotes where the generator fails, what it says stands on nothing, or it is unsure and a quotation is not."""
+    """Quotes where the generator fails, what it says stands on nothing, or it is unsure and a quotation that says the
+    same is not."""
     k: Count = 30
     """Passages retrieved, and graded, for each question."""
     keep: Count = 6
@@ -354,7 +355,8 @@ class Pipeline:
             answer = refused(draft=answer)
         answer = hedged(answer, run.trace, self.evaluator, self.answering.risk)
         quoted = checking.quoted(self.quoting, "hedged words stay") if answer.worded and answer.hedged else None
-        if quoted and not (sure := hedged(quoted, run.trace, self.evaluator, self.answering.risk)).hedged:
+        sure = hedged(quoted, run.trace, self.evaluator, self.answering.risk) if quoted else None
+        if sure and not sure.hedged and checking.agree(sure, answer):
             answer = replace(sure, withheld=answer.body)
         if hopeless(answer):
             answer = given_up(answer, refused(draft=Answer("", refused=True)).text)

@@ -87,14 +87,28 @@ def test_a_model_that_knows_no_answer_is_believed() -> None:
     assert [one for one in trace.steps if one.name == "quote"] == []
 
 
-def test_words_that_need_a_hedge_give_way_to_a_quotation_that_needs_none() -> None:
+class Agreeing(Counting):
+    """Finds in any quotation what is held against it."""
+
+    def support(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
+        verdicts = zip(assertions, super().support(assertions), strict=True)
+        return tuple(Support(1.0, True) if one.evidence[0].id == "quotation" else verdict for one, verdict in verdicts)
+
+
+def test_words_that_need_a_hedge_give_way_to_a_quotation_that_needs_none_and_says_the_same() -> None:
     """The trace keeps them; where the quotation needs one too, they stay."""
-    _, trace = streamed(f"{TRUE} {FALSE}", Counting(), quoting=Extractive(Pointing()))
+    _, trace = streamed(f"{TRUE} {FALSE}", Agreeing(), quoting=Extractive(Pointing()))
     assert (trace.answer.hedged, trace.answer.worded) == (False, False)
     assert trace.answer.withheld == "The Ruvel Bridge was built in 1911. [1] It was painted in 1950 by Ola Krum. [1]"
-    unsure = pipeline(GOOD, says=f"{TRUE} {FALSE}", verifier=Counting(), quoting=Extractive(Pointing()))
+    unsure = pipeline(GOOD, says=f"{TRUE} {FALSE}", verifier=Agreeing(), quoting=Extractive(Pointing()))
     answer = unsure.run("When was the Ruvel Bridge built by Ola Krum?").answer
     assert (answer.hedged, answer.worded, answer.withheld) == (True, True, None)
+
+
+def test_words_that_a_quotation_does_not_carry_stay_with_their_hedge() -> None:
+    """Two that read the same evidence otherwise: neither is sure."""
+    _, trace = streamed(f"{TRUE} {FALSE}", Counting(), quoting=Extractive(Pointing()))
+    assert (trace.answer.hedged, trace.answer.worded, trace.answer.withheld) == (True, True, None)
 
 
 def test_words_without_a_hedge_are_not_quoted_over() -> None:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from surefoot.evidence.citations import Check, grounded, statements
+from surefoot.evidence.citations import Check, carries, grounded, statements
 from surefoot.evidence.markers import MARKER, normalised
 from surefoot.run import cancel
 from surefoot.run.recorder import Recorder
 from surefoot.text.words import WORD
-from surefoot.types import Answer, Assertion, Support
+from surefoot.types import Answer, Assertion, Passage, Support
 from surefoot.types.errors import ComponentError
 from surefoot.types.protocols import Generator, Knowledge, Verifier
 
@@ -59,6 +59,14 @@ class Checking:
         quotation = self.run.step("quote", quoting.generate, *inputs, fallback=None, instead=instead)
         answer = self.held(quotation) if quotation else None
         return None if answer is None or answer.refused else answer
+
+    def agree(self, quotation: Answer, answer: Answer) -> bool:
+        """False if the verifier finds a statement of the answer that the quotation does not carry."""
+        place, text = MARKER.sub("", quotation.body).replace("**", ""), MARKER.sub("", answer.body)
+        every = [text[slice(*each)] for each in statements(text)]
+        evidence = (Passage("quotation", place),)
+        verdicts = self._verified([Assertion(one, evidence, self.run.standalone) for one in every if WORD.search(one)])
+        return all(carries(verdict) is not False for verdict in verdicts)
 
     def _verified(self, assertions: Sequence[Assertion]) -> tuple[Support, ...]:
         unchecked = tuple(Support(None, None, reason="the verifier failed") for _ in assertions)
