@@ -233,6 +233,22 @@ def test_other_numbers_and_names_conflict_whatever_the_titles() -> None:
     assert two("Prices › Meals", "Prices › Rooms") == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "its"),
+    [
+        ("40 EUR", "3 hours"),
+        ("40", "table 3 of the second part"),
+        ("40", "3.\n4"),
+        ("40", "Guests"),
+        ("Guests", "people"),
+    ],
+)
+def test_values_of_two_kinds_are_in_no_conflict(text: str, its: str) -> None:
+    """Of two units, a number in a clause, one that runs on into the next line, a number beside words."""
+    pairs = titled("Prices", text, text), titled("At a glance", its, its)
+    assert found(*pairs, question="What is the allowance of the Larrow Hut?") == ()
+
+
 PAGE = Passage(
     "a", "Set the time limit for a connection. It is 30 seconds, or 0 for none. Change it with reload.", "Hut › limit"
 )

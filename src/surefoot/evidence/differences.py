@@ -21,6 +21,8 @@ SURE = 0.5
 """Probability from which what the evaluator points at in a passage counts as said there."""
 ROW_END = " |\n"
 """Between two rows of a table."""
+VALUE = 4
+"""Most words of an answer that is a number and its unit."""
 SHORT = 8
 """Most words of an answer that is a name or a value; a longer one is a description, which may differ in words alone."""
 
@@ -92,7 +94,7 @@ def differ(question: str, a: Pointed, b: Pointed) -> bool:
         return False
     named = {word for name in names(question) for word in words(name)}
     titles = [set(words(one.passage.title)) for one in (a, b)]
-    if _is_value(a.says) and _is_value(b.says) and _document(a.passage) != _document(b.passage):
+    if _values(a.says, b.says) and _document(a.passage) != _document(b.passage):
         return all(named <= title or named.isdisjoint(title) for title in titles)
     return bool(named) and all(not title or named <= title for title in titles)
 
@@ -162,7 +164,7 @@ def agree(a: str, b: str) -> bool:
         return numbers <= others or others <= numbers
     if not mine or not other or _initials(a, b) or _initials(b, a):
         return True
-    return any(x.startswith(y[:PREFIX]) or y.startswith(x[:PREFIX]) for x, y in product(mine, other))
+    return any(_akin(x, y) for x, y in product(mine, other))
 
 
 def _initials(short: str, long: str) -> bool:
@@ -172,10 +174,19 @@ def _initials(short: str, long: str) -> bool:
     return len(letters) > 1 and letters in (every, "".join(word[0] for word in content_words(long)))
 
 
-def _is_value(text: str) -> bool:
-    """True if a short answer gives a number, or is nothing but a name."""
-    named = {word for name in names(text) for word in words(name)}
-    return bool(_numbers(text)) or named.issuperset(content_words(text))
+def _values(a: str, b: str) -> bool:
+    """True if two short answers are values of one kind: a number each, of one unit where both have one, or a name."""
+    if any("\n" in one.strip() for one in (a, b)):
+        return False
+    if _numbers(a) and _numbers(b):
+        units = [[word for word in _plain(one) if not number(word)[0].isdigit()] for one in (a, b)]
+        alike = any(_akin(x, y) for x, y in product(*units))
+        return max(len(words(one)) for one in (a, b)) <= VALUE and (alike or not all(units))
+    return all({word for name in names(one) for word in words(name)}.issuperset(_plain(one)) for one in (a, b))
+
+
+def _akin(word: str, other: str) -> bool:
+    return word.startswith(other[:PREFIX]) or other.startswith(word[:PREFIX])
 
 
 def _numbers(text: str) -> set[str]:
