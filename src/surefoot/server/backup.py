@@ -12,12 +12,10 @@ import os
 import shutil
 import tarfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
-
-from filelock import FileLock, Timeout
 
 from surefoot.index.storage import copied, locked, now, replacement
 from surefoot.run import store
@@ -134,18 +132,16 @@ def settings_of(source: Path) -> str | None:
 @contextmanager
 def serving(folder: Path) -> Iterator[None]:
     """While this lasts, nothing is restored there. Of several servers over one folder, the first holds it."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = _lock(folder)
-    with suppress(Timeout):
-        lock.acquire(timeout=0)
-    try:
+    with ExitStack() as held:
+        with suppress(UsageError):
+            held.enter_context(_alone(folder))
         yield
-    finally:
-        lock.release()
 
 
-def _lock(folder: Path) -> FileLock:
-    return FileLock(folder.with_name(folder.name + ".lock"), thread_local=False)
+def _alone(folder: Path) -> AbstractContextManager[None]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    busy = UsageError(f"a server keeps {folder}; stop it, then restore")
+    return store.locked(folder.with_name(folder.name + ".lock"), busy)
 
 
 def restore(stores: Stores, source: Path, overwrite: bool = False) -> int:
@@ -158,11 +154,7 @@ def restore(stores: Stores, source: Path, overwrite: bool = False) -> int:
             f"{' and '.join(taken)} {'are' if taken[1:] else 'is'} there already; restore elsewhere, or add --overwrite"
         )
     with _opened(source) as tar, ExitStack() as replacing:
-        stores.folder.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            replacing.enter_context(_lock(stores.folder).acquire(timeout=0))
-        except Timeout:
-            raise UsageError(f"a server keeps {stores.folder}; stop it, then restore") from None
+        replacing.enter_context(_alone(stores.folder))
         staged: dict[str, Path] = {}
         for root in dict.fromkeys(PurePosixPath(name).parts[0] for name in tar.getnames()):
             if root == INDEX:
