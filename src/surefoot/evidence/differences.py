@@ -12,13 +12,14 @@ from surefoot.evidence.exact import number
 from surefoot.evidence.markers import MARKER
 from surefoot.evidence.merge import same
 from surefoot.evidence.sources import origin
-from surefoot.text.words import bare, content_words, names, words
+from surefoot.text.words import bare, content_words, names, stem, words
 from surefoot.types import Conflict, Grade, Passage, Strip
 
 PREFIX = 4
 """Letters that two words begin with where they may be one: "politician" and "political leader"."""
-SURE = 0.5
-"""Probability from which what the evaluator points at in a passage counts as said there."""
+SURE, CERTAIN = 0.5, 0.7
+"""Probability from which what the evaluator points at in a passage counts as said there, and from which it does so
+although a word of the question is not there: a passage about the bus is graded .6 for the train."""
 ROW_END = " |\n"
 """Between two rows of a table."""
 VALUE = 4
@@ -42,15 +43,25 @@ class Pointed:
 
     passage: Passage
     says: str
-    sure: bool
-    """It is pointed at with more than even chances."""
+    chance: float
+    """The probability that it is the answer; 1: the evaluator gives none."""
 
     @classmethod
     def of(cls, passage: Passage, grade: Grade) -> Pointed | None:
         """The words that a grade points at, of a table those of one row; None: it points at none."""
-        sure = grade.probability is None or grade.probability >= SURE
+        chance = 1.0 if grade.probability is None else grade.probability
         row = grade.pointed(passage.text).partition(ROW_END)[0]
-        return cls(passage, row, sure) if grade.span else None
+        return cls(passage, row, chance) if grade.span else None
+
+    @property
+    def sure(self) -> bool:
+        """It is pointed at with more than even chances."""
+        return self.chance >= SURE
+
+    def answers(self, question: str) -> bool:
+        """It is certain, or its passage holds every word of the question that tells."""
+        there = set(map(stem, words(f"{self.passage.title} {self.passage.text}")))
+        return self.chance >= CERTAIN or there.issuperset(map(stem, content_words(question)))
 
 
 def conflicts(
@@ -94,7 +105,8 @@ def differ(question: str, a: Pointed, b: Pointed) -> bool:
         return False
     named = {word for name in names(question) for word in words(name)}
     titles = [set(words(one.passage.title)) for one in (a, b)]
-    if _values(a.says, b.says) and _document(a.passage) != _document(b.passage):
+    answering = a.answers(question) and b.answers(question)
+    if answering and _values(a.says, b.says) and _document(a.passage) != _document(b.passage):
         return all(named <= title or named.isdisjoint(title) for title in titles)
     return bool(named) and all(not title or named <= title for title in titles)
 
