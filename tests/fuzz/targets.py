@@ -262,7 +262,7 @@ def _reply(folder: Path) -> None:
         if not all(isinstance(query, str) for query in rewriter.rewrite(QUESTION, (passage,))):
             raise Broken("a query that is no text")
     scores = [Score("r1", "factuality", 0.2, rating=1, judge="j")]
-    results.append(report(llm, ScoredRun([record], scores, summaries(scores, {}), {}, samples={"factuality": scores})))
+    results.append(report(llm, ScoredRun([record], scores, summaries(scores, {}), {})))
     # The reply of a model becomes an answer, and an answer is judged.
     answered = Record("r2", QUESTION, (passage,), text, (text[:2000],), note="The response should list steps in order.")
     results.append(GradingNote().judge(answered))

@@ -238,10 +238,10 @@ def test_a_conversation_goes_on_to_a_refusal_and_is_found_again(open_page: Open,
     tab.wait_for_selector("#past a:has-text('Guides')")
     tab.locator(".drop").first.click()
     tab.get_by_role("button", name="Delete", exact=True).click()
-    assert site.service.conversations.turns("default", "", line.id)
+    assert site.service.conversations.find("default", "", line.id).turns
     tab.get_by_role("button", name="Delete for good?").click()
     tab.wait_for_selector(".hero")
-    assert not site.service.conversations.turns("default", "", line.id)
+    assert not site.service.conversations.find("default", "", line.id).turns
 
 
 def test_files_are_read_and_those_that_are_not_say_why(open_page: Open, site: Site, tmp_path: Path) -> None:
