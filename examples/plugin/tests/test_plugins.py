@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from surefoot.evaluate.report.conclusion import concluded
 from surefoot_example.jaccard import Jaccard
 from surefoot_example.own_words import OwnWords
 from surefoot_example.srt import Subtitles
@@ -16,8 +15,8 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.contracts import PASSAGES, verify
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.report import page
-from surefoot.evaluate.score import scoring
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.judges.llm import LLMJudge
@@ -66,9 +65,10 @@ def test_it_is_found_by_its_name_and_keeps_the_contract(role: str, name: str, pl
 
 def test_a_metric_is_judged_diagnosed_and_shown(tmp_path: Path) -> None:
     """By its own judge and by a language model; the page has its words and its place, and imports nothing for them."""
-    (judge,) = Builder(read({}, {"judge": {"use": "embedded"}})).judges(["own_words"])
-    scoring.run([judge], [COPIED, FREE], tmp_path)
-    _, diagnosis = concluded(tmp_path)
+    builder = Builder(read({}, {"judge": {"use": "embedded"}}))
+    evaluation = Evaluation(builder, builder.judges(["own_words"]), [COPIED, FREE], tmp_path)
+    evaluation.judge({})
+    _, diagnosis = evaluation.conclude()
     assert "Own Words averages 50 %" in diagnosis.insights[0].text
     assert [case for item in diagnosis.items for case in item.cases] == ["copied"]
     assert "**Own Words.**" in (tmp_path / "report.md").read_text()
