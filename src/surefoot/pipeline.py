@@ -80,8 +80,7 @@ class Pipeline:
     generator: Generator
     verifier: Verifier = field(default_factory=LexicalVerifier)
     quoting: Generator | None = None
-    """Quotes where the generator fails, what it says stands on nothing, or it is unsure and a quotation that says the
-    same is not."""
+    """Quotes where the generator fails, its words stand on nothing, or a quotation says the same more surely."""
     k: Count = 30
     """Passages retrieved, and graded, for each question."""
     keep: Count = 6
@@ -356,7 +355,7 @@ class Pipeline:
         answer = hedged(answer, run.trace, self.evaluator, self.answering.risk)
         quoted = checking.quoted(self.quoting, "hedged words stay") if answer.worded and answer.hedged else None
         sure = hedged(quoted, run.trace, self.evaluator, self.answering.risk) if quoted else None
-        if sure and not sure.hedged and checking.agree(sure, answer):
+        if sure and not sure.hedged and checking.confirms(sure, answer):
             answer = replace(sure, withheld=answer.body)
         if hopeless(answer):
             answer = given_up(answer, refused(draft=Answer("", refused=True)).text)

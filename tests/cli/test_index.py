@@ -58,7 +58,7 @@ def test_a_file_of_another_kind_is_refused_in_a_sentence(surefoot: Callable[...,
     (here / "passwd").write_bytes(b"\0")
     done = surefoot("index", "passwd")
     assert done.code == 2
-    assert "passwd is of a kind that is not read; these are: .adoc" in " ".join(done.err.split())
+    assert "passwd is of a kind that is not read; surefoot doctor lists those that are" in " ".join(done.err.split())
 
 
 def test_rebuild_forgets_what_was_there(indexed: Callable[..., Any]) -> None:

@@ -101,7 +101,7 @@ def test_what_was_not_read_is_told_with_its_reason(client: TestClient) -> None:
     assert (job["state"], job["done"], job["of"]) == ("done", 6, 6)
     reasons = {one["file"]: one["reason"] for one in job["unread"]}
     assert set(reasons) == {"fake.pdf", "virus.exe", "../..", "old.doc", "~$plan.docx"}
-    assert reasons["virus.exe"] == "is of a kind that is not read"
+    assert "of a kind that is not read" in reasons["virus.exe"]
     assert "save it as .docx" in reasons["old.doc"]
     assert "lock file" in reasons["~$plan.docx"]
     states = {line["file"]: line["state"] for line in client.get("/documents").json()["documents"]}

@@ -204,7 +204,7 @@ def _searched(trace: Trace) -> list[RenderableType]:
 
 
 def _refined(trace: Trace, shown: int) -> RenderableType:
-    used, dropped = ([strip for strip in trace.strips if strip.kept is kept] for kept in (True, False))
+    used, dropped = ([strip for strip in trace.strips if strip.kept is is_kept] for is_kept in (True, False))
     origin = by_id(trace)
     table = _columns(4, 1)
     for marker, strip in enumerate(used, start=1):

@@ -14,11 +14,11 @@ from surefoot.documents.loaders import (
     PACKED,
     STREAMED,
     head_of,
+    kind_unread,
     loader_of,
     needs_head,
     remedy_of,
     suffix_of,
-    supported,
 )
 from surefoot.types.errors import IndexFault
 
@@ -100,8 +100,7 @@ def find(path: Path, max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> Fo
         elif is_folder and not remedy_of(kind):
             found.ignored[kind].append(_label(path))
         else:
-            why = remedy_of(kind) or f"is of a kind that is not read; these are: {supported()}"
-            found.skipped.append((_label(path), why))
+            found.skipped.append((_label(path), kind_unread(place.name)))
     return found
 
 

@@ -60,7 +60,7 @@ class Checking:
         answer = self.held(quotation) if quotation else None
         return None if answer is None or answer.refused else answer
 
-    def agree(self, quotation: Answer, answer: Answer) -> bool:
+    def confirms(self, quotation: Answer, answer: Answer) -> bool:
         """False if the verifier finds a statement of the answer that the quotation does not carry."""
         place, text = MARKER.sub("", quotation.body).replace("**", ""), MARKER.sub("", answer.body)
         every = [text[slice(*each)] for each in statements(text)]

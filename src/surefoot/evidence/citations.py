@@ -34,7 +34,7 @@ Supporting = Callable[[Sequence[Assertion]], Sequence[Support]]
 
 CARRIED = 0.4
 """Chance, by the verifier, from which the sources of a sentence carry it. Of 590 sentences of RAGTruth's answers that
-people call faithful 96 % then stand, and of 310 that people marked 68 % do not."""
+people call faithful 96 % then stand, and of 310 that people marked 67 % do not."""
 
 _QUOTATION = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]|(?<!\w)['‘]((?:[^'‘’\n]|(?<=\w)['’](?=\w)){3,})['’](?!\w)")
 """Text between double marks of any kind, or between single ones on a line; no mark within it is read twice."""

@@ -103,10 +103,10 @@ def differ(question: str, a: Pointed, b: Pointed) -> bool:
     short = max(len(words(one.says)) for one in (a, b)) <= SHORT
     if not (short and a.sure and b.sure) or agree(a.says, b.says):
         return False
-    named = {word for name in names(question) for word in words(name)}
+    named = _named(question)
     titles = [set(words(one.passage.title)) for one in (a, b)]
     answering = a.answers(question) and b.answers(question)
-    if answering and _values(a.says, b.says) and _document(a.passage) != _document(b.passage):
+    if answering and _values(a.says, b.says) and not _parts(a.passage, b.passage):
         return all(named <= title or named.isdisjoint(title) for title in titles)
     return bool(named) and all(not title or named <= title for title in titles)
 
@@ -134,14 +134,19 @@ def _date(match: re.Match[str]) -> Date:
     return int(match["y"] or match["year"]), numbered, int(match["d"] or match["day"] or 0)
 
 
-def _document(passage: Passage) -> list[str]:
-    """The words of its document's title, without a date."""
-    return words(_DATE.sub(" ", bare(passage.title.partition(" › ")[0])))
+def _undated(title: str) -> list[str]:
+    return words(_DATE.sub(" ", bare(title)))
+
+
+def _parts(a: Passage, b: Passage) -> bool:
+    """True if two passages are parts of one document, or of its versions."""
+    mine, its = (_undated(one.title.partition(" › ")[0]) for one in (a, b))
+    return mine == its
 
 
 def _versions(a: Passage, b: Passage) -> bool:
     """True if two passages stand under the same headings of documents whose titles differ by a date at most."""
-    mine, its = (words(_DATE.sub(" ", bare(one.title))) for one in (a, b))
+    mine, its = _undated(a.title), _undated(b.title)
     return bool(mine) and mine == its and a.title != b.title
 
 
@@ -194,7 +199,11 @@ def _values(a: str, b: str) -> bool:
         units = [[word for word in _plain(one) if not number(word)[0].isdigit()] for one in (a, b)]
         alike = any(_akin(x, y) for x, y in product(*units))
         return max(len(words(one)) for one in (a, b)) <= VALUE and (alike or not all(units))
-    return all({word for name in names(one) for word in words(name)}.issuperset(_plain(one)) for one in (a, b))
+    return all(_named(one).issuperset(_plain(one)) for one in (a, b))
+
+
+def _named(text: str) -> set[str]:
+    return {word for name in names(text) for word in words(name)}
 
 
 def _akin(word: str, other: str) -> bool:

@@ -13,7 +13,7 @@ from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.responses import Response
 
-from surefoot.documents.loaders import LOCK, Unreadable, head_of, loader_of, needs_head, remedy_of, suffix_of
+from surefoot.documents.loaders import Unreadable, head_of, kind_unread, loader_of, needs_head
 from surefoot.documents.reading import Request as Reading
 from surefoot.index.contents import StoredDocument
 from surefoot.index.readers import READERS
@@ -140,8 +140,7 @@ def _unfit(name: str, file: Any) -> str:
         return "has no name; send it with one, such as notes.md"
     file.seek(0)
     if not loader_of(name, head_of(file, name) if needs_head(name) else b""):
-        lock = name.startswith(LOCK) and "is a lock file of Office, which holds no text"
-        return lock or remedy_of(suffix_of(name)) or "is of a kind that is not read"
+        return kind_unread(name)
     return ""
 
 

@@ -90,8 +90,8 @@ async function ask(words) {
       turn.hear(name, data);
     }
     turn.finish();
-    const asked = new Set([...main.querySelectorAll(".asked")].map((one) => one.textContent));
-    turn.node.append(nextQuestions(turn.trace, chosen()?.name, asked, ask));
+    const earlier = new Set([...main.querySelectorAll(".asked")].map((one) => one.textContent));
+    turn.node.append(nextQuestions(turn.trace, chosen()?.name, earlier, ask));
   } catch (error) {
     await failed(error, turn, words);
   } finally {

@@ -78,7 +78,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
   const unread = h("div", {});
   const listed = files.length > 1 && files.length <= LISTED;
   const each = h("ul", { class: "each" }, listed ? names.map((name) => h("li", {}, isolated(cut(name, 120)), h("span", { class: "dim" }))) : null);
-  const told = (name, words) => [...each.children].filter((one) => name && one.firstChild.textContent.endsWith(name)).forEach((one) => (one.lastChild.textContent = ` · ${words}`));
+  const mark = (name, words) => [...each.children].filter((one) => name && one.firstChild.textContent.endsWith(name)).forEach((one) => (one.lastChild.textContent = ` · ${words}`));
   const card = h("section", { class: "job", "aria-label": named(files) }, h("p", { class: "what", dir: "auto" }, named(files), h("span", { class: "dim" }, ` · ${size(files.reduce((sum, file) => sum + file.size, 0))}`)), bar, state, each, unread);
   jobs.prepend(card);
   tell(t("sending_named", { name: named(files) }));
@@ -94,8 +94,8 @@ export async function addFiles(files, collection, { tell, done, problem }) {
         state.replaceChildren(...(job.file ? rich("reading_named", reading) : rich("reading", reading)));
       }
       if (job.file !== before) {
-        told(before, t("is_read"));
-        told((before = job.file), t("being_read"));
+        mark(before, t("is_read"));
+        mark((before = job.file), t("being_read"));
       }
       if (job.unread.length && !listed) unread.replaceChildren(reasons(job.unread));
       if (job.state === "done" || job.state === "failed") return finish(job);
@@ -115,7 +115,7 @@ export async function addFiles(files, collection, { tell, done, problem }) {
     const missed = Map.groupBy(job.unread, (one) => one.file);
     for (const name of names.map((name) => name.split("/").at(-1))) {
       const why = missed.get(name)?.map((one) => cut(one.reason, 400)).join("; ");
-      told(name, why ?? (job.state === "done" ? t("is_read") : t("failed")));
+      mark(name, why ?? (job.state === "done" ? t("is_read") : t("failed")));
     }
     const read = job.of - missed.size;
     const words = job.state === "failed" ? job.message || t("reading_failed") : t("files_read", { n: read, passages: t("passages_n", { n: job.passages }) });

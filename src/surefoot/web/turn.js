@@ -126,8 +126,8 @@ export class Turn {
   drawLine() {
     const { passages, external, strips, answer } = this.trace;
     const n = passages.length + external.length;
-    const kept = new Set(strips.filter((strip) => strip.kept).map((strip) => strip.passage_id));
-    const used = kept.size || new Set((answer?.citations ?? []).map((one) => one.strip?.passage_id).filter(Boolean)).size;
+    const read = new Set(strips.filter((strip) => strip.kept).map((strip) => strip.passage_id));
+    const used = read.size || new Set((answer?.citations ?? []).map((one) => one.strip?.passage_id).filter(Boolean)).size;
     const sure = answer ? certaintyOf(answer) : "";
     const counts = !answer ? t("passages_found", { n }) : used ? t("passages_used", { n, used }) : t("no_passages_used", { n });
     this.line.replaceChildren(counts, sure ? " · " : "", sure ? h("b", { class: `certainty ${wordOf(answer).replace(" ", "-")}` }, sure) : "", this.actions.settings?.(this.trace.config).map((words) => ` · ${words}`).join("") ?? "");

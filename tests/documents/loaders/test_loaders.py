@@ -81,10 +81,18 @@ def test_a_kind_whose_library_is_missing_is_refused_with_what_to_install(monkeyp
         documents(b"%PDF-1.7", "x.pdf")
 
 
-def test_an_unknown_kind_is_refused_with_the_kinds_that_are_read():
-    """The message says what would work."""
-    with pytest.raises(Unreadable, match=r"\.csv .*\.txt .* source code"):
-        documents(b"", "a.exe")
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a.exe", "is of a kind that is not read; surefoot doctor lists those that are"),
+        ("a.msg", "is in a binary format that is not read; save it as .eml"),
+        ("~$a.docx", "is a lock file of Office, which holds no text"),
+    ],
+)
+def test_an_unknown_kind_is_refused_with_a_way_out(name: str, why: str) -> None:
+    with pytest.raises(Unreadable) as refused:
+        documents(b"", name)
+    assert str(refused.value) == why
 
 
 def test_json_lines_give_a_document_a_row():

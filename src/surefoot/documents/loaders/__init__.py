@@ -78,6 +78,13 @@ def remedy_of(suffix: str) -> str:
     return f"is in a binary format that is not read; save it as {wanted}{office if suffix != '.msg' else ''}"
 
 
+def kind_unread(name: str) -> str:
+    """Why a file that no loader reads is not read, and what its owner can do."""
+    if PurePath(name).name.startswith(LOCK):
+        return "is a lock file of Office, which holds no text"
+    return remedy_of(suffix_of(name)) or "is of a kind that is not read; surefoot doctor lists those that are"
+
+
 def suffix_of(name: str) -> str:
     """The suffix that tells a file's format, in small letters: of policy.txt.gz it is .txt, of page.rst.txt .rst."""
     path = PurePath(name.lower())
@@ -122,7 +129,7 @@ def read(stream: BinaryIO, name: str) -> Iterator[Document | DocumentProblem]:
     """
     loader = loader_of(name, head_of(stream, name) if needs_head(name) else b"")
     if loader is None:
-        raise Unreadable(f"is of a kind that is not read; these are: {supported()}")
+        raise Unreadable(kind_unread(name))
     if PurePath(name).suffix.lower() in PACKED:
         stream, name = BytesIO(_unpacked(stream, name)), PurePath(name).stem
     yield from _built(loader, suffix_of(name)).read(stream, name)
