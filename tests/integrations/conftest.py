@@ -1,12 +1,26 @@
 """What the tests of integrations share."""
 
 import asyncio
-from collections.abc import Sequence
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import surefoot
+from surefoot.embedders.static import Static
+from surefoot.evaluators.lexical import Lexical
+from surefoot.index.build import build
 from surefoot.pipeline import Pipeline
-from surefoot.types import Passage
+from surefoot.types import Grade, Passage
+from surefoot.types.errors import ComponentError
+
+PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -47,3 +61,66 @@ def outside() -> Outside:
 def seeing(pipeline: Pipeline, outside: Outside) -> Pipeline:
     """Corrective RAG over a shelf, with a world outside."""
     return pipeline.but(searcher=outside)
+
+
+class Broken:
+    """Fails where it should grade."""
+
+    name = "lexical"
+    thresholds = Lexical.thresholds
+
+    def grade(self, pairs: Any) -> tuple[Grade, ...]:
+        raise ComponentError("out of memory")
+
+
+@pytest.fixture
+def failing(pipeline: Pipeline) -> Pipeline:
+    """Corrective RAG whose evaluator fails."""
+    return replace(pipeline, evaluator=Broken())
+
+
+class NotHere:
+    """Finds the bridge, but fails in the thread that made it."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        assert threading.get_ident() != self.thread
+        return (Passage("b", "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "Ruvel Bridge", score=1.0),)
+
+
+@pytest.fixture
+def elsewhere(pipeline: Pipeline) -> Pipeline:
+    """Corrective RAG that does not run in the test's own thread, where its event loop runs."""
+    return pipeline.but(retriever=NotHere())
+
+
+@pytest.fixture
+def beside_a_broken_toml(tmp_path: Path) -> Callable[[str], str]:
+    """Runs a program where a `surefoot.toml` lies that would fail, and gives what it prints."""
+
+    def run(code: str) -> str:
+        (tmp_path / "surefoot.toml").write_text("[evaluator\n")
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    return run
+
+
+@pytest.fixture
+def example(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], str]:
+    """Runs the example below a heading of the docs over the demo's documents, and gives what it prints."""
+
+    def run(heading: str) -> str:
+        section = PAGE.read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+        [code] = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+        assert len(code.splitlines()) <= 25
+        build([Path(surefoot.__file__).parent / "demo" / "library"], tmp_path / ".surefoot" / "index.db", Static())
+        monkeypatch.chdir(tmp_path)
+        exec(compile(code, heading, "exec"), {"__name__": heading})
+        return capsys.readouterr().out
+
+    return run

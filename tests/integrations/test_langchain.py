@@ -1,10 +1,6 @@
 """Retriever, compressor and tools in LangChain's own suites, and what these do not ask."""
 
 import asyncio
-import subprocess
-import sys
-from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,7 +22,7 @@ from surefoot.integrations.langchain import (
     passages,
 )
 from surefoot.pipeline import Pipeline
-from surefoot.types import Action, Grade, Passage, Trace
+from surefoot.types import Action, Passage, Trace
 from surefoot.types.errors import ComponentError
 
 QUESTION = "Who built the Ruvel Bridge?"
@@ -42,16 +38,6 @@ class Many:
         return tuple(
             Passage(str(n), f"{GOOD} It has {n} arches.", "Ruvel Bridge", score=1 / n) for n in range(1, k + 1)
         )
-
-
-class Broken:
-    """Fails where it should grade."""
-
-    name = "lexical"
-    thresholds = SHELF.evaluator.thresholds
-
-    def grade(self, pairs: Any) -> tuple[Grade, ...]:
-        raise ComponentError("out of memory")
 
 
 def call(tool: Any, **arguments: Any) -> ToolMessage:
@@ -105,7 +91,7 @@ def test_a_retrieved_document_carries_its_grade(pipeline: Pipeline) -> None:
     )
 
 
-def test_a_compressor_leaves_the_sentences_that_help() -> None:
+def test_a_compressor_leaves_the_documents_that_help() -> None:
     """Of documents without ids or with equal ones; what else they carry stays. Nothing is left where none helps."""
     documents = [
         Document(POOR, id="same"),
@@ -122,11 +108,14 @@ def test_a_compressor_leaves_the_sentences_that_help() -> None:
     assert passages([Document("a", metadata={"title": 3, "source": ["b"]})]) == (Passage("1", "a"),)
 
 
-def test_an_evaluator_that_fails_is_no_empty_list(pipeline: Pipeline) -> None:
-    """It would read as: nothing helps."""
-    broken = replace(pipeline, evaluator=Broken())
+def test_an_evaluator_that_fails_is_neither_an_empty_list_nor_a_refusal(failing: Pipeline) -> None:
+    """They would read as: nothing helps."""
+    with pytest.raises(ComponentError, match="out of memory"):
+        SurefootRetriever(pipeline=failing).invoke(QUESTION)
     with pytest.raises(ComponentError, match=r"the step 'grade' failed: .*out of memory"):
-        SurefootCompressor(pipeline=broken).compress_documents([Document(GOOD)], QUESTION)
+        SurefootCompressor(pipeline=failing).compress_documents([Document(GOOD)], QUESTION)
+    message = call(SurefootAskTool(pipeline=failing), question=QUESTION)
+    assert (message.status, "the step 'grade' failed" in message.content) == ("error", True)
 
 
 def test_the_model_reads_an_answer_between_marks_and_the_program_has_the_trace(pipeline: Pipeline) -> None:
@@ -158,13 +147,17 @@ def test_texts_are_graded_in_words_and_in_values() -> None:
     assert [grade.label for grade in message.artifact] == [Action.CORRECT, Action.INCORRECT]
 
 
-def test_the_host_s_configuration_is_not_read(tmp_path: Path) -> None:
+def test_the_host_s_configuration_is_not_read(beside_a_broken_toml: Any) -> None:
     """A `surefoot.toml` that would fail lies where the host was started."""
-    (tmp_path / "surefoot.toml").write_text("[evaluator\n")
     code = (
         "from langchain_core.documents import Document\n"
         "from surefoot.integrations.langchain import SurefootCompressor\n"
         f"print(SurefootCompressor().compress_documents([Document({GOOD!r})], {QUESTION!r})[0].page_content)"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == GOOD
+    assert beside_a_broken_toml(code) == GOOD
+
+
+def test_the_example_of_the_docs_runs(example: Any) -> None:
+    output = example("LangChain")
+    assert "The bridge was built in 1911 by Tomas Aldwin. correct" in output
+    assert "The guide Anna Tresk was born in the village of Torvath" in output

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from surefoot.config import correction
-from surefoot.evidence.ranking import order
+from surefoot.integrations._passages import KEY, answered, as_json, corrected, kept, metadata, numbered, retrieved
 from surefoot.pipeline import Pipeline
 from surefoot.text.quoting import answer_in_words, grade_in_words
-from surefoot.types import Action, Grade, Passage, Source, Strip, Trace
-from surefoot.types.errors import Cancelled, ComponentError, MissingExtra, SurefootError, UsageError
+from surefoot.types import Grade, Passage, Source, Trace
+from surefoot.types.errors import Cancelled, MissingExtra, SurefootError
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks
@@ -24,35 +24,18 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("surefoot.integrations", "langchain") from error
 
-KEY = "surefoot"
-"""Of the grade in a document's metadata."""
 MOST_TEXTS = 100
 """Texts of a call of the tool that grades, at most."""
 
 
 def document(passage: Passage, grade: Grade) -> Document:
     """The passage with its fields, title, address (`source`) and grade in the metadata."""
-    about = {"title": passage.title, "source": passage.url, KEY: as_json(grade)}
-    return Document(id=passage.id, page_content=passage.text, metadata={**passage.meta, **about})
-
-
-def as_json(grade: Grade) -> dict[str, Any]:
-    """A grade in plain values; `label` is "correct", "ambiguous", "incorrect", or None where it could not be graded."""
-    label = grade.label and grade.label.value
-    return {"label": label, "probability": grade.probability, "score": grade.score, "reason": grade.reason}
+    return Document(id=passage.id, page_content=passage.text, metadata=metadata(passage, grade))
 
 
 def passages(documents: Sequence[Document], source: Source = "corpus") -> tuple[Passage, ...]:
     """A passage for each document. Its id is its place, from 1, since documents need no id, and two may share one."""
-    return tuple(
-        Passage(str(place), one.page_content, _text(one, "title"), source, _text(one, "source") or None)
-        for place, one in enumerate(documents, start=1)
-    )
-
-
-def _text(one: Document, key: str) -> str:
-    value = one.metadata.get(key)
-    return value if isinstance(value, str) else ""
+    return numbered(((one.page_content, one.metadata) for one in documents), source)
 
 
 def graded(documents: Sequence[Document], grades: Sequence[Grade]) -> list[Document]:
@@ -66,29 +49,11 @@ def kept_documents(documents: Sequence[Document], trace: Trace) -> list[Document
 
     Each has its kept strips as text, a line each, and their offsets beside its grade, as `kept`.
     """
-    found: dict[str, list[Strip]] = {}
-    for strip in trace.kept_strips:
-        found.setdefault(strip.passage_id, []).append(strip)
-    grades = {grade.passage_id: as_json(grade) for grade in trace.grades}
-    return [
-        _with(
-            documents[int(id) - 1],
-            "\n".join(strip.text for strip in strips),
-            {**grades[id], "kept": [[strip.start, strip.end] for strip in strips]},
-        )
-        for id, strips in found.items()
-    ]
+    return [_with(documents[place], text, about) for place, text, about in kept(trace)]
 
 
 def _with(one: Document, text: str, grade: dict[str, Any]) -> Document:
     return Document(id=one.id, page_content=text, metadata={**one.metadata, KEY: grade})
-
-
-def sound(trace: Trace) -> Trace:
-    """The trace, if no step of it failed; raises ComponentError."""
-    if broken := next((step for step in trace.steps if step.error), None):
-        raise ComponentError(f"the step '{broken.name}' failed: {broken.error}")
-    return trace
 
 
 class SurefootRetriever(BaseRetriever):
@@ -106,21 +71,16 @@ class SurefootRetriever(BaseRetriever):
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun, k: int | None = None
     ) -> list[Document]:
-        wanted = self.k if k is None else k
-        if wanted < 1:
-            raise UsageError("k must be 1 or more")
-        found = self.pipeline.retriever.retrieve(query, max(wanted, self.pipeline.k))
-        grades = self.pipeline.grade(query, found)
-        aside = (None, Action.INCORRECT) if self.useful else ()
-        places = [n for n in order(found, grades) if grades[n].label not in aside]
-        return [document(found[n], grades[n]) for n in places[:wanted]]
+        found = retrieved(self.pipeline, query, self.k if k is None else k, self.useful)
+        return [document(*one) for one in found]
 
 
 class SurefootCompressor(BaseDocumentCompressor):
-    """Leaves of retrieved documents the sentences that help to answer, the most helpful document first.
+    """Leaves of retrieved documents those that help to answer, the most helpful first, without orders to a model.
 
-    Nothing is left where none helps: search elsewhere then. `pipeline` None: the shipped evaluator at its own
-    thresholds, as in `surefoot.correct`. Raises ComponentError where the evaluator fails.
+    A pipeline whose refiner cuts leaves their sentences that help. Nothing is left where none helps: search elsewhere
+    then. `pipeline` None: the shipped evaluator at its own thresholds, as in `surefoot.correct`. Raises ComponentError
+    where the evaluator fails.
     """
 
     pipeline: InstanceOf[Pipeline] | None = None
@@ -129,7 +89,7 @@ class SurefootCompressor(BaseDocumentCompressor):
         self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
     ) -> list[Document]:
         """Each document that helps, cut to the strips that do."""
-        return kept_documents(documents, sound((self.pipeline or correction).correct(query, passages(documents))))
+        return kept_documents(documents, corrected(self.pipeline, query, passages(documents)))
 
 
 QuestionText = Annotated[str, "The question, complete in itself: no earlier message is known."]
@@ -156,12 +116,12 @@ class SurefootAskTool(BaseTool):
     def _run(self, question: QuestionText) -> tuple[str, Trace]:
         with _tool_errors():
             trace = self.pipeline.run(question)
-        return in_words(trace), trace
+            return in_words(trace), trace
 
     async def _arun(self, question: QuestionText) -> tuple[str, Trace]:
         with _tool_errors():
             trace = await self.pipeline.arun(question)
-        return in_words(trace), trace
+            return in_words(trace), trace
 
 
 class SurefootGradeTool(BaseTool):
@@ -194,7 +154,6 @@ def _tool_errors() -> Iterator[None]:
 
 
 def in_words(trace: Trace) -> str:
-    """The answer of a trace, with what it cites, for a language model to read."""
-    if trace.answer is None:
-        return f"The question ended without an answer: {trace.error}"
-    return answer_in_words(trace.answer, lambda one: one.url or "")
+    """The answer of a trace, with what it cites, for a language model to read. Raises ComponentError where there is
+    none, and where a step failed before a refusal."""
+    return answer_in_words(answered(trace), lambda one: one.url or "")

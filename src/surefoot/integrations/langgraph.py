@@ -10,7 +10,8 @@ from typing import Literal, TypedDict
 
 from surefoot.evidence.exclusions import Evidence
 from surefoot.evidence.merge import fresh
-from surefoot.integrations.langchain import Document, document, graded, kept_documents, passages, sound
+from surefoot.integrations._passages import corrected, sound
+from surefoot.integrations.langchain import Document, document, graded, kept_documents, passages
 from surefoot.network.pace import left, within
 from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import Recorder
@@ -137,4 +138,4 @@ class CorrectiveNodes:
         }
 
     def _corrected(self, state: CorrectiveState, found: Sequence[Passage]) -> Trace:
-        return sound(self.pipeline.correct(state["question"], found))
+        return corrected(self.pipeline, state["question"], found)

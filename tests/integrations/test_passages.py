@@ -1,0 +1,42 @@
+"""What every adapter shares, without any framework."""
+
+import pytest
+
+from surefoot.integrations._passages import answered, numbered, sources, worth
+from surefoot.types import Answer, Grade, Passage, Step, Strip, Trace
+from surefoot.types.errors import ComponentError
+
+
+def test_an_address_is_found_under_the_names_that_loaders_give_it() -> None:
+    """The first text among them; what is no text is passed over."""
+    about = [{"file_path": "a.md"}, {"url": "b", "file_path": "c"}, {"source": 1, "url": "d"}, {"source": ["e"]}]
+    assert [one.url for one in numbered(("text", one) for one in about)] == ["a.md", "b", "d", None]
+
+
+def test_a_source_opens_where_its_words_stand() -> None:
+    """[n] cites the n-th; a strip of a later page leads to that page, with its passage's grade."""
+    whole = Passage(
+        "p", "First page. Second page.", url="a.pdf#page=1", start=100, places=((0, "page=1"), (12, "page=2"))
+    )
+    strips = (Strip("p", 0, 11, "First page.", 1.0, False, "poor"), Strip("p", 12, 24, "Second page.", 1.0, True))
+    [(part, grade)] = sources(Trace("t", "?", (whole,), (Grade("p", 1.0),), strips=strips))
+    assert (part.text, part.url, part.start) == ("Second page.", "a.pdf#page=2", 112)
+    assert grade == Grade("p", 1.0)
+
+
+def test_a_question_that_ended_without_an_answer_is_an_error() -> None:
+    """And so is a refusal behind a failed step, which says nothing of the documents; an answer is one all the same."""
+    failed = (Step("grade", 0.1, error="out of memory"),)
+    with pytest.raises(ComponentError, match="ended without an answer: cancelled"):
+        answered(Trace("t", "?", error="cancelled"))
+    with pytest.raises(ComponentError, match="the step 'grade' failed: out of memory"):
+        answered(Trace("t", "?", answer=Answer("No.", refused=True), steps=failed))
+    assert answered(Trace("t", "?", answer=Answer("Yes."), steps=failed)).text == "Yes."
+
+
+@pytest.mark.parametrize(("probability", "score", "number"), [(0.9, 3.0, 0.9), (None, 3.0, 3.0), (None, None, None)])
+def test_a_document_s_number_is_its_probability(
+    probability: float | None, score: float | None, number: float | None
+) -> None:
+    """Or the evaluator's own score where that is not calibrated."""
+    assert worth({"probability": probability, "score": score}) == number
