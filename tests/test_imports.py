@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from importlib.util import resolve_name
@@ -90,6 +91,13 @@ def test_there_are_at_most_36_rooms() -> None:
     rooms = {room(module) for module in FILES} - {""}
     assert len(rooms) <= 36, sorted(rooms)
     assert rooms <= {*LEVEL}, "LAYERS does not say where a room lies"
+
+
+def test_every_folder_of_the_source_is_in_the_wheel() -> None:
+    """Haystack's components stand in one of their own, which a checkout imports also where a wheel lacks it."""
+    project = SOURCE.parents[1] / "pyproject.toml"
+    listed = tomllib.loads(project.read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert {*listed} == {f"src/{one.name}" for one in SOURCE.parent.iterdir() if any(one.rglob("*.py"))}
 
 
 def test_the_product_does_not_know_the_lab() -> None:

@@ -1,5 +1,5 @@
-"""Surefoot as a part of other people's programs: `langchain` for LangChain, `langgraph` for its graphs, `pytest_plugin`
-for tests. Nothing here reads the host's `surefoot.toml`: a pipeline is handed over as an object."""
+"""Surefoot as a part of other people's programs: LangChain, LangGraph, LlamaIndex, DSPy, pytest. Haystack's components
+are in `haystack_integrations.components.surefoot`. Nothing here reads the host's `surefoot.toml`."""
 
 from pathlib import Path
 
