@@ -183,9 +183,10 @@ def test_the_prediction_is_shrunk(made: Diagnosis) -> None:
 
 
 def test_no_gain_is_predicted_that_cannot_be_counted() -> None:
-    """Where the lost records, or the others, have no score of the metric."""
+    """Where the lost records, or the others, have no score of the metric, or where the others score no better."""
     lost = [score for score in SCORES if score.record_id.startswith("m")]
-    for scores in ([score for score in SCORES if score not in lost], lost):
+    as_low = [replace(score, value=0.2) for score in SCORES if score.metric == "factuality"]
+    for scores in ([score for score in SCORES if score not in lost], lost, as_low):
         item = next(
             item for item in diagnose(ScoredRun(RECORDS, scores, SUMMARIES, CONFIG)).items if item.stage == "retrieval"
         )
@@ -411,7 +412,7 @@ EXTRACTIVE = {"generator": {"use": "extractive"}}
     [
         ("thresholds strict", {"thresholds": {"preset": "popqa"}}, {}),
         ("grading strict", {}, {"evaluator": {"use": "minilm"}}),
-        ("grading strict", {"thresholds": {"upper": 1}}, {}),
+        ("grading strict", {"thresholds": {"upper": 1}}, {"thresholds": {"upper": 0.3, "lower": 0.3}}),
         ("search off", ALONE, {}),
         ("search off", ALONE | {"network": {"allow": ["*"]}}, {"searcher": {"use": "wikipedia"}}),
         ("refinement dropped", {"refiner": {"use": "whole"}}, {}),
@@ -422,8 +423,8 @@ EXTRACTIVE = {"generator": {"use": "extractive"}}
     ],
 )
 def test_a_patch_is_one_that_the_configuration_leaves_a_meaning(fault: str, config: Any, patch: Any) -> None:
-    """None beside a preset or thresholds by hand, none for a search where the machine may ask nobody, nor what is
-    set already. Who is misled by whole passages is given sentences, and then fewer of them."""
+    """None beside a preset, no other evaluator beside thresholds by hand, none for a search where the machine may ask
+    nobody, nor what is set already. Who is misled by whole passages is given sentences, and then fewer of them."""
     stage, kind = fault.split()
     found = patches_of(stage, kind, {**CONFIG, **config}, [traced(0.3, good=True)])
     assert next(iter(found), {}) == patch

@@ -387,6 +387,7 @@ def test_gold_answers_decide_by_a_rule_that_is_for_all_of_the_questions(tmp_path
     made = replace(planned.record(EXAMPLES[1], refused), answer="I cannot say that it was Tomas Aldwin.")
     assert [score.value for score in golds(EXAMPLES).scores([made], tmp_path)] == [0.0]
     assert [score.value for score in golds([EXAMPLES[0], without]).scores([made], tmp_path)] == [1.0]
+    assert not planned.record(without, refused).answerable, "no stage is blamed for what is not there"
 
 
 def test_the_side_of_a_question_hangs_on_its_words_alone() -> None:

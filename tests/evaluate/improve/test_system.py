@@ -117,12 +117,15 @@ def test_only_values_of_the_levers_are_set() -> None:
 
 def test_a_fault_is_met_by_the_levers_named_alike_and_by_those_whose_names_tell_nothing() -> None:
     """In the order of what mends it; the value in effect is none of them."""
-    levers = {**LEVERS, ("system", "rerank"): (False, True), ("system", "zeal"): (1, 9)}
+    switch = {("system", "rerank"): (False, True), ("system", "score_threshold"): (0.7, 0.0)}
+    levers = {**LEVERS, **switch, ("system", "zeal"): (1, 9)}
     config = ForeignSystem("", levers, lambda _: None).config
     none: list[Record] = []
     missed = patches_of("retrieval", "miss", config, none, levers)
-    assert missed == tuple({"system": one} for one in ({"k": 5}, {"rerank": True}, {"zeal": 9}))
-    assert patches_of("grounding", "invented", config, none, levers)[0] == {"system": {"prompt": "long"}}
+    wanted = {"k": 5}, {"score_threshold": 0.0}, {"rerank": True}, {"zeal": 9}
+    assert missed == tuple({"system": one} for one in wanted)
+    invented = patches_of("grounding", "invented", config, none, levers)
+    assert invented[:2] == ({"system": {"prompt": "long"}}, {"system": {"score_threshold": 0.0}})
     assert patches_of("retrieval", "miss", config, none) == ()
 
 

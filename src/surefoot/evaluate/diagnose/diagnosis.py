@@ -255,11 +255,11 @@ def _protocol(run: ScoredRun, remedy: Remedy, patch: Patch, metric: str, gain: f
 
 def _gain(run: ScoredRun, metric: str, tally: Tally) -> float | None:
     """The gain that is expected, by the lost records that have a score and by what the others' mean is above theirs;
-    None: nothing can be counted."""
+    None: nothing can be counted, as where the others are no better."""
     here, others = run.values_of(metric, tally.ids), run.values_of(metric, run.by_id.keys() - tally.ids)
-    if not (here and others):
+    if not (here and others) or (room := fmean(others) - fmean(here)) <= 0:
         return None
-    return predicted(len(here), len(here) + len(others), max(0.0, fmean(others) - fmean(here)))
+    return predicted(len(here), len(here) + len(others), room)
 
 
 def _ranked(run: ScoredRun) -> list[tuple[str, str]]:

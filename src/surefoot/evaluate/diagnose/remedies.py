@@ -161,7 +161,7 @@ _PATCHES: dict[tuple[str, str], tuple[Patch | _Fitting, ...]] = {
     ),
     ("chunking", "split"): (_raised("pipeline.k", MOST_PASSAGES), _raised("pipeline.k", MOST_PASSAGES, times=4)),
     ("ranking", "late"): (_read_more, _RERANK),
-    ("grading", "strict"): (_GRADE_BETTER,),
+    ("grading", "strict"): (_GRADE_BETTER, _fit_thresholds),
     ("grading", "lax"): (_GRADE_BETTER,),
     ("grading", "ungraded"): (_GRADE_BETTER,),
     ("thresholds", "strict"): (_fit_thresholds, _GRADE_BETTER),

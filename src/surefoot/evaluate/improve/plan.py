@@ -134,7 +134,7 @@ def judged(judge: Judge, in_flight: int = 1, model: RateLimitedLLM | None = None
 def record(example: Example, trace: Trace) -> Record:
     """The answered question with its gold answers, as a judge sees it; of a system that is not ours, without a trace
     unless it failed."""
-    made = replace(traced.record(trace, example.id), truths=example.answers)
+    made = replace(traced.record(trace, example.id), truths=example.answers, answerable=example.answerable)
     if SystemSettings(trace.config).ours or trace.error:
         return made
     return replace(
