@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from surefoot.documents import limits
 from surefoot.documents.discover import Patterns
+from surefoot.documents.loaders import LACKING, DocumentProblem
+from surefoot.documents.reading import Reading
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import Changes, build
 from surefoot.index.intake import BATCH
@@ -183,6 +185,22 @@ def test_what_broke_off_for_a_reason_that_may_pass_is_read_again(home, monkeypat
     (home.docs / "a.txt").touch()
     home.age()
     assert home.build().skipped == (("docs/a.txt", "holds no text"),)
+
+
+def test_what_a_library_was_missing_for_is_read_once_it_is_there(home, no_doubt, monkeypatch):
+    """The message says what to install, and the same command again then reads the file, though it did not change."""
+    items = Reading.items
+
+    def lacking(reading, *seconds):
+        assert [*items(reading, *seconds)]
+        yield 0, DocumentProblem(f".txt {LACKING}; run: pip install it")
+
+    home.write(a="The glacier.")
+    with monkeypatch.context() as patch:
+        patch.setattr(Reading, "items", lacking)
+        assert home.build().skipped == (("docs/a.txt", f".txt {LACKING}; run: pip install it"),)
+    done = home.build()
+    assert (done.skipped, done.files, done.passages.added) == ((), Changes(updated=1), 1)
 
 
 def test_a_reservation_about_an_encoding_is_a_note(home):

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
-from surefoot.documents.loaders import MAX_BYTES, DocumentProblem, supported
+from surefoot.documents.loaders import LACKING, MAX_BYTES, DocumentProblem, supported
 from surefoot.documents.reading import Reading, Request
 from surefoot.documents.storable import content_hash
 from surefoot.index.connection import DEFAULT, Connection, checked_name
@@ -320,12 +320,14 @@ class _Build:
             self._added.add(known.rowid)
         elif self._intake.documents.total() > before:
             self._updated.add(known.rowid)
-        # A file that could not be read for a reason that may pass is read again by the next run.
-        again = reading.passing or reading.requested - file.changed_ns < _YOUNG_NS
+        # A file that could not be read for a reason that may pass is read again by the next run: its library may be
+        # installed by then, and its content is no reason to pass it over.
+        lacking = any(LACKING in problem.reason for problem in problems)
+        again = lacking or reading.passing or reading.requested - file.changed_ns < _YOUNG_NS
         dumped = json.dumps([(problem.reason, problem.skipped) for problem in problems])
         self._db.execute(
             "UPDATE main.files SET stamp = ?, hash = ?, complete = 1, problems = ? WHERE rowid = ?",
-            (f"{file.stamp} again" if again else file.stamp, reading.digest, dumped, known.rowid),
+            (f"{file.stamp} again" if again else file.stamp, None if lacking else reading.digest, dumped, known.rowid),
         )
         self._tell(known, problems)
 

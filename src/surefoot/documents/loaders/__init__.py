@@ -45,6 +45,10 @@ _SECTION = re.compile(r"\.[1-9][a-z]{0,8}\Z")
 _TROFF = re.compile(rb"\s*[.'](?:\\\"|(?:TH|Dd|so|de|ds|if|ie|nr|nh|hy|ad)\b)")
 
 
+LACKING = "cannot be read without another library"
+"""In the reason of each file that a missing extra would read."""
+
+
 class Unreadable(UsageError):
     """A file that gives no document; the text says why, without naming the file, and then what its owner can do."""
 
@@ -139,7 +143,7 @@ def _built(name: str, suffix: str) -> Loader:
     try:
         loader: Loader = components.find("loader", name)()
     except MissingExtra as error:
-        raise Unreadable(f"{suffix} cannot be read without another library; {str(error).partition('; ')[2]}") from error
+        raise Unreadable(f"{suffix} {LACKING}; {str(error).partition('; ')[2]}") from error
     except ConfigError as error:
         why = " ".join(str(error.__cause__ or error).split())
         ours = name in components.built_in("loader")
