@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot.integrations._passages import answered, numbered, sources, worth
-from surefoot.types import Answer, Grade, Passage, Step, Strip, Trace
+from surefoot.types import Answer, Citation, Grade, Passage, Step, Strip, Trace
 from surefoot.types.errors import ComponentError
 
 
@@ -19,9 +19,20 @@ def test_a_source_opens_where_its_words_stand() -> None:
         "p", "First page. Second page.", url="a.pdf#page=1", start=100, places=((0, "page=1"), (12, "page=2"))
     )
     strips = (Strip("p", 0, 11, "First page.", 1.0, False, "poor"), Strip("p", 12, 24, "Second page.", 1.0, True))
-    [(part, grade)] = sources(Trace("t", "?", (whole,), (Grade("p", 1.0),), strips=strips))
+    trace = Trace("t", "?", (whole,), (Grade("p", 1.0),), strips=strips, answer=Answer("Second."))
+    [(part, grade)] = sources(trace)
     assert (part.text, part.url, part.start) == ("Second page.", "a.pdf#page=2", 112)
     assert grade == Grade("p", 1.0)
+
+
+def test_sources_end_with_the_last_that_is_cited() -> None:
+    """So that a reader is shown none that the answer does not stand on; all, where it cites none."""
+    strips = tuple(Strip(id, 0, 4, "text", 1.0, True) for id in "abc")
+    passages, grades = tuple(Passage(id, "text") for id in "abc"), tuple(Grade(id, 1.0) for id in "abc")
+    cited = Citation(2, strips[1], "text", True), Citation(9, None, "", False)
+    for citations, ids in ((cited, "ab"), ((), "abc")):
+        trace = Trace("t", "?", passages, grades, strips=strips, answer=Answer("text [2]", citations))
+        assert [one.id for one, _ in sources(trace)] == [*ids]
 
 
 def test_a_question_that_ended_without_an_answer_is_an_error() -> None:

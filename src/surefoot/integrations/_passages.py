@@ -106,9 +106,10 @@ def answered(trace: Trace) -> Answer:
 
 def sources(trace: Trace) -> list[Graded]:
     """The kept strips as passages, each with the grade of the passage that it comes from: [n] of the answer cites the
-    n-th of them, from 1."""
+    n-th of them, from 1. They end with the last that is cited, if any is."""
+    last = max((one.marker for one in answered(trace).citations if one.strip), default=None)
     graded = {one.id: (one, grade) for one, grade in zip(trace.passages + trace.external, trace.grades, strict=True)}
-    return [(_part(graded[one.passage_id][0], one), graded[one.passage_id][1]) for one in trace.kept_strips]
+    return [(_part(graded[one.passage_id][0], one), graded[one.passage_id][1]) for one in trace.kept_strips[:last]]
 
 
 def _part(whole: Passage, strip: Strip) -> Passage:
