@@ -1,10 +1,13 @@
 """What every adapter shares, without any framework."""
 
+import sys
+from importlib import import_module
+
 import pytest
 
 from surefoot.integrations._passages import answered, numbered, sources, worth
 from surefoot.types import Answer, Citation, Grade, Passage, Step, Strip, Trace
-from surefoot.types.errors import ComponentError
+from surefoot.types.errors import ComponentError, MissingExtra
 
 
 def test_an_address_is_found_under_the_names_that_loaders_give_it() -> None:
@@ -51,3 +54,20 @@ def test_a_document_s_number_is_its_probability(
 ) -> None:
     """Or the evaluator's own score where that is not calibrated."""
     assert worth({"probability": probability, "score": score}) == number
+
+
+@pytest.mark.parametrize(
+    ("extra", "library", "module"),
+    [
+        ("langchain", "langchain_core.callbacks", "surefoot.integrations.langchain"),
+        ("llamaindex", "llama_index.core.base.base_query_engine", "surefoot.integrations.llamaindex"),
+        ("haystack", "haystack", "haystack_integrations.components.surefoot"),
+    ],
+)
+def test_a_missing_framework_gives_the_line_that_installs_it(
+    extra: str, library: str, module: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    with pytest.raises(MissingExtra, match=rf"run: pip install 'surefoot\[{extra}\]'$"):
+        import_module(module)
