@@ -168,6 +168,25 @@ def test_an_inner_retriever_is_part_of_the_outer_one(tmp_path: Path) -> None:
     assert texts(one(tmp_path, CHAIN, RETRIEVER, inner, beside)) == ["one", "two", "four"]
 
 
+def test_spans_that_mlflow_took_over_are_read(tmp_path: Path) -> None:
+    """It writes each attribute as a text of JSON, those of OpenInference too."""
+    own = {"mlflow.spanType": "CHAIN", "input.value": "Who?", "output.value": 'Anna, "the"\nkeeper'}
+    seeker = {"mlflow.spanType": "RETRIEVER", "retrieval.documents.0.document.content": "1874"}
+    spans = [
+        {"trace_id": "t", "span_id": id, "parent_span_id": up, "name": id, "start_time_unix_nano": start,
+         "attributes": {name: json.dumps(value) for name, value in attributes.items()}}
+        for id, up, start, attributes in (("a", None, 1, own), ("b", "a", 2, seeker))
+    ]  # fmt: skip
+    (record,) = loaded(tmp_path, {"info": {"trace_id": "t"}, "data": {"spans": spans}}).records
+    assert (record.question, record.answer, texts(record)) == ("Who?", 'Anna, "the"\nkeeper', ["1874"])
+
+
+def test_documents_of_which_only_ids_were_sent_are_no_record(tmp_path: Path) -> None:
+    retriever = span("b", "", "RETRIEVER", 1, **{"retrieval.documents.0.document.id": "d1"})
+    with pytest.raises(UsageError, match="have the exporter keep what goes in"):
+        loaded(tmp_path, otlp(retriever))
+
+
 def test_what_tools_returned_is_read_where_nothing_retrieved(tmp_path: Path) -> None:
     """By an agent; a retriever inside a tool counts alone, and without either, documents beside the answer."""
     agent = span("a", "", "AGENT", 0, input__value="Who?", output__value="Anna")

@@ -102,8 +102,8 @@ def _record(trace: str, spans: list[_Span], problems: Problems, mapping: Paths) 
         "answer": _first((*last, *reversed(models)), "output", "assistant"),
     }
     fields |= {name: cell for name, paths in mapping.items() if (cell := _value_in((*outer, *spans), paths))}
-    if not any(fields.values()):
-        return None
+    if not any((fields | {"contexts": any(passages([each])[0].text for each in contexts or ())}).values()):
+        return None  # not even of documents more than ids
     if fields["answer"] is None and any("" in span.values("output") for span in outer):
         fields["answer"] = ""
     failed = any(str(cell).upper() in _FAILED for span in spans for cell in span.values("status"))
@@ -194,10 +194,11 @@ def _attributes(attributes: Any) -> dict[str, Any]:
     found = nested(attributes) or attributes
     if isinstance(found, list):
         found = {str(pair["key"]): _any(pair.get("value")) for pair in _objects(found) if "key" in pair}
-    tree = nest(found) if isinstance(found, Mapping) else {}
-    if isinstance(own := tree.get("mlflow"), Mapping):  # of which each is a text of JSON, also where it is a text
-        tree["mlflow"] = {name: (nested(f"[{cell}]") or [cell])[0] for name, cell in own.items()}
-    return tree
+    if not isinstance(found, Mapping):
+        return {}
+    if any(name.startswith("mlflow.") for name in found):  # which writes each as a text of JSON, also what is a text
+        found = {name: (nested(f"[{cell}]") or [cell])[0] for name, cell in found.items()}
+    return nest(found)
 
 
 def _any(value: Any) -> Any:
