@@ -107,6 +107,8 @@ class Pipeline:
     """The configuration that it was built from; each trace records it."""
     conversation: Conversation = field(default_factory=Conversation)
     """Completes a question from the turns before it."""
+    listener: Listener | None = field(default=None, repr=False, compare=False)
+    """Hears every event of every question, after the listener of the question itself."""
     origin: Origin | None = field(default=None, repr=False, compare=False)
     """How it was built; None: it was put together by hand."""
 
@@ -165,7 +167,7 @@ class Pipeline:
         A component that fails (ComponentError) is replaced by its declared fallback, which the trace shows. What the
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
-        run = Recorder(checked(question), self.config, on_event, Filter.of(filter))
+        run = Recorder(checked(question), self.config, on_event, self.listener, filter=Filter.of(filter))
         with self._limited(run, cancel):
             self._read(history, run)
             decision = self._retrieve(run)
@@ -194,7 +196,7 @@ class Pipeline:
         strips to do it with. `cancel`, the listener, and parts that fail are as in `run`. Raises QuestionError, and
         UsageError for what is no passage.
         """
-        run = Recorder(checked(question), self.config, on_event)
+        run = Recorder(checked(question), self.config, on_event, self.listener)
         brought = as_passages(passages)
         with self._limited(run, cancel):
             taken = run.step("take", bounded, tuple, brought, fallback=(), instead="no passages")

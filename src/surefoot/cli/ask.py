@@ -22,6 +22,7 @@ from surefoot.cli._configuration import (
 from surefoot.cli._console import err, out, pulling, tamed
 from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
+from surefoot.integrations.telemetry import traced
 from surefoot.run.store import dumps, write_trace
 from surefoot.text.questions import LONGEST_QUESTION
 from surefoot.types.errors import UsageError
@@ -48,7 +49,7 @@ def ask(
     builder = Builder(configured(config, settings, index, collection, model))
     chosen = filtering(filters)
     with pulling():
-        pipeline = builder.pipeline()
+        pipeline = traced(builder)
     if (index_read := builder.opened) and not index_read.info().complete:
         err.print("The index is unfinished; run surefoot index again to complete it.")
     # Of a longer text no more is read than shows that it is too long.

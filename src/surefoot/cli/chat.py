@@ -13,6 +13,7 @@ from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, M
 from surefoot.cli._console import err, out, plain, pulling
 from surefoot.cli._trace_view import Screen, Whole
 from surefoot.config.builder import Builder
+from surefoot.integrations.telemetry import traced
 from surefoot.pipeline import Pipeline
 from surefoot.run.store import write_trace
 from surefoot.text.follow_up import follows
@@ -39,7 +40,7 @@ def chat(
     """
     builder = Builder(configured(config, settings, index, collection, model))
     with pulling():
-        pipeline = builder.pipeline()
+        pipeline = traced(builder)
     last: Trace | None = None
     for typed in _lines():
         word, _, rest = typed.strip().partition(" ")

@@ -13,6 +13,7 @@ from surefoot.config.sections import (
     PricesSection,
     ReportSection,
     Section,
+    TelemetrySection,
     ThresholdsSection,
 )
 from surefoot.evidence.answer_policy import AnswerPolicy
@@ -55,6 +56,7 @@ def section_faults(config: Mapping[str, dict[str, Any]]) -> Iterator[str]:
         ("thresholds.external", ExternalThresholds, config["thresholds"].get("external", {})),
         ("judge", JudgeSection, config["judge"]),
         ("report", ReportSection, config["report"]),
+        ("telemetry", TelemetrySection, config["telemetry"]),
         ("llm", PricesSection, prices),
         *((f"metric.{name}", MetricSection, values) for name, values in config["metric"].items()),
     ]

@@ -120,6 +120,17 @@ class ReportSection(PricesSection):
     """The room of an insight and of the report, thoughts aside; without it, that of `narrative`."""
 
 
+class TelemetrySection(Section):
+    """`[telemetry]`: where commands and the server send the traces of their questions, by OTLP over HTTP."""
+
+    base_url: str = ""
+    """The address of a backend, without `/v1/traces`; empty: nothing is sent."""
+    texts: bool = False
+    """Send questions, passages, answers and errors in words too."""
+    logs: bool = True
+    """Send grades, decision, confidence and support as log records; Phoenix and MLflow take none."""
+
+
 class MetricSection(Section):
     """`[metric.NAME]`: a metric of one's own, judged by a language model."""
 

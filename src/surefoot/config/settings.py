@@ -46,6 +46,7 @@ DEFAULTS: Config = {
     "metric": {},
     "network": {"allow": ["*"], "cache": ".surefoot/replies.db"},
     "server": {},
+    "telemetry": {},
 }
 """The configuration where nothing else is said."""
 

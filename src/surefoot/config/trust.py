@@ -33,7 +33,7 @@ INSIDE = {
 }
 """Components that ask no other machine, of the roles whose others do. A retriever among them searches the index."""
 
-YOURS = ("index", "network", "judge", "report", "metric", "server")
+YOURS = ("index", "network", "judge", "report", "metric", "server", "telemetry")
 """Sections of which a record says nothing that counts: where data lie, whom the machine talks to, what judging is, who
 may come in."""
 

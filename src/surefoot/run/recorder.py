@@ -26,7 +26,7 @@ class Recorder:
     """The one mutable object of a run; it belongs to one question and one thread."""
 
     def __init__(
-        self, question: str, config: dict[str, Any], listener: Listener | None = None, filter: Filter = NO_FILTER
+        self, question: str, config: dict[str, Any], *listeners: Listener | None, filter: Filter = NO_FILTER
     ) -> None:
         created = datetime.now(UTC).isoformat(timespec="seconds")
         self.trace = Trace(uuid.uuid4().hex[:12], question, config=config, created=created, filter=filter.as_json())
@@ -34,7 +34,7 @@ class Recorder:
         self.filter = filter
         self.rewrites: dict[tuple[Passage, ...], tuple[RewrittenQuery, ...]] = {}
         """The queries that the rewriter gave, by the passages that it had seen."""
-        self._listener = listener
+        self._listeners = tuple(listener for listener in listeners if listener)
 
     @property
     def standalone(self) -> str:
@@ -99,8 +99,8 @@ class Recorder:
         return self.trace
 
     def _tell(self, name: Any, value: Any) -> None:
-        if self._listener:
-            self._listener(Event(name, value))
+        for listener in self._listeners:
+            listener(Event(name, value))
 
 
 def safely(ask: Callable[[], Trace], question: str, config: dict[str, Any]) -> Trace:

@@ -294,9 +294,10 @@ def _damaged(where: str, why: object) -> TraceFault:
 
 def _resumable(about: dict[str, Any]) -> dict[str, Any]:
     """The part of a description that must match to resume. `[judge]` of the configuration need not: each score names
-    its judge. Nor need an empty section."""
+    its judge. Nor need `[telemetry]`, which changes no answer, or an empty section."""
+    apart = ("judge", "telemetry")
     return {
-        name: {key: value for key, value in table.items() if value != {} and (name, key) != ("config", "judge")}
+        name: {key: value for key, value in table.items() if value != {} and not (name == "config" and key in apart)}
         if isinstance(table, dict)
         else table
         for name, table in about.items()

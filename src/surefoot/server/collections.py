@@ -21,6 +21,7 @@ from surefoot.index.build import IndexProgress, build
 from surefoot.index.search import Index
 from surefoot.index.storage import others
 from surefoot.index.watch import watch
+from surefoot.integrations.telemetry import traced
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.server.choices import Choices, choices
@@ -167,7 +168,7 @@ class Collections:
         self.grader()
         made = _made(self._first, _SHARED if model else (*_SHARED, *_OF_MODEL)) | self._of_models.get(model, {})
         vars(builder).update(made, embedder=self.embedder, index=self.index(name))
-        pipeline = builder.pipeline()
+        pipeline = traced(builder)
         self._of_models[model] = _made(builder, _OF_MODEL)
         return pipeline
 
