@@ -138,12 +138,6 @@ def test_passages_and_vectors_come_in_the_order_of_ids(index):
     assert index.vectors() == pytest.approx(Hashing().embed([TEXTS[id] for id in sorted(TEXTS)]), abs=1e-3)
 
 
-def test_loaded_vectors_cannot_be_written_to(index):
-    """They are every thread's."""
-    with pytest.raises(ValueError, match="read-only"):
-        index.vectors()[0, 0] = 1
-
-
 def test_info_says_what_there_is(index):
     """Counts, embedder and size."""
     info = index.info()

@@ -22,6 +22,7 @@ from surefoot.index.contents import loaded
 from surefoot.index.intake import Intake, StoredFile, location_of, stored_files
 from surefoot.index.readers import READERS
 from surefoot.index.storage import NEW, check_file, faults, locked, others, replacement, writing
+from surefoot.index.vector_file import write
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_META, Meta
 from surefoot.types.protocols import Embedder
@@ -153,6 +154,7 @@ def build_found(
         check_file(db, quick=True)  # nothing is built upon damage
         run = _Build(db, home, embedder, labels, on_progress)
         run.update(found)
+        write(db, place, embedder.dimensions)
         if place.suffix == NEW:  # closing moves the log into the file too, but says nothing where it fails
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return run.report(found, started)

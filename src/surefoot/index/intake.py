@@ -82,6 +82,14 @@ class Intake:
         self._db, self._embedder, self._on_commit, self._together = db, embedder, on_commit, together
         self._waiting: list[tuple[int, Passage]] = []
         self._uncommitted = 0
+        self._row = self._last_row()
+        """The last passage's row; none is given twice, also not after a passage is gone: see `vector_file`."""
+
+    def _last_row(self) -> int:
+        rows = self._db.execute(
+            "SELECT max(rowid) FROM main.passages UNION ALL SELECT value FROM meta WHERE key = 'rows'"
+        )
+        return max((int(row) for (row,) in rows.fetchall() if row is not None), default=0)
 
     def file(self, path: str, location: str | None, meta: Meta, complete: bool) -> StoredFile:
         """Enter a new file; `location` is None for what is no file on disk."""
@@ -189,6 +197,8 @@ class Intake:
     def commit(self) -> None:
         """Let readers see all that was done."""
         self._embed()
+        if self._db.in_transaction:
+            self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('rows', ?)", (self._row,))
         commit(self._db)
         self._uncommitted = 0
         self._on_commit()
@@ -196,7 +206,8 @@ class Intake:
     def _add(self, passage: Passage, document: int) -> None:
         fields = {name: getattr(passage, name) for name in ("id", "text", "title", "url", "start")}
         places = json.dumps(passage.places) if passage.places else ""
-        rowid = self._insert("passages", document=document, **fields, places=places)
+        self._row += 1
+        rowid = self._insert("passages", rowid=self._row, document=document, **fields, places=places)
         words = rowid, passage.title, passage.text
         self._db.execute(f"INSERT INTO main.{self._db.lexicon} (rowid, title, text) VALUES (?, ?, ?)", words)  # nosec B608 # a word of ours
         self.passages["added"] += 1

@@ -1,6 +1,6 @@
 """Words of an index near one that it lacks, for the search alone: the question stays as it was asked."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from surefoot.index.connection import Connection
 from surefoot.text.words import fold, nearest
@@ -11,13 +11,12 @@ MOST = 2
 """Near words of one that is lacking."""
 
 
-def near_words(db: Connection, terms: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each term that no passage of the collection holds, with the words near it that begin with its letter."""
+def near_words(db: Connection, lacking: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each of these terms, which no passage of the collection holds, with the words near it that begin with its letter,
+    where there are some."""
     db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab(main, {db.lexicon}, row)")  # nosec B608 # a word of ours
-    for term in map(fold, terms):
+    for term in map(fold, lacking):
         if len(term) < SHORTEST or not term.isalpha():
-            continue
-        if db.execute("SELECT 1 FROM temp.words WHERE term = ?", (term,)).fetchone():
             continue
         within = term[0], chr(ord(term[0]) + 1), len(term) - MOST, len(term) + MOST
         found = db.execute(

@@ -1,42 +1,90 @@
-"""The vectors of a collection in memory, and which of its passages a filter allows."""
+"""The vectors of a collection: a search for the nearest, and which of its passages a filter allows.
+
+What came lately is in memory and compared one by one. Where there is more, most of it lies in a file beside the index
+(`surefoot.index.vector_file`), which every process maps and none reads whole.
+"""
 
 import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot.index.connection import Connection
 from surefoot.index.contents import packed
+from surefoot.index.vector_file import Numbers, VectorFile, numbers, read_vectors
 from surefoot.types.metadata import FieldCondition
 from surefoot.types.protocols import Matrix
 
-_VECTORS = "SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid) ORDER BY id"
 
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of a collection at one generation."""
 
-Numbers = npt.NDArray[np.int64]
+    file: VectorFile | None
+    rowids: Numbers
+    """The passages that the file does not hold, ascending."""
+    documents: Numbers
+    """The document of each, by row."""
+    matrix: Matrix
+    """The vector of each."""
+    last: int
+    """No passage up to this row has yet to be read."""
 
+    @classmethod
+    def load(cls, db: Connection, path: Path, dimensions: int, before: Self | None) -> Self:
+        """The vectors as they are now. Of what was loaded before, only what came since is read."""
+        file = VectorFile.open(path, db, dimensions, before.file if before else None)
+        same = before is not None and before.file is file
+        top = file.top if file else 0
+        # With a file, by row: few come after it. Without one, by an index that holds no texts.
+        own, least = ("NOT INDEXED", top) if file else ("INDEXED BY passages_of_documents", 0)
+        query = f"SELECT rowid, document FROM main.passages {own} WHERE collection = ? AND rowid > ? ORDER BY rowid"  # nosec B608 # words of ours
+        rows = numbers(db.execute(query, (db.number, least)))
+        old, matrix = np.zeros(0, np.int64), np.zeros((0, dimensions), np.float32)
+        last = top
+        if before is not None and same:
+            stays = np.isin(before.rowids, rows[:, 0], assume_unique=True)
+            old, matrix, last = (
+                before.rowids[stays],
+                before.matrix[stays] if not stays.all() else before.matrix,
+                before.last,
+            )
+        fresh, vectors = read_vectors(db, dimensions, f"WHERE passages.rowid > {last} ORDER BY passages.rowid")
+        rowids = np.concatenate([old, fresh])
+        if not np.array_equal(rowids, rows[:, 0]):
+            raise sqlite3.DatabaseError("its vectors are not those of its passages")
+        matrix = np.concatenate([matrix, vectors]) if len(fresh) else matrix
+        return cls(file, rowids, rows[:, 1], matrix, int(rowids[-1]) if len(rowids) else last)
 
-def load_vectors(db: Connection, dimensions: int) -> tuple[Numbers, Matrix]:
-    """The passages of the collection, by row, and their vectors, in the order of the passages' ids. Raises
-    sqlite3.DatabaseError where one is missing or damaged."""
-    rows = db.execute(_VECTORS).fetchall()
-    if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
-        raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
-    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
-    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
-    entered = db.execute(f"SELECT count(*) FROM main.{db.lexicon}_docsize").fetchone()[0]  # nosec B608 # a name of ours
-    if len(rows) != entered or not np.isfinite(flat).all():
-        raise sqlite3.DatabaseError("its vectors are not those of its passages")
-    matrix = flat.reshape(len(rows), dimensions).astype(np.float32)
-    matrix.flags.writeable = False
-    return rowids, matrix
+    def nearest(
+        self, query: npt.NDArray[np.float32], k: int, allowed: npt.NDArray[np.bool_] | None
+    ) -> list[tuple[int, float]]:
+        """The rows of the `k` nearest by cosine with it, nearest first, and all that are as near as the last; a row of
+        the file may be of a passage that is gone. `allowed` is true at each row that may be found."""
+        scores, rowids = self.matrix @ query, self.rowids
+        if allowed is not None:
+            scores, rowids = scores[allowed[rowids]], rowids[allowed[rowids]]
+        if self.file:
+            others, found = self.file.nearest(query, k, allowed)
+            rowids, scores = np.concatenate([others, rowids]), np.concatenate([found, scores])
+        # Rounded, since for equal rows the last bits of the product depend on their place in the matrix.
+        scores = np.round(scores, 6)
+        least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
+        enough = np.flatnonzero(scores >= least)
+        return [(int(rowids[n]), float(scores[n])) for n in enough[np.argsort(-scores[enough], kind="stable")]]
 
+    def in_file(self, row: int) -> bool:
+        """Whether a row is of the file, and may be of a passage that is gone."""
+        return self.file is not None and row <= self.file.top
 
-def load_owners(db: Connection) -> tuple[Numbers, Numbers]:
-    """The passages of the collection and their documents, by row."""
-    rows = db.execute("SELECT rowid, document FROM passages").fetchall()
-    both = np.array(rows, dtype=np.int64).reshape(len(rows), 2)
-    return both[:, 0], both[:, 1]
+    def owners(self) -> tuple[Numbers, Numbers]:
+        """The passages and their documents, by row; some of the file may be gone."""
+        if not self.file:
+            return self.rowids, self.documents
+        return np.concatenate([self.file.rowids, self.rowids]), np.concatenate([self.file.documents, self.documents])
 
 
 def fulfilling(db: Connection, condition: FieldCondition, count: int) -> npt.NDArray[np.bool_]:
@@ -53,10 +101,3 @@ def fulfilling(db: Connection, condition: FieldCondition, count: int) -> npt.NDA
     holds = np.zeros(count, dtype=np.bool_)
     holds[found[found < count]] = True
     return ~holds if condition.operator == "not in" else holds
-
-
-def best(scores: npt.NDArray[np.float32], k: int) -> list[int]:
-    """Rows of the `k` highest scores, highest first, equal ones in the order of rows."""
-    least = np.partition(scores, -k)[-k] if k < len(scores) else -np.inf
-    enough = np.flatnonzero(scores >= least)
-    return [int(n) for n in enough[np.argsort(-scores[enough], kind="stable")][:k]]
