@@ -89,6 +89,19 @@ def test_nothing_found_anywhere_is_refused_in_words() -> None:
     assert f"searched for “{asked.queries[0]}”" in asked.answer.text
 
 
+def test_a_pipeline_has_a_listener_for_every_question() -> None:
+    """It hears each after the question's own."""
+    heard: list[tuple[str, str]] = []
+    listening = pipeline(GOOD).but(listener=lambda event: heard.append(("pipeline", event.name)))
+    trace = listening.run(QUESTION, lambda event: heard.append(("question", event.name)))
+    assert heard[:2] == [("question", "begun"), ("pipeline", "begun")]
+    assert heard[-2:] == [("question", "ended"), ("pipeline", "ended")]
+    assert trace.config == pipeline(GOOD).config | {"pipeline": {}}
+    heard.clear()
+    listening.correct(QUESTION, [GOOD])
+    assert heard[-1] == ("pipeline", "ended")
+
+
 def test_outside_passages_are_graded_against_the_question_and_not_the_query() -> None:
     """Whatever is asked outside, only the user's question decides what is of use."""
     evaluator = Known()

@@ -182,11 +182,13 @@ def test_a_run_is_resumed_with_the_same_settings(tmp_path: Path) -> None:
 
 def test_how_answers_are_judged_is_no_part_of_what_was_run(tmp_path: Path) -> None:
     """Nor is an empty section: a folder from before there was a `[judge]` or `[sources]` goes on, and so does one whose
-    judge has another budget now; what it says of itself stays, and any other section tells runs apart."""
+    judge has another budget now, or whose traces are sent somewhere; what it says of itself stays, and any other
+    section tells runs apart."""
     about = {"data": "q.jsonl", "config": {"pipeline": {"k": 3}}}
     Run(tmp_path, about).append("q1", TRACE)
     for judge in ({}, {"budget": "3 calls"}):
-        again = Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, "judge": judge, "sources": {}}})
+        apart = {"judge": judge, "telemetry": {"base_url": "http://localhost:4318"}, "sources": {}}
+        again = Run(tmp_path, {"data": "q.jsonl", "config": {"pipeline": {"k": 3}, **apart}})
         assert again.done() == {"q1": TRACE}
     assert json.loads((tmp_path / "run.json").read_text())["config"] == about["config"]
     with pytest.raises(TraceFault, match="holds another run"):

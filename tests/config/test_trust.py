@@ -187,3 +187,11 @@ def test_a_file_that_a_record_names_lies_below_this_folder(tmp_path: Path, monke
     for said in ("../outside.jsonl", "link.jsonl", "/dev/zero", "//evil/share/x", "missing.jsonl", "pipe", "", "\0"):
         with pytest.raises(UsageError, match="which is not below this folder; name it by --data"):
             place(said, "--data")
+
+
+def test_where_traces_are_sent_is_the_users_own() -> None:
+    """A stranger's record sends nobody's questions anywhere."""
+    recorded = {"telemetry": {"base_url": "http://localhost:4318", "texts": True}}
+    assert (taken(recorded)["telemetry"], left(recorded)) == ({}, ("telemetry.base_url", "telemetry.texts"))
+    own = {"telemetry": {"base_url": "http://localhost:6006"}}
+    assert taken(recorded, own)["telemetry"] == own["telemetry"]

@@ -39,6 +39,7 @@ from fuzz import attacks, seeds  # noqa: E402
 from fuzz.mutation import Files, mutated  # noqa: E402
 from fuzz.targets import TARGETS  # noqa: E402
 from fuzz.worker import Outcome, Workers  # noqa: E402
+from surefoot.types.errors import MissingExtra  # noqa: E402
 
 SAVED = 3
 """Inputs that are saved of one cause."""
@@ -144,7 +145,7 @@ def _import_all() -> None:
     """Once, before workers are forked from this process, and not once in each of them."""
     for module in pkgutil.walk_packages(surefoot.__path__, "surefoot."):
         if not module.name.startswith(("surefoot.__main__", "surefoot.llms.local")):
-            with suppress(ImportError):  # of an extra that is not installed
+            with suppress(ImportError, MissingExtra):  # of an extra that is not installed
                 import_module(module.name)
     for name in ("openpyxl", "pypdfium2", "lxml.html", "trafilatura", "charset_normalizer"):
         import_module(name)
