@@ -40,8 +40,8 @@ def read(monkeypatch):
     """The vectors that are read from the index itself."""
     seen = []
 
-    def spied(db, dimensions, clause):
-        rows, matrix = vector_file.read_vectors(db, dimensions, clause)
+    def spied(*inputs):
+        rows, matrix = vector_file.read_vectors(*inputs)
         seen.extend(rows.tolist())
         return rows, matrix
 

@@ -1,9 +1,12 @@
 """Reciprocal rank fusion."""
 
+from threading import Barrier
+
 import pytest
 from hypothesis import given, strategies as st
 
 from surefoot.retrievers.hybrid import Hybrid
+from surefoot.run import meter
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError
 from surefoot.types.metadata import NO_FILTER, Filter, Meta
@@ -100,3 +103,19 @@ def test_what_repeats_a_passage_before_it_makes_room_for_another():
     one, two, three = "The hut has forty beds and a stove.", "It is open in winter.", "The path is steep."
     found = Hybrid([Telling(one, one, "forty beds and a stove", two, three)]).retrieve("?", 3)
     assert [passage.text for passage in found] == [one, two, three]
+
+
+def test_retrievers_search_side_by_side():
+    """Each waits for the other here; a step says what one of them did without."""
+    meeting = Barrier(2, timeout=30)
+
+    class Waiting(Listed):
+        def retrieve(self, question, k):
+            meeting.wait()
+            meter.degrade(f"no {self.ids}")
+            return super().retrieve(question, k)
+
+    with meter.metered() as spent:
+        found = Hybrid([Waiting("a"), Waiting("b")]).retrieve("?", 2)
+    assert [passage.id for passage in found] == ["a", "b"]
+    assert sorted(spent.degraded) == ["no a", "no b"]

@@ -9,16 +9,21 @@ SHORTEST = 5
 """Letters from which a word may be misspelt; a shorter one is near too many."""
 MOST = 2
 """Near words of one that is lacking."""
+FEW = 200_000
+"""Passages up to which a near word need only begin with the same letter, else with the same two: all such words are
+read, with all their places."""
 
 
 def near_words(db: Connection, lacking: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each of these terms, which no passage of the collection holds, with the words near it that begin with its letter,
-    where there are some."""
+    """Each of these terms, which no passage of the collection holds, with the words near it that begin as it does."""
     db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING fts5vocab(main, {db.lexicon}, row)")  # nosec B608 # a word of ours
+    (rows,) = db.execute("SELECT ifnull(max(rowid), 0) FROM main.passages").fetchone()
+    begin = 1 if rows <= FEW else 2
     for term in map(fold, lacking):
         if len(term) < SHORTEST or not term.isalpha():
             continue
-        within = term[0], chr(ord(term[0]) + 1), len(term) - MOST, len(term) + MOST
+        least, beyond = term[:begin], term[: begin - 1] + chr(ord(term[begin - 1]) + 1)
+        within = least, beyond, len(term) - MOST, len(term) + MOST
         found = db.execute(
             "SELECT term FROM temp.words WHERE term >= ? AND term < ? AND length(term) BETWEEN ? AND ?", within
         )

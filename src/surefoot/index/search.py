@@ -250,7 +250,7 @@ class Index:
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; all are read."""
         with self._reading() as db:
-            return read_vectors(db, storage.read_meta(db, self.path)["dimensions"], "ORDER BY id")[1]
+            return read_vectors(db, storage.read_meta(db, self.path)["dimensions"], "ORDER BY id", "")[1]
 
     def verify(self) -> None:
         """Read the whole file. Raises IndexFault where SQLite finds it damaged."""

@@ -37,7 +37,9 @@ _NEVER = np.iinfo(np.uint16).max
 _PART = 8_192  # vectors read, or compared by their signs, at a time
 _HEAD = 4_096  # bytes of the header
 _SAMPLE = 20_000  # vectors of which the mean is taken
-_VECTORS = "SELECT passages.rowid, vector FROM passages LEFT JOIN vectors USING (rowid)"
+_VECTORS = "SELECT passages.rowid, vector FROM main.passages {by} LEFT JOIN vectors USING (rowid) WHERE collection = ?"
+BY_ROW, BY_COLLECTION = "NOT INDEXED", "INDEXED BY passages_of_documents"
+"""How SQLite finds passages: some of many by their rows, all of a collection by an index that holds no texts."""
 
 
 def place(index: Path, collection: int) -> Path:
@@ -104,10 +106,10 @@ class VectorFile:
         return self.rowids[near], np.nan_to_num(self.vectors[near].astype(np.float32) @ query)
 
 
-def read_vectors(db: Connection, dimensions: int, clause: str) -> tuple[Numbers, Matrix]:
-    """The passages that a clause of ours selects, by row, and their vectors, a row each. Raises sqlite3.DatabaseError
-    where one is missing or damaged."""
-    rows = db.execute(f"{_VECTORS} {clause}").fetchall()  # nosec B608 # of constants and numbers
+def read_vectors(db: Connection, dimensions: int, clause: str, by: str = BY_ROW) -> tuple[Numbers, Matrix]:
+    """The passages of the collection that a clause of ours selects, by row, and their vectors, a row each. Raises
+    sqlite3.DatabaseError where one is missing or damaged."""
+    rows = db.execute(f"{_VECTORS.format(by=by)} {clause}", (db.number,)).fetchall()  # nosec B608 # of constants and numbers
     if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
         raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
     flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
@@ -130,7 +132,7 @@ def write(db: Connection, index: Path, dimensions: int) -> None:
     locked the index. Reads every vector; takes some 20 s for a million."""
     before = VectorFile.open(index, db, dimensions, None)
     top, held = (before.top, len(before.rowids)) if before else (0, 0)
-    late = "SELECT count(*) FROM main.passages NOT INDEXED WHERE collection = ? AND rowid > ?"
+    late = f"SELECT count(*) FROM main.passages {BY_ROW} WHERE collection = ? AND rowid > ?"
     (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
     (lacking,) = db.execute(late, (db.number, top)).fetchone()
     gone = held - (passages - lacking)
@@ -138,7 +140,7 @@ def write(db: Connection, index: Path, dimensions: int) -> None:
         return
     rows = numbers(db.execute("SELECT rowid, document FROM passages ORDER BY rowid"))
     some = rows[:: max(1, len(rows) // _SAMPLE), 0].tolist()
-    sample = read_vectors(db, dimensions, f"WHERE passages.rowid IN ({', '.join(map(str, some))})")[1]
+    sample = read_vectors(db, dimensions, f"AND passages.rowid IN ({', '.join(map(str, some))})")[1]
     head = json.dumps({"passages": len(rows), "of": _identity(index, db)}).encode()
     with store.replacing(place(index, db.number)) as file:
         file.write(head.ljust(_HEAD))
@@ -150,7 +152,7 @@ def write(db: Connection, index: Path, dimensions: int) -> None:
         for start in range(0, len(rows), _PART):
             part = slice(start, start + _PART)
             between = f"BETWEEN {rowids[part][0]} AND {rowids[part][-1]}"
-            own, matrix = read_vectors(db, dimensions, f"WHERE passages.rowid {between} ORDER BY passages.rowid")
+            own, matrix = read_vectors(db, dimensions, f"AND passages.rowid {between} ORDER BY passages.rowid")
             if not np.array_equal(own, rowids[part]):
                 raise sqlite3.DatabaseError("its vectors are not those of its passages")
             vectors[part] = matrix

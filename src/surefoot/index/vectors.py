@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from surefoot.index.connection import Connection
 from surefoot.index.contents import packed
-from surefoot.index.vector_file import Numbers, VectorFile, numbers, read_vectors
+from surefoot.index.vector_file import BY_COLLECTION, BY_ROW, Numbers, VectorFile, numbers, read_vectors
 from surefoot.types.metadata import FieldCondition
 from surefoot.types.protocols import Matrix
 
@@ -39,10 +39,9 @@ class Vectors:
         file = VectorFile.open(path, db, dimensions, before.file if before else None)
         same = before is not None and before.file is file
         top = file.top if file else 0
-        # With a file, by row: few come after it. Without one, by an index that holds no texts.
-        own, least = ("NOT INDEXED", top) if file else ("INDEXED BY passages_of_documents", 0)
-        query = f"SELECT rowid, document FROM main.passages {own} WHERE collection = ? AND rowid > ? ORDER BY rowid"  # nosec B608 # words of ours
-        rows = numbers(db.execute(query, (db.number, least)))
+        by = BY_ROW if file else BY_COLLECTION
+        query = f"SELECT rowid, document FROM main.passages {by} WHERE collection = ? AND rowid > ? ORDER BY rowid"  # nosec B608 # words of ours
+        rows = numbers(db.execute(query, (db.number, top)))
         old, matrix = np.zeros(0, np.int64), np.zeros((0, dimensions), np.float32)
         last = top
         if before is not None and same:
@@ -52,7 +51,7 @@ class Vectors:
                 before.matrix[stays] if not stays.all() else before.matrix,
                 before.last,
             )
-        fresh, vectors = read_vectors(db, dimensions, f"WHERE passages.rowid > {last} ORDER BY passages.rowid")
+        fresh, vectors = read_vectors(db, dimensions, f"AND passages.rowid > {last} ORDER BY passages.rowid", by)
         rowids = np.concatenate([old, fresh])
         if not np.array_equal(rowids, rows[:, 0]):
             raise sqlite3.DatabaseError("its vectors are not those of its passages")

@@ -7,6 +7,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from surefoot.evidence.merge import covered
+from surefoot.run import cancel
 from surefoot.types import Passage
 from surefoot.types.metadata import NO_FILTER, Filter, filtered
 from surefoot.types.protocols import Retriever
@@ -43,12 +44,14 @@ class Hybrid:
         self._constant = constant
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
-        """At most `k` passages, scored by the fusion; ties go by id. Raises ConfigError where one cannot filter."""
+        """At most `k` passages, scored by the fusion; ties go by id. The retrievers search side by side. Raises
+        ConfigError where one cannot filter, and what the first that fails raises."""
         finds = [(filtered(find, filter, f"retriever '{name}'"), weight) for name, find, weight in self._retrievers]
         found: dict[str, Passage] = {}
         scores: defaultdict[str, float] = defaultdict(float)
-        for find, weight in finds:
-            for rank, passage in enumerate(find(question, max(k, self._depth)), start=1):
+        searches = [cancel.beside(find, question, max(k, self._depth)) for find, _ in finds]
+        for search, (_, weight) in zip(searches, finds, strict=True):
+            for rank, passage in enumerate(cancel.result(search), start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
         best = (found[id] for id in sorted(scores, key=lambda id: (-scores[id], id)))
