@@ -51,7 +51,8 @@ class Hybrid:
         scores: defaultdict[str, float] = defaultdict(float)
         searches = [cancel.beside(find, question, max(k, self._depth)) for find, _ in finds]
         for search, (_, weight) in zip(searches, finds, strict=True):
-            for rank, passage in enumerate(cancel.result(search), start=1):
+            hits: tuple[Passage, ...] = cancel.result(search)
+            for rank, passage in enumerate(hits, start=1):
                 found.setdefault(passage.id, passage)
                 scores[passage.id] += weight / (self._constant + rank)
         best = (found[id] for id in sorted(scores, key=lambda id: (-scores[id], id)))
