@@ -129,6 +129,15 @@ def test_it_is_made_anew_where_it_lacks_much(place, read):
     assert read == []
 
 
+def test_what_a_killed_run_left_goes_with_the_next(place):
+    """It may be half a gigabyte."""
+    left = place.with_name(".index.db.vectors-1.0a1b2c3d")
+    left.write_bytes(b"half")
+    with Index.open(place) as index:
+        index.add(map(document, range(100, 130)), EMBEDDER)
+    assert not left.exists()
+
+
 def test_an_index_in_its_place_does_not_use_it(place):
     """One that was copied there before the last change; a rebuilt one has its own."""
     with Index.open(place) as index:

@@ -142,7 +142,10 @@ def write(db: Connection, index: Path, dimensions: int) -> None:
     some = rows[:: max(1, len(rows) // _SAMPLE), 0].tolist()
     sample = read_vectors(db, dimensions, f"AND passages.rowid IN ({', '.join(map(str, some))})")[1]
     head = json.dumps({"passages": len(rows), "of": _identity(index, db)}).encode()
-    with store.replacing(place(index, db.number)) as file:
+    path = place(index, db.number)
+    for left in path.parent.glob(f".{path.name}.*"):  # by a run that was killed
+        left.unlink()
+    with store.replacing(path) as file:
         file.write(head.ljust(_HEAD))
         file.truncate(_size(len(rows), dimensions))
         file.flush()
