@@ -135,6 +135,8 @@ def test_an_id_hangs_on_address_and_text_alone() -> None:
         ("x" * 1995 + "s3cret-key", "x" * 160),
         ("unknown 0123456789abcdef0123456789abcdef01234567", "unknown ***"),
         ("token=abc and password: hunter2", "token=*** and password: ***"),
+        ("no postgresql://me:p@ss@db.example:5432/x", "no postgresql://***@db.example:5432/x"),
+        ("SERVER=x;PWD=hunter2 https://a.org/@b", "SERVER=x;PWD=*** https://a.org/@b"),
         ("too many tokens: 12; the token limit is 8", "too many tokens: 12; the token limit is 8"),
         ("request 01234567-89ab-cdef-0123-456789abcdef", "request 01234567-89ab-cdef-0123-456789abcdef"),
     ],

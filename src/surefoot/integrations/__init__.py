@@ -1,5 +1,6 @@
 """Surefoot as a part of other people's programs: LangChain, LangGraph, LlamaIndex, DSPy, pytest. Haystack's components
-are in `haystack_integrations.components.surefoot`. Nothing here reads the host's `surefoot.toml`."""
+are in `haystack_integrations.components.surefoot`. The modules `from_…` make parts of Surefoot of theirs. Nothing here
+reads the host's `surefoot.toml`."""
 
 from pathlib import Path
 

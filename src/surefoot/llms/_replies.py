@@ -3,7 +3,8 @@
 import codecs
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, zip_longest
 from typing import Any, Literal
 
@@ -28,6 +29,8 @@ _ENDS = r"(?i)(?:\s*(?:<\|(?:return|end|call|end_response|end_text|eot_id|im_end
 _LONGEST_TAG = 40  # characters
 _BESIDE = ("reasoning_content", "reasoning")
 """Fields in which servers send the thoughts that they have taken out of the text."""
+OVERFLOW = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
+"""What servers say where a prompt and its answer do not fit into the context."""
 _STRANGE = {"message": "JSON without an answer", "delta": "a stream of something else"}
 
 
@@ -128,6 +131,12 @@ class ThoughtFilter:
         """The text that was held back and is no thought. A limit with room for thoughts cuts these off, no answer."""
         cut = not self._over and ((self._expected and truncated) or _OPENED.match(self._held.lstrip()))
         return "" if self._begun or cut else self._held.lstrip()
+
+
+def cut_at(completion: Completion, stops: Sequence[str]) -> Completion:
+    """The completion up to the first of the words to stop at, which ends it where it stands."""
+    ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
+    return replace(completion, text=completion.text[: min(ends)], truncated=False) if ends else completion
 
 
 class Malformed(Exception):

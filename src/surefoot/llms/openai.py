@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 
 from surefoot.llms._abilities import abilities as known_abilities
 from surefoot.llms._base import BaseLLM, Call
-from surefoot.llms._replies import Malformed, StreamedReply, as_chat, chat_request
+from surefoot.llms._replies import OVERFLOW, Malformed, StreamedReply, as_chat, chat_request, cut_at
 from surefoot.network import Network
 from surefoot.network.endpoint import JsonEndpoint
 from surefoot.types import Completion
@@ -25,8 +25,6 @@ _REFUSED = re.compile(
     r"unsupported|not supported|unknown|unrecognized|unexpected|invalid|not (?:allowed|permitted)", re.I
 )
 """What an endpoint says of a parameter that it does not take."""
-_OVERFLOW = re.compile(r"prompt is too long|context.{0,30}(?:length|window|size|limit)|too many tokens", re.IGNORECASE)
-"""What servers say where a prompt and its answer do not fit into the context."""
 PATHS = {"chat": "chat/completions", "completions": "completions"}  # ways to ask, and their paths
 PLAIN = "{system}\n\n{user}\n\n"  # the prompt of a model without a form of its own
 
@@ -85,7 +83,7 @@ class OpenAI(BaseLLM):
             try:
                 return self._once(call)
             except EndpointError as error:
-                if _OVERFLOW.search(str(error)):
+                if OVERFLOW.search(str(error)):
                     raise ContextOverflow(str(error)) from error
                 if not self._without(str(error)):
                     raise
@@ -118,7 +116,7 @@ class OpenAI(BaseLLM):
             self._take(answer, self._endpoint.json(self._path, size, request), "message")
         completion = answer.completion(self.name)
         if cut:
-            completion = _cut(completion, cut)
+            completion = cut_at(completion, cut)
             if call.on_text and completion.text:
                 call.on_text(completion.text)
         return completion
@@ -169,9 +167,3 @@ def prompt(template: str, messages: Sequence[Mapping[str, str]]) -> str:
     others = "\n\n".join(one["content"] for one in messages if one["role"] != "system")
     texts = {"{system}": system, "{user}": others}
     return re.sub(r"\{system\}|\{user\}", lambda place: texts[place.group()], template).lstrip("\n")
-
-
-def _cut(completion: Completion, stops: Sequence[str]) -> Completion:
-    """The completion up to the first of the words to stop at, which ends it where it stands."""
-    ends = [place for stop in stops if (place := completion.text.find(stop)) >= 0]
-    return replace(completion, text=completion.text[: min(ends)], truncated=False) if ends else completion

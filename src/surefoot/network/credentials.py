@@ -8,10 +8,12 @@ from surefoot.network.values import one_line
 from surefoot.types.errors import ConfigError
 
 _KEY_LIKE = re.compile(
-    r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""
+    r"""(?i)(bearer\s+|tvly-|sk-|(?:key|token|secret|password|pwd)(?:\ provided)?["']?\s*[:=]\s*["']?)[^\s"',}]+"""
     r"|\b(?=[a-z_]*[0-9])(?=[0-9_]*[a-z])[a-z0-9_]{32,}"
+    r"|(?<=://)[^\s/]+(?=@)"
 )
-"""Texts that begin as keys do or are named so, and texts as long and as mixed as keys; with dashes they are ids."""
+"""Texts that begin as keys do or are named so, texts as long and as mixed as keys (with dashes they are ids), and the
+login of an address."""
 
 
 def key(who: str, key_env: str) -> str:
