@@ -28,7 +28,7 @@ LAYERS = (
     ("pipeline",),
     ("config",),
     ("explain", "evaluate"),
-    ("integrations", "server"),
+    ("integrations", "server", "frames"),
     ("cli", "__main__"),
 )
 """Each imports only from its own layer and from those above it here."""
