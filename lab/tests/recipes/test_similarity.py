@@ -5,13 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
-import similarity
-from similarity import Pair, cosines, graded, losses, targets
-from surefoot.stats.figures import Floats
-from surefoot_lab.train.grader import EncodedExample
-from surefoot_lab.train.network import GraderNetwork
+torch = pytest.importorskip("torch", reason="needs the extra train")
+
+import similarity  # noqa: E402
+from similarity import Pair, cosines, graded, losses, targets  # noqa: E402
+from surefoot.stats.figures import Floats  # noqa: E402
+from surefoot_lab.train.grader import EncodedExample  # noqa: E402
+from surefoot_lab.train.network import GraderNetwork  # noqa: E402
 
 PAIRS: list[Pair] = [("hot?", "Kettle › Heat", "95 degrees"), ("hot?", "Kettle", "It is blue.")]
 
