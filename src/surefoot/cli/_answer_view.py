@@ -80,7 +80,7 @@ def answered(trace: Trace, opens: Open = unopened, shown: int | None = None) -> 
     because = _note(answer.because if answer.refused else "", "yellow")
     worded = [line("Worded by", Text(plain(answer.model or "")))] if answer.worded and not answer.refused else []
     withheld = _note(f"withheld: {answer.withheld}" if answer.withheld else "", "dim")
-    alone = {grade.passage_id for grade in trace.grades if grade.cap is Action.AMBIGUOUS}
+    alone = _alone(trace.grades)
     citations = [_citation(same, _cited(same[0], origin), opens, alone) for same in _by_marker(answer).values()]
     unmarked = () if NOT_THERE in answer.text else answer.uncited
     unsupported = (f"not supported by any source: “{cut(plain(sentence), QUOTED)}”" for sentence in unmarked)
@@ -116,7 +116,7 @@ def _nearest(answer: Answer, origin: Mapping[str, Passage], opens: Open) -> Iter
     yield _indented(readable(answer.body, style="dim"))
     for marker, (citation, *_) in sorted(cited.items()):
         if source := _cited(citation, origin):
-            yield _indented(_beside(Text(f"[{marker}]", "dim"), _whence(source, opens)))
+            yield _indented(_beside(Text(f"[{marker}]", "dim"), whence(source, opens)))
 
 
 def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
@@ -126,13 +126,19 @@ def _cited(citation: Citation, origin: Mapping[str, Passage]) -> Passage | None:
 
 
 def confidence(answer: Answer) -> list[RenderableType]:
+    """The line of `confidence_text`, if there is one."""
+    text = confidence_text(answer)
+    return [line("Confidence", text)] if text else []
+
+
+def confidence_text(answer: Answer) -> Text | None:
     """The confidence in a word and a number, with the facts that speak most for and against it; or why nobody
-    can say. Nothing for a refusal without an answer, and for older traces."""
+    can say. None for a refusal without an answer, and for older traces."""
     if answer.unjudged and answer.unjudged != answer.because:
         known = f"{answer.certainty}; no percentage" if answer.certainty else "none"
-        return [line("Confidence", Text(plain(f"{known}: {answer.unjudged}"), style="dim"))]
+        return Text(plain(f"{known}: {answer.unjudged}"), style="dim")
     if answer.confidence is None:
-        return []
+        return None
     unsure = answer.hedged or answer.refused or answer.certainty == "unsure"
     text = Text(answer.certainty or ("unsure" if unsure else "sure"), style="yellow" if unsure else "green")
     text.append(f" · {answer.confidence:.0%}".replace("%", " %"), style="default")
@@ -140,7 +146,7 @@ def confidence(answer: Answer) -> list[RenderableType]:
         text.append(f"; most for it: {plain(most.name)}", style="dim")
     if least := min((one for one in answer.factors if one.adds < 0), key=lambda one: one.adds, default=None):
         text.append(f"; most against it: {plain(least.name)}", style="dim")
-    return [line("Confidence", text)]
+    return text
 
 
 def factors(answer: Answer) -> list[RenderableType]:
@@ -152,7 +158,28 @@ def factors(answer: Answer) -> list[RenderableType]:
     return [Padding(tabled(["Why so sure"], ["value", "adds"], rows), (1, 0, 0, 2))]
 
 
+def citation_texts(answer: Answer, trace: Trace | None) -> Iterator[Text]:
+    """A line a source that is cited: its marker, the words that are quoted, and where it is, by the citation itself
+    where there is no `trace`."""
+    origin = by_id(trace) if trace else {}
+    alone = _alone(trace.grades) if trace else set()
+    for marker, cited in _by_marker(answer).items():
+        first = cited[0]
+        known = Passage(first.strip.passage_id, "", first.title, url=first.url) if first.strip else None
+        passage = _cited(first, origin) or known
+        yield Text(f"[{marker}] ").append_text(_citation_text(cited, passage, unopened, alone))
+
+
+def _alone(grades: Sequence[Grade]) -> set[str]:
+    """Ids of the passages that no other source backs."""
+    return {grade.passage_id for grade in grades if grade.cap is Action.AMBIGUOUS}
+
+
 def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: set[str]) -> RenderableType:
+    return _indented(_beside(Text(f"[{cited[0].marker}]"), _citation_text(cited, passage, opens, alone)))
+
+
+def _citation_text(cited: Sequence[Citation], passage: Passage | None, opens: Open, alone: set[str]) -> Text:
     """The words of a source that are quoted, and where it is; or why they are none."""
     text, backed = Text(), {one.supported for one in cited} - {None}
     supported = all(backed) if backed else None
@@ -171,12 +198,12 @@ def _citation(cited: Sequence[Citation], passage: Passage | None, opens: Open, a
         text.append(f" “{cut(content, QUOTED)}”", style="italic")
     if passage:
         text.append(" · ", style="dim")
-        text.append_text(_whence(passage, opens))
+        text.append_text(whence(passage, opens))
         text.append(f" · {ALONE}" if passage.id in alone else "", style="yellow")
-    return _indented(_beside(Text(f"[{cited[0].marker}]"), text))
+    return text
 
 
-def _whence(passage: Passage, opens: Open) -> Text:
+def whence(passage: Passage, opens: Open) -> Text:
     """The title path of a passage, its address, which is a link where it opens, and its document's date."""
     outside = "outside: " if passage.source == "external" else ""
     text = Text.assemble((outside, "italic"), f"{path(passage.title)} · " if passage.title else "", style="dim")
@@ -220,7 +247,7 @@ def _labels(answer: Answer | None, ids: Sequence[str]) -> list[str]:
 
 def _passage(label: str, passage: Passage, grade: Grade, opens: Open, short: bool) -> RenderableType:
     source = located(passage, grade.span[0]) if grade.span else passage
-    head = _beside(Text(label, "cyan"), Text(chance(grade), COLOUR[grade.label]), _whence(source, opens))
+    head = _beside(Text(label, "cyan"), Text(chance(grade), COLOUR[grade.label]), whence(source, opens))
     part = excerpt(passage.text, grade.span) if short else None
     marks = [(*grade.span, MARKED)] if grade.span else []
     return _indented(Group(head, Padding(readable(passage.text, marks, part), (0, 0, 0, 2))))

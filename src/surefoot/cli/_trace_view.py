@@ -184,11 +184,16 @@ def _columns(first: int, *shares: int) -> Table:
 
 
 def _decision(decision: Decision) -> RenderableType:
+    return line("Decision", decision_text(decision))
+
+
+def decision_text(decision: Decision) -> Text:
+    """The action, why, and by how much."""
     text = Text(decision.action.value.upper(), style=f"bold {COLOUR[decision.action]}")
     text.append(f"  {plain(decision.because)}", style="not bold default")
     if decision.margin is not None:
         text.append(f", by {share(decision.margin, 2)}", style="not bold dim")
-    return line("Decision", text)
+    return text
 
 
 def _searched(trace: Trace) -> list[RenderableType]:

@@ -29,6 +29,7 @@ from surefoot.stats import text as figures
 from surefoot.types import Diagnosis, Summary
 from surefoot.types.errors import UsageError
 
+FIGURES = ("mean", "95 % interval", "scored", "unscored", "not applicable")
 WORST = 5
 """Slices that the terminal shows, at most."""
 
@@ -156,16 +157,19 @@ def _planned(evaluation: Evaluation) -> None:
     out.say(f"about {planned.seconds / 60:.1f} minutes of calls; money: {price}")
 
 
+def summary_row(one: Summary) -> tuple[str, ...]:
+    """The metric and its `FIGURES`."""
+    counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
+    mark = "*" if one.corrected else ""
+    return one.metric, figures.number(one.mean, ".3f") + mark, figures.interval(one.low, one.high, ".3f"), *counts
+
+
 def _show(summaries: Sequence[Summary]) -> None:
     rows, reasons = [], Counter[str]()
     for one in summaries:
-        counts = (f"{n:,}" for n in (one.scored, one.unscored, one.not_applicable))
-        mark = "*" if one.corrected else ""
-        rows.append(
-            (one.metric, figures.number(one.mean, ".3f") + mark, figures.interval(one.low, one.high, ".3f"), *counts)
-        )
+        rows.append(summary_row(one))
         reasons.update(one.unscored_because)
-    out.print(tabled(["metric"], ["mean", "95 % interval", "scored", "unscored", "not applicable"], rows))
+    out.print(tabled(["metric"], FIGURES, rows))
     if labels := max((one.corrected for one in summaries), default=0):
         out.say(f"* the mean that people would give, corrected with {labels} labels", "dim")
     for reason, times in reasons.most_common(REASONS):

@@ -1,6 +1,7 @@
 """The values of an evaluation: records, scores, and what a diagnosis makes of them."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Literal
 
 from surefoot.types.trace import Passage, Trace
@@ -254,3 +255,6 @@ class Diagnosis:
     """The model that wrote it, or "rules"."""
     fallback: str = ""
     """The reason why the rules wrote it although a model was asked; empty: no model was asked, or its report stands."""
+
+    def _repr_html_(self) -> str:
+        return str(import_module("surefoot.cli._html_view").diagnosis(self))  # by name: it is above this layer

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import import_module
 from typing import Any, Literal
 
 from surefoot.types.metadata import NO_META, Meta
@@ -291,6 +292,9 @@ class Answer:
         text = self.text.removeprefix(self.hedge).lstrip("\n") if self.hedge else self.text
         return text.replace(f" {NOT_THERE}", "")
 
+    def _repr_html_(self) -> str:
+        return str(import_module("surefoot.cli._html_view").answer(self))  # by name: it is above this layer
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -364,6 +368,9 @@ class Trace:
     def kept_strips(self) -> tuple[Strip, ...]:
         """The strips that an answer may stand on; [n] cites the n-th of them, from 1."""
         return tuple(strip for strip in self.strips if strip.kept)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("surefoot.cli._html_view").trace(self))  # likewise
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,6 +59,9 @@ class Evaluated:
     def calibrations(self) -> tuple[Calibration, ...]:
         """The cuts of each metric that has labels."""
         return calibrations(self.scores, self.labels, self.groups)
+
+    def _repr_html_(self) -> str:
+        return str(import_module("surefoot.cli._html_view").evaluation(self))  # by name: it is above this layer
 
 
 def opened(path: str | Path) -> Evaluated:
