@@ -78,6 +78,12 @@ def test_a_passage_that_was_not_refined_shows_the_reason_of_its_grade() -> None:
     assert "no: an instruction to the machine" in text
 
 
+def test_a_question_that_ended_before_all_was_graded_shows_the_rest_as_not_graded() -> None:
+    """As one does that is cancelled behind the search."""
+    ended = replace(TRACE, external=(Passage("w", "A page.", source="external"),), answer=None, error="cancelled")
+    assert "not graded" in Tags(ended._repr_html_()).text
+
+
 def test_the_words_that_answer_are_bold() -> None:
     """Where the evaluator points."""
     assert "built in 1911. <b>Tomas Aldwin</b> built it." in TRACE._repr_html_()

@@ -32,7 +32,7 @@ def trace(one: Trace) -> str:
     parts += [_answered(one.answer, one)] if one.answer else []
     parts += [_line(f"No answer: {one.error}")] if one.error else []
     every = *one.passages, *one.external
-    grades = one.grades or tuple(Grade(passage.id, None) for passage in every)
+    grades = *one.grades, *(Grade(passage.id, None) for passage in every[len(one.grades) :])
     rows = (_passage(one, every[n], grades[n]) for n in order(every, grades)[:SHOWN])
     parts += [_table(("grade", "passage", "kept"), rows)] if every else []
     parts += [_line(f"and {len(every) - SHOWN} more passages")] if len(every) > SHOWN else []
