@@ -334,7 +334,7 @@ def test_a_refusal_is_right_where_nothing_answers_the_question() -> None:
     cases = contexts(nothing, judged(nothing, context_relevancy=0.9), {})
     assert [case.verdict for case in cases] == ["right", "lost"]
     (failure,) = failures(cases)
-    assert (failure.record_id, failure.stage) == ("answered", "grounding")
+    assert (failure.record_id, failure.stage, failure.kind) == ("answered", "grounding", "unanswerable")
     assert "nothing answers the question, by its data" in failure.evidence
 
 

@@ -127,6 +127,8 @@ def test_a_fault_is_met_by_the_levers_named_alike_and_by_those_whose_names_tell_
     invented = patches_of("grounding", "invented", config, none, levers)
     assert invented[:2] == ({"system": {"prompt": "long"}}, {"system": {"score_threshold": 0.0}})
     assert patches_of("retrieval", "miss", config, none) == ()
+    refuses = [*patches_of("grounding", "unanswerable", config, none, levers)]
+    assert refuses == [{"system": one} for one in ({"score_threshold": 0.0}, {"prompt": "long"}, {"zeal": 9})]
 
 
 def test_levers_are_lists_of_values(tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def _failure(case: RecordContext) -> Failure | None:
     if trace and _error(trace):
         return _fault(case, "error", "failed", "a part failed before there was an answer")
     if not case.record.answerable:
-        return _fault(case, "grounding", "invented", "nothing answers the question, by its data")
+        return _fault(case, "grounding", "unanswerable", "nothing answers the question, by its data")
     if (has_read := _was_read(case)) is None:
         return _by_signature(case)
     if has_read:

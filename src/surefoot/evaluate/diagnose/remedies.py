@@ -173,6 +173,7 @@ _PATCHES: dict[tuple[str, str], tuple[Patch | _Fitting, ...]] = {
     ("truncation", "answer"): (_raised("generator.max_tokens", MOST_TOKENS, 100),),
     ("truncation", "sources"): (_raised("generator.max_characters", MOST_CHARACTERS),),
     ("grounding", "invented"): (_EXTRACT, {"verifier": {"use": "minilm"}}, _RERANK),
+    ("grounding", "unanswerable"): (_fit_thresholds, {"verifier": {"use": "minilm"}}, _EXTRACT),
     ("refusal", "silent"): (_dare, _SECOND_PLACE, _RERANK),
     ("reading", "wrong"): (_fewer_distractions, _SECOND_PLACE, _RERANK, _read_more),
     ("format", "form"): (
