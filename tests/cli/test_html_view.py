@@ -89,6 +89,12 @@ def test_the_words_that_answer_are_bold() -> None:
     assert "built in 1911. <b>Tomas Aldwin</b> built it." in TRACE._repr_html_()
 
 
+def test_the_sentence_that_answers_is_bold() -> None:
+    """A mark that nothing closes is a text."""
+    assert "<b>Tomas</b> did." in Answer("**Tomas** did.")._repr_html_()
+    assert "**Tomas did." in Answer("**Tomas did.")._repr_html_()
+
+
 def test_an_answer_alone_names_its_sources() -> None:
     """By what its citations say of them."""
     assert TRACE.answer

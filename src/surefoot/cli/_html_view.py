@@ -68,7 +68,9 @@ def diagnosis(one: Diagnosis) -> str:
 def _answered(one: Answer, whole: Trace | None) -> str:
     sure = confidence_text(one)
     notes = [one.because if one.refused or one.hedged else "", sure.plain if sure else ""]
-    text = f'<p dir="auto" style="white-space:pre-wrap">{escape(tamed(one.text))}</p>'
+    pieces = escape(tamed(one.text)).split("**")
+    bold = [f"<b>{piece}</b>" if n % 2 else piece for n, piece in enumerate(pieces)]
+    text = f'<p dir="auto" style="white-space:pre-wrap">{"".join(bold) if len(pieces) % 2 else "**".join(pieces)}</p>'
     cited = (f'<li dir="auto" style="list-style:none">{_text(line.plain)}</li>' for line in citation_texts(one, whole))
     return f"{text}{''.join(_line(note) for note in notes if note)}<ul>{''.join(cited)}</ul>"
 
