@@ -223,6 +223,13 @@ def test_three_passages_are_shown_best_first() -> None:
     assert "Passages" not in drawn(answered(traced(Answer("So."))))
 
 
+def test_passages_that_were_not_graded_are_shown_too() -> None:
+    """A question may end between search and grading."""
+    late = Passage("w", "A page of the web.", "Web", "external", url="https://example.org/w")
+    shown = drawn(answered(replace(traced(Answer("So."), BRIDGE), external=(late,))))
+    assert "A page of the web." in shown
+
+
 def test_the_headings_in_the_middle_of_a_long_path_are_left_out() -> None:
     """The last one says what the passage is about."""
     long = " › ".join(["The Manual", *(f"Chapter with a long name {n}" for n in range(6)), "Arrays"])

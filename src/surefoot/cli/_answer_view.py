@@ -227,8 +227,7 @@ def passages(
 
     Beside an answer that cites, the only numbers are its markers, each before the passage that it cites.
     """
-    every = *trace.passages, *trace.external
-    grades = trace.grades or tuple(Grade(passage.id, None) for passage in every)
+    every, grades = with_grades(trace)
     cited = {one.strip.passage_id for one in trace.answer.citations if one.strip} if trace.answer else set()
     found = best(every, grades, SHORT if shown is None else shown, cited)
     if not found:
@@ -236,6 +235,12 @@ def passages(
     labels = _labels(trace.answer, [passage.id for passage, _ in found])
     listed = (_passage(label, *pair, opens, short or shown is None) for label, pair in zip(labels, found, strict=True))
     return [Text(heading, style="cyan"), *listed]
+
+
+def with_grades(trace: Trace) -> tuple[Sequence[Passage], Sequence[Grade]]:
+    """All passages of a trace, and a grade for each; of a question that ended before, some are not graded."""
+    every = *trace.passages, *trace.external
+    return every, (*trace.grades, *(Grade(passage.id, None) for passage in every[len(trace.grades) :]))
 
 
 def _labels(answer: Answer | None, ids: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from surefoot.cli._answer_view import chance, citation_texts, confidence_text, unopened, whence
+from surefoot.cli._answer_view import chance, citation_texts, confidence_text, unopened, whence, with_grades
 from surefoot.cli._console import REASONS, plain, tamed
 from surefoot.cli._text_view import excerpt
 from surefoot.cli._trace_view import decision_text
@@ -31,8 +31,7 @@ def trace(one: Trace) -> str:
     parts += [_line(decision_text(one.decision).plain)] if one.decision else []
     parts += [_answered(one.answer, one)] if one.answer else []
     parts += [_line(f"No answer: {one.error}")] if one.error else []
-    every = *one.passages, *one.external
-    grades = *one.grades, *(Grade(passage.id, None) for passage in every[len(one.grades) :])
+    every, grades = with_grades(one)
     rows = (_passage(one, every[n], grades[n]) for n in order(every, grades)[:SHOWN])
     parts += [_table(("grade", "passage", "kept"), rows)] if every else []
     parts += [_line(f"and {len(every) - SHOWN} more passages")] if len(every) > SHOWN else []
