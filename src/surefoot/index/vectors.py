@@ -46,11 +46,8 @@ class Vectors:
         last = top
         if before is not None and same:
             stays = np.isin(before.rowids, rows[:, 0], assume_unique=True)
-            old, matrix, last = (
-                before.rowids[stays],
-                before.matrix[stays] if not stays.all() else before.matrix,
-                before.last,
-            )
+            old, last = before.rowids[stays], before.last
+            matrix = before.matrix if stays.all() else before.matrix[stays]
         fresh, vectors = read_vectors(db, dimensions, f"AND passages.rowid > {last} ORDER BY passages.rowid", by)
         rowids = np.concatenate([old, fresh])
         if not np.array_equal(rowids, rows[:, 0]):
