@@ -34,10 +34,12 @@ ASK = [Message("user", "Name a colour.")]
 
 
 class Vectors(Embeddings):
+    """None is zero, as none of a model's is: LangChain's store refuses to compare such a one."""
+
     static = Static()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        rows: list[list[float]] = self.static.embed(texts).tolist()
+        rows: list[list[float]] = (self.static.embed(texts) + 1e-3).tolist()
         return rows
 
     def embed_query(self, text: str) -> list[float]:
