@@ -95,7 +95,7 @@ def test_weaviate(said: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -
     """Its client, against a stand-in for the server."""
     weaviate = pytest.importorskip("weaviate", reason="needs the package weaviate-client")
     pytest.importorskip("langchain_weaviate", reason="needs the package langchain-weaviate")
-    from weaviate_server import weaviate_server
+    from integrations.weaviate_server import weaviate_server
 
     with weaviate_server(ROWS) as (http, grpc, search):
         local = partial(weaviate.connect_to_local, host="127.0.0.1", port=http, grpc_port=grpc)
