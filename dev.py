@@ -30,6 +30,7 @@ COMMANDS = {
     "lint": [["ruff", "check"], ["ruff", "format", "--check"]],
     "types": [["mypy"]],
     "docs": [["python", "docs/generate.py", "--check"]],
+    "site": [["python", "docs/build_site.py"]],
 }
 COMMANDS["check"] = [line for name in ("lint", "types", "docs", "test") for line in COMMANDS[name]]
 
