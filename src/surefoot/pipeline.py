@@ -32,18 +32,7 @@ from surefoot.run.cost import NO_BUDGET, Budget
 from surefoot.run.origin import Origin
 from surefoot.run.recorder import Listener, Recorder, safely, streamed
 from surefoot.text.questions import LONGEST_QUESTION, checked
-from surefoot.types import (
-    Action,
-    Answer,
-    Decision,
-    Event,
-    Grade,
-    Passage,
-    RewrittenQuery,
-    Strip,
-    Thresholds,
-    Trace,
-)
+from surefoot.types import Action, Answer, Decision, Event, Grade, Passage, RewrittenQuery, Strip, Thresholds, Trace
 from surefoot.types.errors import ComponentError, ConfigError
 from surefoot.types.metadata import Filter, filtered, searched
 from surefoot.types.protocols import (

@@ -18,9 +18,9 @@ from surefoot.integrations._passages import (
     answered,
     as_json,
     corrected,
-    kept,
     metadata,
     numbered,
+    remains,
     retrieved,
     sources,
     summary,
@@ -89,7 +89,7 @@ class SurefootGrader(_Configured):
             raise UsageError(f"SurefootGrader grades texts, and document {bare[0]} has none; route it elsewhere")
         trace = corrected(self.pipeline, query, numbered((one.content or "", one.meta) for one in documents))
         assert trace.decision  # a trace without an error has one  # noqa: S101  # nosec B101
-        helpful = {place: _graded(documents[place], about, content=text) for place, text, about in kept(trace)}
+        helpful = {place: _graded(documents[place], about, content=text) for place, text, about in remains(trace)}
         pairs = enumerate(zip(documents, trace.grades, strict=True))
         return {
             "documents": [*helpful.values()],

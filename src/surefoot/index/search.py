@@ -44,7 +44,7 @@ _FILES = "LEFT JOIN documents ON documents.rowid = document LEFT JOIN files ON f
 _LEXICAL = f"""
 WITH hits AS MATERIALIZED (
     SELECT rowid AS hit, bm25({{lexicon}}, 2.0, 1.0) AS cost FROM {{lexicon}}
-    WHERE {{lexicon}} MATCH :query {{allowed}} {{among}}
+    WHERE {{lexicon}} MATCH :query {{filters}}
 )
 SELECT {COLUMNS}, -cost FROM hits LEFT JOIN passages ON passages.rowid = hit {_FILES}
 WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1), 0)
@@ -52,7 +52,7 @@ ORDER BY cost, passages.id LIMIT :k
 """  # nosec B608 # of constants; the question is a parameter
 _ALLOWED = "AND substr(:allowed, rowid + 1, 1) = x'01'"
 """Of a filtered search, which has a byte for each passage: a bound value costs nothing, a temporary table 50 ms."""
-_AMONG = "AND +rowid IN (SELECT rowid FROM {lexicon} WHERE {lexicon} MATCH :among)"
+_AMONG = "AND +rowid IN (SELECT rowid FROM {lexicon} WHERE {lexicon} MATCH :among) "
 """Of a search with common words. To find a row costs a tenth of what its score does; the plus keeps SQLite from looking
 each row up on its own."""
 _COMMON = 10_000
@@ -157,8 +157,8 @@ class Index:
             found: list[tuple[Any, ...]] = []
             for among in (_AMONG, "") if inputs["among"] else ("",):
                 if len(found) < k:
-                    parts = {"allowed": "" if allowed is None else _ALLOWED, "among": among}
-                    search = _LEXICAL.format(**parts, lexicon=db.lexicon).format(lexicon=db.lexicon)
+                    filters = among.format(lexicon=db.lexicon) + ("" if allowed is None else _ALLOWED)
+                    search = _LEXICAL.format(lexicon=db.lexicon, filters=filters)
                     found = db.execute(search, inputs).fetchall()
             return tuple(passage(row, db) for row in found)
 

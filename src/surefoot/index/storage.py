@@ -296,15 +296,13 @@ def replacement(live: Path) -> Iterator[Path]:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
         _unlink(live, "-wal", "-shm")
-        for file in vector_file.places(live):
-            file.unlink(missing_ok=True)
+        vector_file.remove(live)
         os.replace(new, live)
         for file in vector_file.places(new):
             os.replace(file, f"{live}{str(file).removeprefix(str(new))}")
     finally:
         _unlink(new, "", "-wal", "-shm")
-        for file in vector_file.places(new):
-            file.unlink(missing_ok=True)
+        vector_file.remove(new)
 
 
 def copied(live: Path, to: Path) -> None:

@@ -52,6 +52,12 @@ def places(index: Path) -> list[Path]:
     return [*index.parent.glob(f"{index.name}.vectors-*")]
 
 
+def remove(index: Path) -> None:
+    """Remove the files of all collections of this index."""
+    for file in places(index):
+        file.unlink(missing_ok=True)
+
+
 @dataclass(frozen=True, slots=True)
 class VectorFile:
     """A file of vectors, mapped."""

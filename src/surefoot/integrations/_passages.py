@@ -77,7 +77,7 @@ def sound(trace: Trace) -> Trace:
     return trace
 
 
-def kept(trace: Trace) -> list[tuple[int, str, dict[str, Any]]]:
+def remains(trace: Trace) -> list[tuple[int, str, dict[str, Any]]]:
     """Of each of the `numbered` passages that helps, most helpful first: its place from 0, its kept strips, a line
     each, and its grade in plain values with the strips' offsets as `kept`."""
     found: dict[str, list[Strip]] = {}

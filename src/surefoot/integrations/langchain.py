@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from surefoot.config import correction
-from surefoot.integrations._passages import KEY, answered, as_json, corrected, kept, metadata, numbered, retrieved
+from surefoot.integrations._passages import KEY, answered, as_json, corrected, metadata, numbered, remains, retrieved
 from surefoot.pipeline import Pipeline
 from surefoot.text.quoting import answer_in_words, grade_in_words
 from surefoot.types import Grade, Passage, Source, Trace
@@ -49,7 +49,7 @@ def kept_documents(documents: Sequence[Document], trace: Trace) -> list[Document
 
     Each has its kept strips as text, a line each, and their offsets beside its grade, as `kept`.
     """
-    return [_with(documents[place], text, about) for place, text, about in kept(trace)]
+    return [_with(documents[place], text, about) for place, text, about in remains(trace)]
 
 
 def _with(one: Document, text: str, grade: dict[str, Any]) -> Document:

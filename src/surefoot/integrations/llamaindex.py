@@ -13,9 +13,9 @@ from surefoot.integrations._passages import (
     KEY,
     answered,
     corrected,
-    kept,
     metadata,
     numbered,
+    remains,
     retrieved,
     sources,
     summary,
@@ -94,7 +94,7 @@ class SurefootPostprocessor(BaseNodePostprocessor):
             raise UsageError("SurefootPostprocessor grades nodes against a question; give query_str or query_bundle")
         texts = numbered((one.node.get_content(), one.node.metadata) for one in nodes)
         trace = corrected(self.pipeline, query_bundle.query_str, texts)
-        return [_cut(nodes[place].node, text, about) for place, text, about in kept(trace)]
+        return [_cut(nodes[place].node, text, about) for place, text, about in remains(trace)]
 
 
 def _cut(whole: BaseNode, text: str, about: dict[str, Any]) -> NodeWithScore:

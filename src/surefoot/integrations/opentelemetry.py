@@ -124,8 +124,8 @@ def _of_step(step: Step, trace: Trace) -> Attributes:
     if kind == "RERANKER":
         # The last one has all that was read, for those who take a reranker's documents for the contexts.
         every = step.name == [one.name for one in trace.steps if _KINDS.get(one.name) == kind][-1]
-        kept = [replace(one, score=strip.score) for one, strip in zip(read(trace), trace.kept_strips, strict=False)]
-        return _documents("reranker.output_documents", [one for one in kept if every or one.source == "corpus"])
+        left = [replace(one, score=strip.score) for one, strip in zip(read(trace), trace.kept_strips, strict=False)]
+        return _documents("reranker.output_documents", [one for one in left if every or one.source == "corpus"])
     if kind == "GUARDRAIL" and answer:
         verdicts = [citation.supported for citation in answer.citations]
         return {"?input.value": answer.body} | _output({name: verdicts.count(of) for of, name in _SUPPORT.items()})
