@@ -71,7 +71,7 @@ def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
     """The default retriever has none, and the error says so."""
     done = surefoot("index", "library", "--push")
     assert done.code == 2
-    assert "has no server to push to" in done.err
+    assert "is no store to push to" in done.err
 
 
 def test_a_collection_is_indexed_and_asked_by_itself(surefoot: Callable[..., Any], here: Path) -> None:

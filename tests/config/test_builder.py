@@ -339,5 +339,5 @@ def test_a_file_without_thresholds_is_refused(
 
 def test_a_server_to_push_to_is_asked_for(small: dict[str, Any]) -> None:
     """The retrievers of this machine have none."""
-    with pytest.raises(ConfigError, match="retriever 'hybrid' has no server to push to"):
+    with pytest.raises(ConfigError, match="retriever 'hybrid' is no store to push to"):
         built(small).push()

@@ -10,18 +10,20 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from surefoot.contracts import verify  # noqa: E402
 from surefoot.embedders.hashing import Hashing  # noqa: E402
+from surefoot.index.push import Pushed, push, store_row  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
 from surefoot.types.metadata import Filter, Meta  # noqa: E402
-from surefoot.types.protocols import Embedder, Matrix  # noqa: E402
+from surefoot.types.protocols import Embedder, Matrix, StoreRow  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 ENV = "SUREFOOT_TEST_DSN"
@@ -79,8 +81,16 @@ def make(server: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pgvector
 
 def pushed(make: Callable[..., Pgvector]) -> Pgvector:
     retriever = make()
-    retriever.push(embedded(PASSAGES))
+    filled(retriever, embedded(PASSAGES))
     return retriever
+
+
+def filled(retriever: Pgvector, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> Pushed:
+    return push(retriever, passages, retriever.embedder.name)
+
+
+def rows_of(passages: Iterable[Passage]) -> Iterator[StoreRow]:
+    return (store_row(passage, vector, Hashing().name) for passage, vector in embedded(passages))
 
 
 def ids(passages: Sequence[Passage]) -> list[str]:
@@ -137,7 +147,7 @@ class TestRetrieve:
         ]
         retriever = make(depth=2)
         every = [Passage(f"p{n}", "hut", meta=Meta(meta)) for n, meta in enumerate(metas)]
-        retriever.push(embedded(every))
+        filled(retriever, embedded(every))
         filter = Filter.of(wanted)
         found = {passage.id: passage.meta for passage in retriever.retrieve("hut", 2, filter)}
         matching = {passage.id: passage.meta for passage in every if filter.matches(passage.meta)}
@@ -151,14 +161,14 @@ class TestRetrieve:
             (Passage("a-text", "granite", "arch"), [0.0, 1.0]),
             (Passage("b-title", "arch", "granite"), [0.0, 1.0]),
         ]
-        retriever.push(about)
+        filled(retriever, about)
         assert ids(retriever.retrieve("granite", 2)) == ["b-title", "a-text"]
 
     def test_the_words_and_the_vector_both_count(self, make):
         """The score is the sum of the reciprocal ranks: first in both halves, then first in one alone."""
         retriever = make(Fixed([1.0, 0.0]), constant=60)
         rows = [(Passage("both", "granite"), [1.0, 0.0]), (Passage("near", "other"), [0.9, 0.1])]
-        retriever.push([*rows, (Passage("far", "third"), [0.0, 1.0])])
+        filled(retriever, [*rows, (Passage("far", "third"), [0.0, 1.0])])
         found = retriever.retrieve("granite", 3)
         assert ids(found) == ["both", "near", "far"]
         assert [each.score for each in found] == pytest.approx([2 / 61, 1 / 62, 1 / 63])
@@ -184,7 +194,7 @@ class TestRetrieve:
         """Neither the words nor the vectors of the whole table are read."""
         retriever = make(Fixed([0.0] * 8))
         vectors = np.random.default_rng(7).normal(size=(3000, 8))
-        retriever.push((Passage(f"p{i}", f"word{i}"), vector) for i, vector in enumerate(vectors))
+        filled(retriever, ((Passage(f"p{i}", f"word{i}"), vector) for i, vector in enumerate(vectors)))
         retriever.embedder = Fixed(vectors[1234])
         found = retriever.retrieve("word1234", 50)
         del retriever  # a session reports what it scanned when it ends
@@ -227,7 +237,7 @@ class TestPush:
         given = {field.name for field in fields(Passage) if getattr(whole, field.name) != field.default}
         assert given == {field.name for field in fields(Passage)} - {"source", "score", "via", "trust"}
         retriever = make()
-        retriever.push(embedded([whole]))
+        filled(retriever, embedded([whole]))
         (found,) = retriever.retrieve("larch", 1)
         assert replace(found, score=None) == whole
         assert located(found, 18).url == 'hut.html#b "ü"'
@@ -241,54 +251,43 @@ class TestPush:
             retriever.retrieve("hut", 1)
 
     def test_only_what_has_changed_is_written(self, make):
-        """A second push leaves every row at its version; any field makes a passage another."""
+        """A row of the same hash keeps its version, whoever writes it again."""
         retriever = pushed(make)
         before = versions()
-        assert retriever.push(embedded(PASSAGES)) == "Pushed    0 new or changed, 5 unchanged, 0 gone"
+        retriever.upsert([*rows_of(PASSAGES)])
         assert versions() == before
-        for field in ({"text": "A ferry crosses."}, {"title": "x"}, {"url": None}, {"start": 9}):
-            changed = [replace(PASSAGES[0], **field), *PASSAGES[1:]]
-            assert retriever.push(embedded(changed)) == "Pushed    1 new or changed, 4 unchanged, 0 gone"
-            assert replace(retriever.retrieve("bridge", 1)[0], score=None) == changed[0]
+        changed = [replace(PASSAGES[0], text="A ferry crosses."), *PASSAGES[1:]]
+        assert str(filled(retriever, embedded(changed))) == "0 new, 1 changed, 4 unchanged, 0 gone"
+        assert replace(retriever.retrieve("ferry", 1)[0], score=None) == changed[0]
 
-    def test_readers_see_the_old_passages_until_a_push_has_ended(self, make):
-        """A push is one transaction: half of it is never seen."""
+    def test_a_batch_is_written_whole_or_not_at_all(self, make):
+        """Here one of two passages of one id."""
         retriever = pushed(make)
-        seen: list[list[str]] = []
-
-        def rows():
-            yield from embedded([Passage("new", "A new hut.")])
-            seen.append(sorted(ids(retriever.retrieve("hut", 5))))
-
-        retriever.push(rows())
-        assert seen == [sorted(ids(PASSAGES))]
-        assert ids(retriever.retrieve("hut", 5)) == ["new"]
-
-    def test_a_push_that_fails_changes_nothing(self, make):
-        """By an error of the caller's own, half way, or by two passages of one id."""
-        retriever = pushed(make)
-
-        def rows():
-            yield from embedded([Passage("new", "A new hut.")])
-            raise LookupError("the index is damaged")
-
-        with pytest.raises(LookupError, match="damaged"):
-            retriever.push(rows())
         with pytest.raises(IndexFault, match=r"share an id"):
-            retriever.push(embedded([Passage("new", "A new hut.")] * 2))
-        assert len(retriever.retrieve("hut", 9)) == 5
+            retriever.upsert([*rows_of([Passage("new", "A new hut.")] * 2)])
+        assert len(retriever.hashes()) == 5
+
+    def test_processes_write_side_by_side(self, make):
+        """The first two make the table at once, and each passage is there once."""
+        every = [Passage(f"p{n}", f"hut {n}") for n in range(200)]
+        writers = [make() for _ in range(4)]
+        with ThreadPoolExecutor(4) as threads:
+            parts = [[*rows_of(every[::-1] if n % 2 else every)] for n in range(4)]
+            list(threads.map(lambda writer, part: writer.upsert(part), writers, parts))
+            list(threads.map(lambda writer: writer.finish(), writers))
+        assert writers[0].hashes() == {row.passage.id: row.hash for row in rows_of(every)}
 
     def test_texts_that_postgresql_cannot_hold_keep_their_length(self, make):
         """NUL and lone surrogates are replaced one for one, so that offsets into the passage still hold."""
         retriever = make()
-        retriever.push(embedded([Passage("odd", "a\0b\ud800c hut")]))
+        filled(retriever, embedded([Passage("odd", "a\0b\ud800c hut")]))
         assert retriever.retrieve("hut", 1)[0].text == "a b?c hut"
 
     def test_vectors_too_long_for_an_index_are_searched_all_the_same(self, make):
         """pgvector indexes no more than 2,000 dimensions."""
         vector = np.eye(2001, dtype=np.float32)[0]
         retriever = make(Fixed(vector))
-        retriever.push([(Passage("long", "hut"), vector)])
+        filled(retriever, [(Passage("long", "hut"), vector)])
         assert ids(retriever.retrieve("", 1)) == ["long"]
 
 
@@ -302,7 +301,7 @@ class TestFaults:
             with pytest.raises(IndexFault, match=says):
                 make(other).retrieve("hut", 1)
             with pytest.raises(IndexFault, match=says):
-                make(other).push(embedded(PASSAGES, other))
+                filled(make(other), embedded(PASSAGES, other))
         assert len(retriever.retrieve("hut", 9)) == 5
 
     def test_an_absent_table_says_to_push(self, make):
@@ -315,7 +314,7 @@ class TestFaults:
         with psycopg.connect(os.environ[ENV]) as connection:
             connection.execute("CREATE TABLE surefoot_passages (id text)")
         with pytest.raises(IndexFault, match="no table surefoot_passages of Surefoot's"):
-            make().push(embedded(PASSAGES))
+            filled(make(), embedded(PASSAGES))
 
     def test_a_server_that_cannot_have_pgvector_is_named(self, make, monkeypatch):
         """Who may not make the extension is told who may, and how."""
@@ -324,32 +323,40 @@ class TestFaults:
             connection.execute("GRANT ALL ON SCHEMA public TO guest")
         guest = psycopg.conninfo.make_conninfo(os.environ[ENV], user="guest", password="guest")
         monkeypatch.setenv(ENV, guest)
-        with pytest.raises(EndpointError, match=r"lacks pgvector.*CREATE EXTENSION vector"):
-            make().push(embedded(PASSAGES))
+        with pytest.raises(IndexFault, match=r"lacks pgvector.*CREATE EXTENSION vector"):
+            filled(make(), embedded(PASSAGES))
 
     def test_a_slow_server_is_given_up(self, make):
         """After `timeout` seconds, here of waiting for a lock; the retriever works again afterwards."""
         retriever = make(timeout=2)
-        retriever.push(embedded(PASSAGES))
+        filled(retriever, embedded(PASSAGES))
         with psycopg.connect(os.environ[ENV]) as connection:
             connection.execute("LOCK TABLE surefoot_passages")
             with pytest.raises(EndpointError, match=r"no answer within 2 s"):
                 retriever.retrieve("hut", 1)
         assert len(retriever.retrieve("hut", 1)) == 1
 
-    def test_a_lost_connection_during_a_push_is_an_endpoint_error(self, make):
-        """The server ends the session; the old passages stay."""
-        retriever = pushed(make)
+    def test_a_lost_connection_during_a_push_costs_one_more_attempt(self, make):
+        """The server ends the session that writes."""
+        retriever = make()
 
-        def rows():
-            yield from embedded(PASSAGES[:1])
-            with psycopg.connect(os.environ[ENV], autocommit=True) as other:
-                other.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-            yield from embedded(PASSAGES[1:] * 5000)
+        upsert, failed = retriever.upsert, []
 
-        with pytest.raises(EndpointError, match="failed"):
-            retriever.push(rows())
-        assert len(retriever.retrieve("hut", 9)) == 5
+        def failing(rows):
+            with psycopg.connect(os.environ[ENV]) as other, ThreadPoolExecutor(1) as thread:
+                if failed:
+                    return upsert(rows)
+                other.execute("LOCK TABLE surefoot_passages_meta")
+                writing = thread.submit(upsert, rows)
+                assert eventually("SELECT count(*) FROM pg_locks WHERE NOT granted")
+                other.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted")
+                failed.append(writing.exception())
+                raise failed[0]
+
+        filled(make(), embedded(PASSAGES[:1]))
+        retriever.upsert = failing
+        assert filled(retriever, embedded(PASSAGES)).new == 4
+        assert isinstance(failed[0], EndpointError)
 
 
 class TestSecrets:

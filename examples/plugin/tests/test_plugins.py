@@ -18,6 +18,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.report import page
 from surefoot.index.build import build
+from surefoot.index.push import Pushed, push
 from surefoot.index.search import Index
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms.scripted import Scripted
@@ -57,8 +58,8 @@ def index(tmp_path: Path) -> Path:
 def test_it_is_found_by_its_name_and_keeps_the_contract(role: str, name: str, plugin: type, tmp_path: Path) -> None:
     """Its entry point makes the name work, and Surefoot's own suite for the role passes over it."""
     assert components.find(role, name) is plugin
-    filled = Vectors(Hashing(), str(tmp_path / "v.npz"))
-    filled.push((passage, Hashing().embed([passage.text])[0]) for passage in PASSAGES)
+    filled = Vectors(Hashing(), str(tmp_path / "v.db"))
+    push(filled, ((passage, Hashing().embed([passage.text])[0]) for passage in PASSAGES), Hashing().name)
     made = {"retriever": filled, "policy": TwoWitnesses(Thresholds(0.5, 0.1, 0.1, "any"))}
     verify(role, made.get(role) or plugin())
 
@@ -90,12 +91,13 @@ def test_a_file_of_its_suffix_is_indexed(index: Path) -> None:
     assert passage.text == "The Ruvel Bridge was built by Tomas Aldwin.\n\nIt is of iron."
 
 
-def test_an_index_is_pushed_to_its_vector_database(index: Path, tmp_path: Path) -> None:
+def test_an_index_is_pushed_to_its_store(index: Path, tmp_path: Path) -> None:
     """As `surefoot index --push` does."""
     sections = {"index": {"path": str(index)}, "embedder": {"use": "hashing"}}
-    retriever = {"use": "vectors", "path": str(tmp_path / "vectors.npz")}
+    retriever = {"use": "vectors", "path": str(tmp_path / "vectors.db")}
     builder = Builder(read({**sections, "retriever": retriever}))
-    assert builder.push().startswith("Pushed    1 passages")
+    assert builder.push() == Pushed(new=1, changed=0, unchanged=0, gone=0)
+    assert builder.push() == Pushed(new=0, changed=0, unchanged=1, gone=0)
     assert builder.pipeline().retriever.retrieve("Ruvel Bridge", 3)[0].title == "bridge"
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from surefoot.cli._configuration import CollectionName, ConfigFile, IndexFile, Settings, configured
-from surefoot.cli._console import bar, err, number, out, plain, print_json, pulling, tabled
+from surefoot.cli._console import bar, counting, err, number, out, plain, print_json, pulling, tabled
 from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
@@ -50,7 +50,7 @@ def index(
     rebuild: Annotated[
         bool, Option("--rebuild", help="Start from nothing: with PATH alone, or with the files that it names.")
     ] = False,
-    push: Annotated[bool, Option("--push", help="Then copy the index to the configured retriever's server.")] = False,
+    push: Annotated[bool, Option("--push", help="Then bring the configured retriever's store up to date.")] = False,
     watched: Annotated[
         bool, Option("--watch", help="Then stay, and index again whenever a file changes; Ctrl-C ends it.")
     ] = False,
@@ -97,7 +97,9 @@ def index(
             else:
                 _print(builder, reports, verbose)
             if push:
-                out.print(builder.push())
+                with counting("Pushing") as show:
+                    pushed = builder.push(show)
+                out.print(f"Pushed    {pushed}", soft_wrap=True)
 
     bring(rebuild, always=True)
     if watched:

@@ -18,6 +18,7 @@ from surefoot.evidence.answer_policy import AnswerPolicy
 from surefoot.evidence.policies import PRESETS, require_match
 from surefoot.evidence.sources import Sources
 from surefoot.generators.extractive import Extractive
+from surefoot.index.push import Pushed, push
 from surefoot.index.search import Index
 from surefoot.llms._budgeted import Budgeted
 from surefoot.network import Network
@@ -28,7 +29,7 @@ from surefoot.run.origin import Origin
 from surefoot.run.store import from_json
 from surefoot.types import Thresholds, protocols
 from surefoot.types.errors import ConfigError, IndexFault, TraceFault
-from surefoot.types.protocols import LLM, Evaluator, Retriever, VectorDatabase, returns_spans
+from surefoot.types.protocols import LLM, Evaluator, Retriever, Store, returns_spans
 
 WITHOUT_INDEX = (
     "or bring your own: surefoot.load(parts={'retriever': …}), or surefoot.correct(question, passages), "
@@ -231,11 +232,20 @@ class Builder(JudgeBuilder):
             "budget": Budget(**self.config["budget"]),
         }
 
-    def push(self) -> str:
-        """Copy the index to the server of the configured retriever; what was done, in words."""
-        if not isinstance(self.retriever, VectorDatabase):
-            raise ConfigError(f"retriever '{self.config['retriever']['use']}' has no server to push to; pgvector has")
-        return self.retriever.push(zip(self.index.passages(), self.index.vectors(), strict=True))
+    @property
+    def store(self) -> Store:
+        """The configured retriever, if it is a store. Raises ConfigError."""
+        if not isinstance(self.retriever, Store):
+            raise ConfigError(f"retriever '{self.config['retriever']['use']}' is no store to push to; pgvector is")
+        return self.retriever
+
+    def push(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Pushed:
+        """Make the configured retriever's store hold what the index holds. Raises as `surefoot.index.push.push` does,
+        and ConfigError where the retriever is no store."""
+        store = self.store
+        self.index.check(self.embedder)
+        total = self.index.info().passages
+        return push(store, self.index.embedded(), self.embedder.name, lambda done: on_progress(done, total))
 
 
 def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:

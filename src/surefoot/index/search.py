@@ -28,7 +28,7 @@ from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.intake import MANY, Intake, location_of
 from surefoot.index.near_words import near_words
-from surefoot.index.vector_file import read_vectors, write
+from surefoot.index.vector_file import decoded, read_vectors, write
 from surefoot.index.vectors import Vectors, fulfilling
 from surefoot.run import meter
 from surefoot.text.words import STOP_WORDS
@@ -62,6 +62,7 @@ _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
+_EMBEDDED = f"SELECT {COLUMNS}, vector FROM passages LEFT JOIN vectors USING (rowid) {_FILES} ORDER BY passages.rowid"  # nosec B608 # likewise
 _ONE = f"SELECT {COLUMNS}, score FROM (SELECT ? AS hit, ? AS score) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
@@ -246,6 +247,13 @@ class Index:
     def passages(self) -> Iterator[Passage]:
         """Every passage, in the order of their ids, without a score."""
         return self._passages("ORDER BY passages.id")
+
+    def embedded(self) -> Iterator[tuple[Passage, npt.NDArray[np.float32]]]:
+        """Every passage with its vector, as they lie in the file, without a score; one at a time is in memory."""
+        with self._reading() as db:
+            dimensions = storage.read_meta(db, self.path)["dimensions"]
+            for *row, vector in db.execute(_EMBEDDED):
+                yield passage(row, db), decoded([vector], dimensions)[0]
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; all are read."""

@@ -13,7 +13,7 @@ import json
 import math
 import os
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -116,13 +116,18 @@ def read_vectors(db: Connection, dimensions: int, clause: str, by: str = BY_ROW)
     """The passages of the collection that a clause of ours selects, by row, and their vectors, a row each. Raises
     sqlite3.DatabaseError where one is missing or damaged."""
     rows = db.execute(f"{_VECTORS.format(by=by)} {clause}", (db.number,)).fetchall()  # nosec B608 # of constants and numbers
-    if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for _, vector in rows):
+    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
+    return rowids, decoded([vector for _, vector in rows], dimensions)
+
+
+def decoded(stored: Sequence[Any], dimensions: int) -> Matrix:
+    """Vectors as the index stores them, a row each. Raises sqlite3.DatabaseError for one that is missing or damaged."""
+    if any(not isinstance(vector, bytes) or len(vector) != 2 * dimensions for vector in stored):
         raise sqlite3.DatabaseError(f"a vector is missing, or not of {dimensions} numbers")
-    flat = np.frombuffer(b"".join(vector for _, vector in rows), dtype=np.float16)
+    flat = np.frombuffer(b"".join(stored), dtype=np.float16)
     if not np.isfinite(flat).all():
         raise sqlite3.DatabaseError("a vector is not of numbers")
-    rowids = np.fromiter((rowid for rowid, _ in rows), dtype=np.int64, count=len(rows))
-    return rowids, flat.reshape(len(rows), dimensions).astype(np.float32)
+    return flat.reshape(len(stored), dimensions).astype(np.float32)
 
 
 def numbers(rows: Iterable[tuple[int, int]]) -> Numbers:

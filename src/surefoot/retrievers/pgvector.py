@@ -6,7 +6,7 @@ import os
 import re
 import weakref
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, LiteralString
@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import psycopg
 from psycopg import errors, pq, sql
-from psycopg.types.json import Json
 
 from surefoot.network import Network
 from surefoot.run.store import from_json, to_json
@@ -23,7 +22,7 @@ from surefoot.text.words import encodable
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, TraceFault
 from surefoot.types.metadata import NO_FILTER, FieldCondition, Filter
-from surefoot.types.protocols import Embedder, embedded_questions
+from surefoot.types.protocols import Embedder, StoreRow, embedded_questions
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -32,22 +31,26 @@ _MOST_INDEXED = 2000
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS {meta} (embedder text NOT NULL);
+INSERT INTO {meta} SELECT {embedder} WHERE NOT EXISTS (SELECT FROM {meta});
 CREATE TABLE IF NOT EXISTS {table} (
-  id text COLLATE "C" PRIMARY KEY, passage json NOT NULL, embedding vector({dimensions}) NOT NULL,
+  id text COLLATE "C" PRIMARY KEY, hash text NOT NULL, passage json NOT NULL, embedding vector({dimensions}) NOT NULL,
   tsv tsvector NOT NULL GENERATED ALWAYS AS (
     setweight(to_tsvector('english', passage ->> 'title'), 'A')
-    || setweight(to_tsvector('english', passage ->> 'text'), 'D')) STORED);
-CREATE TEMP TABLE pushed (id text, passage json, embedding vector({dimensions})) ON COMMIT DROP
+    || setweight(to_tsvector('english', passage ->> 'text'), 'D')) STORED)
 """
-_DELETE = "DELETE FROM {table} AS t WHERE NOT EXISTS (SELECT FROM pushed AS p WHERE p.id = t.id)"
-_INSERT = """
-INSERT INTO {table} AS t (id, passage, embedding)
-SELECT p.id, p.passage, p.embedding FROM pushed AS p LEFT JOIN {table} AS held USING (id)
-WHERE held.passage::text IS DISTINCT FROM p.passage::text
-ON CONFLICT (id) DO UPDATE SET passage = excluded.passage, embedding = excluded.embedding
+# In the order of ids, so that two processes that write the same passages wait for each other and do not lock up.
+_UPSERT = """
+INSERT INTO {table} AS held (id, hash, passage, embedding)
+SELECT id, hash, passage::json, embedding::vector FROM
+  unnest(%s::text[], %s::text[], %s::text[], %s::text[]) AS row (id, hash, passage, embedding) ORDER BY id COLLATE "C"
+ON CONFLICT (id) DO UPDATE SET hash = excluded.hash, passage = excluded.passage, embedding = excluded.embedding
+WHERE held.hash <> excluded.hash
 """
 _LEXICAL_INDEX = "CREATE INDEX IF NOT EXISTS {lexical} ON {table} USING gin (tsv)"
 _VECTOR_INDEX = "CREATE INDEX IF NOT EXISTS {semantic} ON {table} USING hnsw (embedding vector_cosine_ops)"
+
+_LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))"
+"""What two processes may not do to a table at once."""
 
 # The words are joined by OR: those of a question seldom all occur in one passage. A title counts double. A table of
 # another embedder is not searched: its distances would mean nothing, or its dimensions would not fit.
@@ -85,9 +88,12 @@ _CONDITIONS: Mapping[str, LiteralString] = {
 """The conditions of a filter in SQL, as `FieldCondition.holds` has them; jsonb tells the kinds of values apart."""
 _ORDERS: Mapping[str, LiteralString] = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
-_REASONS = (
-    "Connection refused|No such file or directory|password authentication failed|no password supplied|timeout expired"
-    "|no pg_hba.conf entry|could not translate host name|failed to resolve host|too many clients|does not exist|SSL"
+_PASSING = (
+    "Connection refused|No such file or directory|timeout expired|too many clients|starting up|shutting down|recovery"
+).split("|")
+_LASTING = (
+    "password authentication failed|no password supplied|no pg_hba.conf entry|could not translate host name"
+    "|failed to resolve host|does not exist|SSL"
 ).split("|")
 """Parts of an error that may be repeated. The rest may quote a password: with an unescaped "@" in it, what follows is
 part of the host's name."""
@@ -95,7 +101,7 @@ part of the host's name."""
 
 @dataclass(eq=False)
 class Pgvector:
-    """A retriever over a table that `push` filled: full text and vectors, fused in one round trip to PostgreSQL.
+    """A store in a table of PostgreSQL: full text and vectors, fused in one round trip.
 
     The DSN holds a password, so it is read from the environment variable `dsn_env` alone. Each half finds `depth`
     passages: by any of the question's words, in the order of PostgreSQL's `ts_rank` (English stems; recall@1 of 0.83
@@ -119,6 +125,7 @@ class Pgvector:
             raise ConfigError(f"{wrong}; use up to 50 of a-z, 0-9 and _, the first no digit")
         self._dsn()  # a missing variable is named now, not at the first question
         self._idle: deque[Connection] = deque()
+        self._made = False
         weakref.finalize(self, _close, self._idle)
 
     def retrieve(self, question: str, k: int, filter: Filter = NO_FILTER) -> tuple[Passage, ...]:
@@ -142,36 +149,69 @@ class Pgvector:
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(replace(_passage(held), score=score) for _, held, score in rows if held is not None)
 
-    def push(self, rows: Iterable[tuple[Passage, npt.ArrayLike]]) -> str:
-        """Make the table hold exactly these passages, in one transaction: who retrieves meanwhile sees the old ones.
+    def hashes(self) -> dict[str, str]:
+        """The hash of each passage in the table, by its id; none where there is no table. Raises EndpointError;
+        IndexFault where the table is another embedder's."""
+        with self._changing() as connection:
+            if connection.execute("SELECT to_regclass(%s)", [self.table]).fetchone() == (None,):
+                return {}
+            held = connection.execute(self._sql("SELECT embedder FROM {meta}")).fetchone()
+            self._check_embedder(held[0] if held else None)
+            return dict(connection.execute(self._sql("SELECT id, hash FROM {table}")))
 
-        Says how many were written, left as they were and deleted.
+    def upsert(self, rows: Sequence[StoreRow]) -> None:
+        """Write those of the passages that the table does not hold with the same hash, in one transaction. The first
+        makes the extension and the tables. Raises EndpointError; IndexFault where the table is another embedder's."""
+        with self._changing() as connection:
+            if not self._made:
+                self._make(connection)
+                self._made = True
+            ids, hashes, vectors = (
+                [row.passage.id for row in rows],
+                [row.hash for row in rows],
+                [_vector(row.vector) for row in rows],
+            )
+            passages = [json.dumps(_clean(to_json(row.passage)), ensure_ascii=False) for row in rows]
+            connection.execute(self._sql(_UPSERT), [ids, hashes, passages, vectors])
 
-        Makes the extension, the tables and the indexes where they are absent. A passage that is there already is not
-        written again. Raises EndpointError; IndexFault where the table is another embedder's or two passages share an
-        id, and then nothing has changed.
-        """
-        with self._faults(), self._connected(timeout=0) as connection, connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [self.table])
-            try:
-                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-            except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
-                raise EndpointError(
-                    f"the PostgreSQL server of {self.dsn_env} lacks pgvector ({error.diag.message_primary}); "
-                    "have its administrator install it and run: CREATE EXTENSION vector"
-                ) from error
-            connection.execute(self._sql(_TABLES))
-            if held := connection.execute(self._sql("SELECT embedder FROM {meta}")).fetchone():
-                self._check_embedder(held[0])
-            else:
-                connection.execute(self._sql("INSERT INTO {meta} VALUES (%s)"), [self.embedder.name])
-            total = _copied(connection, rows)
-            deleted, written = (connection.execute(self._sql(each)).rowcount for each in (_DELETE, _INSERT))
+    def delete(self, ids: Collection[str]) -> None:
+        """Take these passages out. Raises EndpointError; IndexFault where there is no table."""
+        with self._changing() as connection:
+            connection.execute(self._sql("DELETE FROM {table} WHERE id = ANY (%s)"), [[*ids]])
+
+    def finish(self) -> None:
+        """Make the indexes where they are absent, which is faster after the first push than before it; later writing
+        keeps them up to date. Raises EndpointError; IndexFault where there is no table."""
+        with self._changing() as connection, connection.transaction():
+            connection.execute(_LOCK, [self.table])
+            connection.execute(
+                "SET LOCAL maintenance_work_mem = '512MB'"
+            )  # where the graph does not fit, it takes long
             connection.execute(self._sql(_LEXICAL_INDEX))
             if self.embedder.dimensions <= _MOST_INDEXED:
                 connection.execute(self._sql(_VECTOR_INDEX))
             connection.execute(self._sql("ANALYZE {table}"))
-        return f"Pushed    {written} new or changed, {total - written} unchanged, {deleted} gone"
+
+    @contextmanager
+    def _changing(self) -> Iterator[Connection]:
+        """A connection that gives a statement as long as it takes."""
+        with self._faults(), self._connected(timeout=0) as connection:
+            yield connection
+
+    def _make(self, connection: Connection) -> None:
+        """Make the extension and the tables where they are absent."""
+        with connection.transaction():
+            connection.execute(_LOCK, [self.table])
+            try:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+            except (errors.FeatureNotSupported, errors.UndefinedFile, errors.InsufficientPrivilege) as error:
+                raise IndexFault(
+                    f"the PostgreSQL server of {self.dsn_env} lacks pgvector ({error.diag.message_primary}); "
+                    "have its administrator install it and run: CREATE EXTENSION vector"
+                ) from error
+            connection.execute(self._sql(_TABLES, embedder=sql.Literal(self.embedder.name)))
+            held = connection.execute(self._sql("SELECT embedder FROM {meta}")).fetchone()
+            self._check_embedder(held[0] if held else None)
 
     def _check_embedder(self, held: str | None) -> None:
         if held is None:
@@ -217,8 +257,10 @@ class Pgvector:
                 "write postgresql://user:password@host:5432/database, escaping the password"
             ) from None
         except psycopg.Error as error:
-            reason = next((known for known in _REASONS if known in str(error)), "no connection")
-            raise EndpointError(f"the PostgreSQL server of {self.dsn_env} cannot be reached: {reason}") from None
+            reason = next((known for known in (*_PASSING, *_LASTING) if known in str(error)), "no connection")
+            failed = EndpointError(f"the PostgreSQL server of {self.dsn_env} cannot be reached: {reason}")
+            failed.lasting = reason in _LASTING
+            raise failed from None
         connection.execute("SELECT set_config('statement_timeout', %s, false)", [str(math.ceil(timeout * 1000))])
         connection.execute("SELECT set_config('hnsw.ef_search', %s, false)", [str(min(2 * self.depth, 1000))])
         return connection
@@ -242,8 +284,8 @@ class Pgvector:
             yield
         except (errors.UndefinedTable, errors.UndefinedColumn) as error:
             raise IndexFault(
-                f"PostgreSQL has no table {self.table} of Surefoot's ({error.diag.message_primary}); "
-                "push an index to it first"
+                f"PostgreSQL has no table {self.table} of Surefoot's ({error.diag.message_primary}); push an index "
+                "first, to a table of another name where this one is not ours"
             ) from error
         except (errors.UniqueViolation, errors.CardinalityViolation) as error:
             raise IndexFault("two of the passages share an id; give each its own") from error
@@ -282,15 +324,6 @@ def _condition(condition: FieldCondition) -> sql.Composed:
     return sql.SQL(_CONDITIONS[kind]).format(key=sql.Literal(condition.key), value=sql.Literal(value), order=order)
 
 
-def _copied(connection: Connection, rows: Iterable[tuple[Passage, npt.ArrayLike]]) -> int:
-    """Copy the rows into the table `pushed`; their number."""
-    cursor = connection.cursor()
-    with cursor.copy("COPY pushed (id, passage, embedding) FROM STDIN") as copy:
-        for passage, vector in rows:
-            copy.write_row((_storable(passage.id), Json(_clean(to_json(passage))), _vector(vector)))
-    return cursor.rowcount
-
-
 def _passage(held: Any) -> Passage:
     try:
         return from_json(Passage, held)
@@ -298,9 +331,9 @@ def _passage(held: Any) -> Passage:
         raise IndexFault(f"a passage in PostgreSQL is damaged ({error}); push the index again") from error
 
 
-def _vector(vector: npt.ArrayLike) -> str:
+def _vector(vector: npt.NDArray[np.float32]) -> str:
     """The vector as pgvector reads it."""
-    return json.dumps(np.asarray(vector, dtype=np.float32).tolist())
+    return json.dumps(vector.tolist())
 
 
 def _clean(value: Any) -> Any:

@@ -8,8 +8,8 @@ for long looks between two pieces of work whether the question was cancelled (`s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from surefoot.types import (
     Answer,
@@ -56,13 +56,35 @@ class Retriever(Protocol):
         """At most `k` passages, best first, ids distinct, each with its `score`; raises ComponentError."""
 
 
-@runtime_checkable
-class VectorDatabase(Retriever, Protocol):
-    """A retriever that searches a server, which has to be filled first."""
+class StoreRow(NamedTuple):
+    """A passage as a store holds it; `surefoot.index.push.store_row` makes one."""
 
-    def push(self, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> str:
-        """Make these passages, each with its vector, the whole of what the server holds; what was done, in words.
-        Raises ComponentError, and then the server holds what it held."""
+    passage: Passage
+    """Without a score."""
+    hash: str
+    """Of all that the passage holds and of the embedder's name: equal hashes need no second writing."""
+    vector: npt.NDArray[np.float32]
+
+
+@runtime_checkable
+class Store(Retriever, Protocol):
+    """A retriever over another engine's collection of passages, which `surefoot.index.push` fills.
+
+    Any number of processes may write to a collection at once, and be killed: each verb may be repeated. It is made by
+    the first `upsert`. All raise EndpointError, which may pass, and IndexFault, which will not.
+    """
+
+    def hashes(self) -> Mapping[str, str]:
+        """The hash of each passage that is there, by its id; none where the collection is not made yet."""
+
+    def upsert(self, rows: Sequence[StoreRow]) -> None:
+        """Put these passages, whose ids are distinct, in place of those with the same ids: all of them or none."""
+
+    def delete(self, ids: Collection[str]) -> None:
+        """Take these passages out; those that are not there are passed over."""
+
+    def finish(self) -> None:
+        """Bring what searching is fast by up to date, after writing; without it passages are found too, but slowly."""
 
 
 @runtime_checkable
