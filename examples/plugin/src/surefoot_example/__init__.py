@@ -1,1 +1,1 @@
-"""What another package can plug in, a file each: an evaluator, a metric, a loader, a vector database and a policy."""
+"""What another package can plug in, a file each: an evaluator, a metric, a loader, a store and a policy."""
