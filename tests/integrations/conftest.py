@@ -1,7 +1,6 @@
 """What the tests of integrations share."""
 
 import asyncio
-import re
 import subprocess
 import sys
 import threading
@@ -12,15 +11,10 @@ from typing import Any
 
 import pytest
 
-import surefoot
-from surefoot.embedders.static import Static
 from surefoot.evaluators.lexical import Lexical
-from surefoot.index.build import build
 from surefoot.pipeline import Pipeline
 from surefoot.types import Grade, Passage
 from surefoot.types.errors import ComponentError
-
-PAGE = Path(__file__).parents[2] / "docs" / "frameworks.md"
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
@@ -104,23 +98,5 @@ def beside_a_broken_toml(tmp_path: Path) -> Callable[[str], str]:
         (tmp_path / "surefoot.toml").write_text("[evaluator\n")
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
         return done.stdout.strip()
-
-    return run
-
-
-@pytest.fixture
-def example(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[[str], str]:
-    """Runs the example below a heading of the docs over the demo's documents, and gives what it prints."""
-
-    def run(heading: str) -> str:
-        section = PAGE.read_text("utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-        [code] = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-        assert len(code.splitlines()) <= 25
-        build([Path(surefoot.__file__).parent / "demo" / "library"], tmp_path / ".surefoot" / "index.db", Static())
-        monkeypatch.chdir(tmp_path)
-        exec(compile(code, heading, "exec"), {"__name__": heading})
-        return capsys.readouterr().out
 
     return run

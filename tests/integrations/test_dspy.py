@@ -59,8 +59,3 @@ def test_it_is_a_tool_of_an_agent(pipeline: Pipeline) -> None:
 def test_an_evaluator_that_fails_is_no_empty_list(failing: Pipeline) -> None:
     with dspy.context(rm=SurefootRM(failing)), pytest.raises(ComponentError, match="out of memory"):
         dspy.Retrieve()(QUESTION)
-
-
-def test_the_example_of_the_docs_runs(example: Any) -> None:
-    output = example("DSPy")
-    assert "Anna Tresk (guide)" in output

@@ -187,9 +187,3 @@ def test_the_host_s_configuration_is_not_read(beside_a_broken_toml: Any) -> None
         f"print(SurefootGrader().run({QUESTION!r}, [Document(content={GOOD!r})])['documents'][0].content)"
     )
     assert beside_a_broken_toml(code) == GOOD
-
-
-def test_the_example_of_the_docs_runs(example: Any) -> None:
-    output = example("Haystack")
-    assert "The bridge was built by Tomas Aldwin." in output
-    assert "The guide Anna Tresk was born in the village of Torvath" in output

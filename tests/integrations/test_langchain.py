@@ -155,9 +155,3 @@ def test_the_host_s_configuration_is_not_read(beside_a_broken_toml: Any) -> None
         f"print(SurefootCompressor().compress_documents([Document({GOOD!r})], {QUESTION!r})[0].page_content)"
     )
     assert beside_a_broken_toml(code) == GOOD
-
-
-def test_the_example_of_the_docs_runs(example: Any) -> None:
-    output = example("LangChain")
-    assert "The bridge was built in 1911 by Tomas Aldwin. correct" in output
-    assert "The guide Anna Tresk was born in the village of Torvath" in output

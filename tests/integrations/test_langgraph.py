@@ -132,8 +132,3 @@ def test_the_graph_of_the_tutorial_runs_with_our_nodes(seeing: Pipeline) -> None
     steps, done = path("How many moons has Jupiter?")
     assert steps == ["retrieve", "grade_documents", "transform_query", "web_search_node", "generate"]
     assert (done["answer"], done["refused"], done["searched"]) == (REFUSAL, True, ["How many moons has Jupiter?"])
-
-
-def test_the_example_of_the_docs_runs(example: Any) -> None:
-    pytest.importorskip("langgraph", reason="needs the package langgraph")
-    assert "The guide Anna Tresk was born in the village of Torvath" in example("LangGraph")

@@ -161,10 +161,3 @@ def test_the_host_s_configuration_is_not_read(beside_a_broken_toml: Any) -> None
         f"print(SurefootPostprocessor().postprocess_nodes(nodes, query_str={QUESTION!r})[0].text)"
     )
     assert beside_a_broken_toml(code) == GOOD
-
-
-def test_the_example_of_the_docs_runs(example: Any) -> None:
-    output = example("LlamaIndex")
-    assert "The bridge was built by Tomas Aldwin." in output
-    assert "The guide Anna Tresk was born in the village of Torvath" in output
-    assert "[1] Anna Tresk (guide), " in output

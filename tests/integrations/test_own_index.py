@@ -1,7 +1,6 @@
 """Every block of docs/own-index.md as it stands: over the local modes of the stores, and stand-ins for the servers."""
 
 import json
-import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,12 +14,12 @@ from langchain_core.documents import Document
 from langchain_core.vectorstores import InMemoryVectorStore
 
 from endpoint import WebAnswer, WebRequest, serving, writing
+from pages import Reader, blocks
 from surefoot.contracts import verify
 from surefoot.integrations.from_langchain import LangChainRetriever, mongo_filter
 
-PAGE = (Path(__file__).parents[2] / "docs" / "own-index.md").read_text(encoding="utf-8")
-BLOCKS = dict(re.findall(r"^## (.+?)$.*?^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
-OURS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[0]
+OURS, *OTHERS = [block for block in blocks("docs/own-index.md") if block.language == "python"]
+BLOCKS = {block.heading: block for block in OTHERS}
 ROWS = [
     {"text": "The Ruvel Bridge was built in 1911 by Tomas Aldwin.", "title": "Ruvel Bridge", "year": 1911},
     {"text": "The Larrow Hut stands at 2,214 m.", "title": "Larrow Hut", "year": 1934},
@@ -35,20 +34,14 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The names that a block finds, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "a block"}
-    exec(OURS, names)
+    Reader(names).python(OURS)
     return names
 
 
 @pytest.fixture
-def said(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> Callable[[str], str]:
+def said(names: dict[str, Any]) -> Callable[[str], str]:
     """Runs a block by its title, and gives what it printed."""
-
-    def run(title: str) -> str:
-        capsys.readouterr()
-        exec(BLOCKS[title], names)
-        return capsys.readouterr().out
-
-    return run
+    return lambda title: Reader(names).python(BLOCKS[title])
 
 
 def test_chroma(names: dict[str, Any], said: Callable[[str], str]) -> None:
@@ -178,5 +171,4 @@ def test_a_chat_model(said: Callable[[str], str], names: dict[str, Any], monkeyp
 def test_every_block_of_the_page_is_run() -> None:
     tested = {"Chroma", "Qdrant", "Weaviate", "Elasticsearch"}
     tested |= {"An index of LlamaIndex", "A document store of Haystack", "Your own chat model"}
-    assert {*BLOCKS} == tested
-    assert PAGE.count("```python") == len(tested) + 1
+    assert sorted(block.heading for block in OTHERS) == sorted(tested)
