@@ -22,6 +22,7 @@ from typing import Any
 # Before Typer is imported, which reads them then: the same pages on every machine, also on one that forces colour.
 os.environ.update(COLUMNS="88", TERMINAL_WIDTH="88", TERM="dumb", NO_COLOR="1", _TYPER_FORCE_DISABLE_TERMINAL="1")
 
+import api
 import layers
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -78,6 +79,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     """Yield each page that is written, with its text."""
     yield DOCS / "reference" / "commands.md", commands()
     yield DOCS / "reference" / "configuration-defaults.md", defaults()
+    yield api.TARGET, NOTE + api.page(_table)
     yield layers.TARGET, layers.picture(layers.layers())
     yield DOCS / "evaluate.md", filled(DOCS / "evaluate.md", "columns", columns())
     for role in ROLES:

@@ -41,8 +41,8 @@ NOT_RUN = {
 }
 """Commands that the pages show and this does not run, by how they begin, each with the reason."""
 
-ELSEWHERE = ("docs/own-index.md", "docs/frameworks.md", "docs/coming-from.md")
-"""Pages of the frameworks, run in their environment: tests/integrations."""
+ELSEWHERE = ("docs/own-index.md", "docs/frameworks.md", "docs/coming-from.md", "docs/reference/python.md")
+"""Pages of the frameworks, run in their environment (tests/integrations), and the one that is made of docstrings."""
 
 NOT_SETTINGS = {"docs/improve.md": "levers", "docs/roles/loader.md": "pyproject.toml"}
 """Pages whose TOML is no configuration, and what it is."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import surefoot
+
 ROOT = Path(__file__).parents[1]
 _spec = importlib.util.spec_from_file_location("build_site", ROOT / "docs" / "build_site.py")
 assert _spec
@@ -74,3 +76,11 @@ def test_every_page_of_the_docs_is_in_the_navigation() -> None:
     navigation = (ROOT / "docs" / "zensical.toml").read_text(encoding="utf-8")
     pages = [page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md")]
     assert not [page for page in pages if f'"{page}"' not in navigation]
+
+
+def test_every_public_name_has_its_section_with_a_docstring() -> None:
+    page = (ROOT / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    sections = {part.partition("\n")[0]: part.partition("\n")[2].strip() for part in page.split("\n### surefoot.")[1:]}
+    values = {name for name in surefoot.__all__ if f"\n`surefoot.{name}`" in page}
+    assert {*surefoot.__all__} - sections.keys() == values == {"PRESETS"}
+    assert not [name for name, text in sections.items() if not text or text.startswith("| ")]
