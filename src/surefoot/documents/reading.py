@@ -13,6 +13,9 @@ from surefoot.documents.storable import CutDocument
 from surefoot.types import Passage
 from surefoot.types.metadata import usable
 
+MOST_PROBLEMS = 20
+"""Problems of a file that are named, at most."""
+
 Answer = Callable[[float], Iterator[list[Any]]]
 """From the seconds there are to the items that the process writes about a file."""
 
@@ -84,7 +87,27 @@ class Reading:
         self._size = size
 
     def items(self, seconds: float = inf) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
-        """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all."""
+        """(bytes read so far, document or problem), in the order of the file; `seconds` is the limit for all.
+
+        The keys of the documents are distinct: a row that repeats an earlier one's is a problem. Of many problems the
+        last one says how many there are: a file of bad rows must fill neither index nor screen.
+        """
+        seen, problems = set[str](), 0
+        for at, item in self._items(seconds):
+            if isinstance(item, CutDocument) and item.key not in seen:
+                seen.add(item.key)
+                yield at, item
+                continue
+            if isinstance(item, CutDocument):
+                twin = f"has the id {item.id}" if item.id else "says the same"
+                item = DocumentProblem(f"a row is left out, since an earlier one {twin}")
+            problems += 1
+            if problems <= MOST_PROBLEMS:
+                yield at, item
+        if (rest := problems - MOST_PROBLEMS) > 0:
+            yield self._size, DocumentProblem(f"and {rest:,} more")
+
+    def _items(self, seconds: float) -> Iterator[tuple[int, CutDocument | DocumentProblem]]:
         passages: list[Passage] = []
         try:
             for kind, *values in self._answer(seconds):

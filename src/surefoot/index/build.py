@@ -49,7 +49,6 @@ class IndexProgress:
 OnProgress = Callable[[IndexProgress], None]
 """Gets each step of a run, on the thread that runs it. Whatever it raises ends the run: what was committed stays."""
 
-_MOST_PROBLEMS = 20
 # A second change within a tick of the clock leaves the times as they are; files so young are hashed next time.
 _YOUNG_NS = 2_000_000_000
 
@@ -119,6 +118,17 @@ def build(
     started, live = perf_counter(), Path(index_path)
     labels = meta if callable(meta) or meta is None else Meta(meta)
     checked_name(collection)
+    found = discovered(paths, max_bytes, patterns)
+    with (
+        faults(live),
+        locked(live, patience),
+        _replacement(live, collection) if rebuild else nullcontext(live) as place,
+    ):
+        return build_found(found, place, live.parent.resolve(), embedder, collection, labels, on_progress, started)
+
+
+def discovered(paths: Sequence[str | Path], max_bytes: int = MAX_BYTES, patterns: Patterns = ALL) -> list[Found]:
+    """The files at or below each path. Raises IndexFault where there are none."""
     found = [find(Path(path), max_bytes, patterns) for path in paths]
     for each, path in zip(found, paths, strict=True):
         # Even if the index has files from there: a folder that is not mounted must not empty the index.
@@ -128,12 +138,7 @@ def build(
     if not any(each.files for each in found):
         skipped = [f"{path} {why}" for each in found for path, why in each.skipped]
         raise IndexFault("; ".join(skipped) or "no path to index")
-    with (
-        faults(live),
-        locked(live, patience),
-        _replacement(live, collection) if rebuild else nullcontext(live) as place,
-    ):
-        return build_found(found, place, live.parent.resolve(), embedder, collection, labels, on_progress, started)
+    return found
 
 
 def build_found(
@@ -351,20 +356,14 @@ class _Build:
             self._report(done + reached, *self._at[1:])
             if isinstance(document, DocumentProblem):
                 problems.append(document)
-                continue
-            if document.key in seen:
-                twin = f"has the id {document.id}" if document.id else "says the same"
-                problems.append(DocumentProblem(f"a row is left out, since an earlier one {twin}"))
-                continue
-            seen.add(document.key)
-            self._intake.put(document, known, old.get(document.key))
+            else:
+                seen.add(document.key)
+                self._intake.put(document, known, old.get(document.key))
         if reading.same:
             return loaded(known.problems)
         for key in old.keys() - seen:
             self._intake.remove(old[key][0])
-        # A file of bad rows must fill neither index nor screen.
-        rest = len(problems) - _MOST_PROBLEMS
-        return [*problems[:_MOST_PROBLEMS], DocumentProblem(f"and {rest:,} more")] if rest > 0 else problems
+        return problems
 
 
 def _is_below(place: Path, folders: Sequence[Path]) -> bool:

@@ -4,13 +4,14 @@ import json
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
 from surefoot.index.connection import DEFAULT, Connection
@@ -93,10 +94,10 @@ class Intake:
 
     def file(self, path: str, location: str | None, meta: Meta, complete: bool) -> StoredFile:
         """Enter a new file; `location` is None for what is no file on disk."""
-        # A collection's own name spaces: the id of a passage tells nothing of files that other collections hold.
-        prefix = "" if self._db.collection == DEFAULT else f"{self._db.collection}\0"
         taken = "SELECT 1 FROM files WHERE space = ?"
-        space = ids.space(prefix + path, lambda space: self._db.execute(taken, (space,)).fetchone() is not None)
+        space = name_space(
+            self._db.collection, path, lambda space: self._db.execute(taken, (space,)).fetchone() is not None
+        )
         fields = {"location": location, "path": path, "space": space, "complete": complete}
         row = self._insert("files", **fields, meta=json.dumps(dict(meta)))
         return StoredFile(row, path, space, complete=complete, meta=meta)
@@ -109,8 +110,7 @@ class Intake:
     def put(self, document: CutDocument, file: StoredFile, old: Held | None) -> str:
         """Put a document in, in place of its former version; its id."""
         id = ids.of_row(file.space, document.key, 1) if document.key else file.space
-        # Who indexes a file has the last word: its author may not take a label off.
-        meta, faults = usable({**file.meta, **{key: v for key, v in document.meta.items() if key not in file.meta}})
+        meta, faults = labelled(document.meta, file.meta)
         self.notes += [(file.path, fault) for fault in faults]
         digest = blake2b(document.digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
         if old and old[1] == digest:
@@ -225,11 +225,27 @@ class Intake:
     def _embed(self) -> None:
         if not (self._waiting and self._embedder):
             return
-        texts = [f"{passage.title}\n{passage.text}".lstrip() for _, passage in self._waiting]
-        vectors = map(np.ndarray.tobytes, self._embedder.embed(texts).astype(np.float16))
+        vectors = map(np.ndarray.tobytes, embedded(self._embedder, [passage for _, passage in self._waiting]))
         rows = ((rowid, vector) for (rowid, _), vector in zip(self._waiting, vectors, strict=True))
         self._db.executemany("INSERT INTO main.vectors (rowid, vector) VALUES (?, ?)", rows)
         self._waiting.clear()
+
+
+def name_space(collection: str, path: str, taken: Callable[[str], bool]) -> str:
+    """The name space of the ids of a file's passages, none that is taken. A collection has its own: the id of a passage
+    tells nothing of files that other collections hold."""
+    return ids.space(path if collection == DEFAULT else f"{collection}\0{path}", taken)
+
+
+def labelled(fields: Meta, labels: Meta) -> tuple[Meta, list[str]]:
+    """A document's own fields and those that whoever indexes its file gave to it, and why others are left out. The
+    latter have the last word: its author may not take a label off."""
+    return usable({**labels, **{key: value for key, value in fields.items() if key not in labels}})
+
+
+def embedded(embedder: Embedder, passages: Sequence[Passage]) -> npt.NDArray[np.float16]:
+    """The vectors of passages, a row each, as an index holds them."""
+    return embedder.embed([f"{passage.title}\n{passage.text}".lstrip() for passage in passages]).astype(np.float16)
 
 
 def location_of(place: Path, home: Path) -> str:
