@@ -82,9 +82,11 @@ def test_the_rooms_have_no_circle() -> None:
 
 
 def test_nothing_imports_the_integrations() -> None:
-    """They are for other people's programs; the core knows none. Commands and the server only have questions traced."""
+    """They are for other people's programs; the core knows none. Commands and the server have questions traced, and
+    commands have work done by Ray."""
     used = {(room(m), other) for m in FILES for other in imported(m) if room(other) == "integrations" != room(m)}
-    assert used == {(front, "surefoot.integrations.telemetry") for front in ("cli", "server")}
+    traced = {(front, "surefoot.integrations.telemetry") for front in ("cli", "server")}
+    assert used == {*traced, ("cli", "surefoot.integrations.ray")}
 
 
 def test_there_are_at_most_36_rooms() -> None:

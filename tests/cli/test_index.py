@@ -74,6 +74,19 @@ def test_pushing_needs_a_server(surefoot: Callable[..., Any]) -> None:
     assert "is no store to push to" in done.err
 
 
+def test_ray_fills_a_store_and_no_index(surefoot: Callable[..., Any]) -> None:
+    done = surefoot("index", "library", "--ray", "local", "--push")
+    assert done.code == 2
+    assert "--ray fills a store and no index; leave --rebuild, --push and --watch out" in done.err
+
+
+def test_ray_needs_a_store(surefoot: Callable[..., Any]) -> None:
+    """Said before a cluster is looked for; without the extra that is what is missing."""
+    done = surefoot("index", "library", "--ray", "nowhere:1")
+    assert done.code == 2
+    assert "is no store to push to" in done.err or "surefoot[ray]" in done.err
+
+
 def test_a_collection_is_indexed_and_asked_by_itself(surefoot: Callable[..., Any], here: Path) -> None:
     """With the fields that were given to its documents, by which it may be filtered."""
     assert surefoot("index", "library/bridge.md", "--collection", "acme", "--meta", "year=1911").code == 0

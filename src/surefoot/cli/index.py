@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 from threading import Event
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Argument, Option
 
@@ -15,15 +15,18 @@ from surefoot.config.builder import Builder
 from surefoot.documents.discover import Patterns
 from surefoot.documents.loaders import MAX_BYTES
 from surefoot.documents.mirrors import name_of, scheme_of
-from surefoot.index.build import IndexProgress, IndexReport
+from surefoot.index.build import IndexProgress, IndexReport, discovered
 from surefoot.index.connection import DEFAULT
 from surefoot.index.contents import StoredDocument
 from surefoot.index.search import Index
-from surefoot.index.update import update
+from surefoot.index.update import on_disk, update
 from surefoot.index.watch import watch
 from surefoot.stats.text import NONE
 from surefoot.types.errors import UsageError
-from surefoot.types.metadata import Value, plain as plain_value
+from surefoot.types.metadata import Meta, Value, plain as plain_value
+
+if TYPE_CHECKING:
+    from surefoot.integrations.ray import StoreReport
 
 _KINDS = 8
 _NAMES = 3
@@ -51,6 +54,15 @@ def index(
         bool, Option("--rebuild", help="Start from nothing: with PATH alone, or with the files that it names.")
     ] = False,
     push: Annotated[bool, Option("--push", help="Then bring the configured retriever's store up to date.")] = False,
+    ray: Annotated[
+        str | None,
+        Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="Make the configured retriever's store hold PATH, and nothing else, on the nodes of a Ray cluster: "
+            "HOST:PORT, auto, or local.",
+        ),
+    ] = None,
     watched: Annotated[
         bool, Option("--watch", help="Then stay, and index again whenever a file changes; Ctrl-C ends it.")
     ] = False,
@@ -88,6 +100,11 @@ def index(
         raise UsageError("--watch follows files and folders; run the command again to bring an address up to date")
     fields, patterns = _fields(meta), Patterns(include or (), exclude or ())
     find: dict[str, Any] = {"max_bytes": max_mb * 1_000_000, "patterns": patterns}
+    if ray:
+        if rebuild or push or watched:
+            raise UsageError("--ray fills a store and no index; leave --rebuild, --push and --watch out")
+        _on_ray(builder, ray, paths, fields, find, json, verbose)
+        return
 
     def bring(rebuild: bool = False, always: bool = False) -> None:
         reports = _updated(builder, paths, meta=fields, rebuild=rebuild, **find)
@@ -117,6 +134,41 @@ def _updated(builder: Builder, paths: Sequence[str], **options: Any) -> dict[str
     with _progress() as show:
         path, network = Path(section["path"]), builder.network
         return update(paths, path, embedder, network, _skipped, collection=collection, on_progress=show, **options)
+
+
+def _on_ray(
+    builder: Builder,
+    address: str,
+    sources: Sequence[str],
+    fields: Mapping[str, Value] | None,
+    find: Mapping[str, Any],
+    json: bool,
+    verbose: bool,
+) -> None:
+    """Fill the configured store on the nodes of a Ray cluster."""
+    from surefoot.integrations.ray import cluster, index
+
+    with pulling():
+        found = discovered(on_disk(sources, Path(builder.config["index"]["path"]), builder.network, _skipped), **find)
+        builder.store  # noqa: B018 # what it lacks is said before a cluster is looked for
+    with cluster(address), counting("Indexing") as show:
+        report = index(found, builder.config, Meta(fields), show)
+    if json:
+        print_json(report)
+        return
+    _remarks(report)
+    unread = sum(len(paths) for _, paths in report.ignored)
+    out.print(f"Files     {report.files:,}, {len(report.skipped):,} skipped, {unread:,} not read", soft_wrap=True)
+    for line in _ignored(report, verbose):
+        out.print(line, soft_wrap=True)
+    out.print(f"Passages  {report.pushed} · {report.seconds:.1f} s", soft_wrap=True)
+
+
+def _remarks(report: "IndexReport | StoreReport") -> None:
+    for path, reason in report.skipped:
+        _skipped(path, reason)
+    for path, note in report.notes:
+        err.say(f"note {path}: {note}")
 
 
 def _skipped(what: str, why: str) -> None:
@@ -190,10 +242,7 @@ def _print(builder: Builder, reports: Mapping[str, IndexReport], verbose: bool) 
 
 
 def _say(report: IndexReport, index: Index, verbose: bool) -> None:
-    for path, reason in report.skipped:
-        _skipped(path, reason)
-    for path, note in report.notes:
-        err.say(f"note {path}: {note}")
+    _remarks(report)
     files, passages = report.files, report.passages
     changed = ", ".join(
         f"{count} {what}"
@@ -219,7 +268,7 @@ def _say(report: IndexReport, index: Index, verbose: bool) -> None:
     out.print(f"Passages  {total:,} ({passages.added:,} new) in {target} · {report.seconds:.1f} s", soft_wrap=True)
 
 
-def _ignored(report: IndexReport, verbose: bool) -> Iterator[str]:
+def _ignored(report: "IndexReport | StoreReport", verbose: bool) -> Iterator[str]:
     """A line for each kind of files that are not read, with their number and the first names, or all."""
     kinds = report.ignored if verbose else report.ignored[:_KINDS]
     for kind, paths in kinds:

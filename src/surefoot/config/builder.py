@@ -1,6 +1,7 @@
 """From a configuration to a pipeline, and to the judges of an evaluation."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -235,9 +236,10 @@ class Builder(JudgeBuilder):
     @property
     def store(self) -> Store:
         """The configured retriever, if it is a store. Raises ConfigError."""
-        if not isinstance(self.retriever, Store):
-            raise ConfigError(f"retriever '{self.config['retriever']['use']}' is no store to push to; pgvector is")
-        return self.retriever
+        with suppress(IndexFault):  # a retriever over the index, where there is none
+            if isinstance(self.retriever, Store):
+                return self.retriever
+        raise ConfigError(f"retriever '{self.config['retriever']['use']}' is no store to push to; pgvector is")
 
     def push(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Pushed:
         """Make the configured retriever's store hold what the index holds. Raises as `surefoot.index.push.push` does,

@@ -141,6 +141,14 @@ def discovered(paths: Sequence[str | Path], max_bytes: int = MAX_BYTES, patterns
     return found
 
 
+def ignored(found: Sequence[Found]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """(kind, paths) of the files that are not read, as an `IndexReport` has them."""
+    by_kind = defaultdict[str, list[str]](list)
+    for kind, paths in (entry for each in found for entry in each.ignored.items()):
+        by_kind[kind] += paths
+    return tuple(sorted(((kind, tuple(paths)) for kind, paths in by_kind.items() if paths), key=lambda e: -len(e[1])))
+
+
 def build_found(
     found: Sequence[Found],
     place: Path,
@@ -220,14 +228,11 @@ class _Build:
         files = Counter(added=len(self._added - empty), updated=len(self._updated - empty), removed=self._forgotten)
         files["moved"] = len(self._moved - self._updated - empty)
         files["skipped"] = sum(len(each.skipped) for each in found) + len(empty & self._visited)
-        ignored = defaultdict[str, list[str]](list)
-        for kind, paths in (entry for each in found for entry in each.ignored.items()):
-            ignored[kind] += paths
         return IndexReport(
             files=self._changes("files", files, len(empty)),
             documents=self._changes("documents", self._intake.documents),
             passages=self._changes("passages", self._intake.passages),
-            ignored=tuple(sorted(((kind, tuple(ps)) for kind, ps in ignored.items() if ps), key=lambda e: -len(e[1]))),
+            ignored=ignored(found),
             skipped=tuple(self._unread),
             notes=(*self._notes, *self._intake.notes),
             missing=tuple(self._missing),

@@ -85,12 +85,16 @@ def push(
 
     for batch in batches(changes()):
         patiently(partial(store.upsert, batch))
-    gone = held.keys() - seen
+    settle(store, gone := held.keys() - seen)
+    on_progress(len(seen))
+    return Pushed(**counts, unchanged=len(seen) - sum(counts.values()), gone=len(gone))
+
+
+def settle(store: Store, gone: Iterable[str]) -> None:
+    """End a push: take these passages out, and bring the store's indexes up to date."""
     for ids in batches(gone):
         patiently(partial(store.delete, ids))
     patiently(store.finish)
-    on_progress(len(seen))
-    return Pushed(**counts, unchanged=len(seen) - sum(counts.values()), gone=len(gone))
 
 
 def patiently(verb: Callable[[], T]) -> T:

@@ -31,6 +31,11 @@ def update(
     """
     if not sources:
         return rebuild(path, embedder, on_progress)
-    home = path.parent / "mirrors"
-    paths = [mirrored(one, home, network, tell) if scheme_of(one) else one for one in sources]
+    paths = on_disk(sources, path, network, tell)
     return {collection: build(paths, path, embedder, collection=collection, on_progress=on_progress, **options)}
+
+
+def on_disk(sources: Sequence[str], path: Path, network: Network, tell: Tell) -> list[str | Path]:
+    """The files and folders of sources: an address is mirrored into a folder `mirrors` beside the index."""
+    home = path.parent / "mirrors"
+    return [mirrored(one, home, network, tell) if scheme_of(one) else one for one in sources]

@@ -1,0 +1,226 @@
+"""Indexing into a store on the nodes of a Ray cluster.
+
+A node needs what this machine has: Surefoot, the files at the same paths, and the environment variables that hold keys.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot.config.builder import Builder
+from surefoot.config.settings import Config
+from surefoot.documents.discover import Found
+from surefoot.documents.reading import Request
+from surefoot.index.build import ignored
+from surefoot.index.connection import DEFAULT
+from surefoot.index.intake import BATCH, embedded, labelled, name_space
+from surefoot.index.push import Pushed, passage_hash, patiently, settle, store_row
+from surefoot.index.readers import READERS
+from surefoot.types import DocumentProblem, Passage
+from surefoot.types.errors import ComponentError, ConfigError, IndexFault, MissingExtra, SurefootError, on_one_line
+from surefoot.types.metadata import Meta
+
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send statistics of its use home
+try:
+    import ray
+    from ray import data
+except ImportError as error:
+    raise MissingExtra("surefoot.integrations.ray", "ray") from error
+
+LOCAL = "local"
+"""The address of a cluster of this machine alone, which ends with its use."""
+
+_READS, _WRITES = 0.9, 0.1
+"""Cores that a reading task and a writing actor reserve: both fit on a node of one core, and none on one of none."""
+
+
+_FILES = 64
+"""Files that a task reads, at least where there are many: what a death costs."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of a file that a node was to read."""
+
+    request: Request
+    unread: tuple[str, ...]
+    """Why it, or a part of it, was not read."""
+    notes: tuple[str, ...]
+    """Reservations about what was read."""
+    node: str
+    """The node's address, if it has no such file; else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreReport:
+    """The work of `index`."""
+
+    pushed: Pushed
+    files: int
+    """Files that nodes read, or tried to."""
+    ignored: tuple[tuple[str, tuple[str, ...]], ...]
+    """As an `IndexReport` has them; likewise `skipped` and `notes`."""
+    skipped: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...]
+    seconds: float
+
+
+@contextmanager
+def cluster(address: str = LOCAL) -> Iterator[None]:
+    """A connection to the cluster at this address: `local`, `auto` for the one that runs on this machine, or host and
+    port. A connection that is open already is used, and stays. Raises ConfigError."""
+    if ray.is_initialized():
+        yield
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+    # Where it starts here, it is for this machine alone; its dashboard would be a server more.
+    own: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"} if address == LOCAL else {}
+    try:
+        ray.init(address, **quiet, **own)
+    except (OSError, ValueError, RuntimeError) as error:
+        wrong = f"there is no Ray cluster at {address!r} ({on_one_line(error)})"
+        raise ConfigError(f"{wrong}; give HOST:PORT, auto for one that runs here, or local to start one") from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def index(
+    found: Sequence[Found],
+    config: Config,
+    labels: Meta,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> StoreReport:
+    """Make the configured retriever's store hold the passages of these files, and no others: those that one machine
+    makes in a new index. `labels` stand over the documents' own fields; `on_progress` gets how many files are read, and
+    how many there are.
+
+    Files are read by tasks on all cores, and one actor a node, which loads the embedder once, embeds and writes what
+    the store does not hold. Ray repeats the work of a node or process that died, and what was written twice is there
+    once. Ended at any point, what was written stays; the next run reads the files again, and embeds and writes the
+    rest. Passages that are gone are taken out last. Needs a `cluster`; holds the ids of all passages in memory.
+    Raises ConfigError where the retriever is no store; IndexFault, ComponentError, and what the embedder raises.
+    """
+    started, builder = perf_counter(), Builder(config)
+    store = builder.store
+    requests = _requests(found, config["index"].get("collection", DEFAULT))
+    held = patiently(store.hashes)
+    hashes = np.sort(np.array([*held.values()], "S64"))
+    outcomes, seen, written = dict[str | None, FileOutcome](), set[str](), set[str]()
+    with _faults():
+        for there, changed, read in _stages(requests, labels, config, hashes):
+            seen.update(there)
+            written.update(changed)
+            outcomes |= {one.request.path: one for one in read}
+            on_progress(len(outcomes), len(requests))
+    _check(requests, outcomes)
+    # Asked again: an attempt that died may have written more. What lies in a folder that cannot be opened is not gone.
+    gone = () if any(each.closed for each in found) else patiently(store.hashes).keys() - seen
+    settle(store, gone)
+    skipped = [entry for each in found for entry in each.skipped]
+    skipped += ((one.request.url, reason) for one in outcomes.values() for reason in one.unread)
+    notes = tuple((one.request.url, note) for one in outcomes.values() for note in one.notes)
+    pushed = Pushed(len(written - held.keys()), len(written & held.keys()), len(seen - written), len(gone))
+    return StoreReport(pushed, len(outcomes), ignored(found), tuple(skipped), notes, perf_counter() - started)
+
+
+def _requests(found: Sequence[Found], collection: str) -> list[Request]:
+    """What to read, each file once, with the name spaces that a new index gives."""
+    requests, spaces = [], set[str]()
+    for file in {file.place: file for each in found for file in each.files}.values():
+        space = name_space(collection, file.path, spaces.__contains__)
+        spaces.add(space)
+        requests.append(Request(file.place.name, file.path, file.size, str(file.place), space))
+    return requests
+
+
+def _check(requests: Sequence[Request], outcomes: Mapping[str | None, FileOutcome]) -> None:
+    """Raise IndexFault where a file that is there was not read by the node that was to: it must not empty the store."""
+    for request in requests:
+        if (one := outcomes.get(request.path)) is None:
+            raise IndexFault(f"{request.path} was lost on its way through the cluster; run it again")
+        if one.node and Path(str(request.path)).exists():
+            wrong = f"node {one.node} has no file {request.path}, which is here"
+            raise IndexFault(f"{wrong}; each node must see the files at the same paths; nothing was taken out")
+
+
+def _stages(
+    requests: Sequence[Request], labels: Meta, config: Config, hashes: npt.NDArray[np.bytes_]
+) -> Iterator[tuple[list[str], list[str], list[FileOutcome]]]:
+    """Of each batch, which the store holds by then: its passages, those that had to be written, and the files that end
+    in it."""
+    nodes = sum(bool(node["Alive"] and node["Resources"].get("CPU")) for node in ray.nodes())
+    blocks = min(len(requests), max(len(requests) // _FILES, 4 * int(ray.cluster_resources().get("CPU", 1))))
+    context = data.DataContext.get_current()
+    context.enable_progress_bars, context.raise_original_map_exception = False, True
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    items = data.from_items([{"item": request} for request in requests], override_num_blocks=blocks)
+    done = items.flat_map(partial(_read, labels), num_cpus=_READS).map_batches(
+        _Writer,
+        fn_constructor_args=(config, os.getcwd(), held := ray.put(hashes)),
+        batch_size=BATCH,
+        compute=data.ActorPoolStrategy(size=nodes),
+        num_cpus=_WRITES,
+    )
+    for row in done.iter_rows():
+        yield row["item"]
+    del held  # an actor that is started anew takes them from here
+
+
+def _read(labels: Meta, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The passages of a file, and what became of it."""
+    request, unread, notes = row["item"], list[str](), list[str]()
+    for reading in READERS.files([request]):
+        for _, item in reading.items():  # noqa: PERF102 # it is no dictionary
+            if isinstance(item, DocumentProblem):
+                (unread if item.skipped else notes).append(item.reason)
+                continue
+            meta, faults = labelled(item.meta, labels)
+            notes += faults
+            yield from ({"item": replace(passage, file=request.url, meta=meta)} for passage in item.passages)
+    node = "" if Path(request.path).exists() else ray.util.get_node_ip_address()
+    yield {"item": FileOutcome(request, tuple(unread), tuple(notes), node)}
+
+
+class _Writer:
+    """Embeds passages and writes them to the store, unless it holds them."""
+
+    def __init__(self, config: Config, home: str, hashes: ray.ObjectRef[npt.NDArray[np.bytes_]]) -> None:
+        os.chdir(home)  # which paths of the configuration begin in
+        builder = Builder(config)
+        self._store, self._embedder, self._hashes = builder.store, builder.embedder, ray.get(hashes)
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        passages = [item for item in batch["item"] if isinstance(item, Passage)]
+        if todo := [passage for passage in passages if not self._holds(passage)]:
+            vectors = embedded(self._embedder, todo)
+            rows = [store_row(*one, self._embedder.name) for one in zip(todo, vectors, strict=True)]
+            patiently(partial(self._store.upsert, rows))
+        files = [item for item in batch["item"] if isinstance(item, FileOutcome)]
+        return {"item": [([passage.id for passage in passages], [passage.id for passage in todo], files)]}
+
+    def _holds(self, passage: Passage) -> bool:
+        digest = passage_hash(passage, self._embedder.name).encode()
+        at = np.searchsorted(self._hashes, digest)
+        return bool(at < len(self._hashes) and self._hashes[at] == digest)
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """What failed on a node, raised as it was there; what failed of Ray as ComponentError."""
+    try:
+        yield
+    except ray.exceptions.RayError as error:
+        if isinstance(cause := getattr(error, "cause", None), SurefootError):
+            raise cause from error
+        raise ComponentError(f"Ray failed: {on_one_line(error)}; run it again to go on from there") from error

@@ -1,0 +1,190 @@
+"""Indexing on several local nodes of Ray, some of which are killed."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray", reason="needs the extra ray")
+
+import ray
+from ray.cluster_utils import Cluster
+
+from command_line import Surefoot, here as here, surefoot as surefoot
+from sqlite_store import SqliteStore
+from surefoot.config.settings import read
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.build import build, discovered
+from surefoot.index.push import store_row
+from surefoot.index.search import Index
+from surefoot.integrations.ray import StoreReport, cluster, index
+from surefoot.types.errors import ConfigError, IndexFault
+from surefoot.types.metadata import Meta
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns of itself
+
+MANY = 60
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small batches, so that there are many."""
+    monkeypatch.setattr("surefoot.integrations.ray.BATCH", 32)
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Cluster]:
+    """Three nodes; the first, which holds the cluster together, works too."""
+    made = Cluster(initialize_head=True, connect=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    made.add_node(num_cpus=1)
+    made.add_node(num_cpus=1)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    """Pages, two tables with rows that say the same, and files that cannot be read."""
+    folder = tmp_path / "docs"
+    (folder / "more").mkdir(parents=True)
+    for number in range(MANY):
+        text = " ".join(f"Sentence {n} of page {number} says something else." for n in range(60))
+        (folder / f"{number}.html").write_text(f"<title>Page {number}</title><h1>Head</h1><p>{text}</p>")
+    rows = '{"id": "a", "text": "A row", "year": 1911}\n{"id": "a", "text": "Another"}\n{"text": "No id"}\n{"x'
+    (folder / "rows.jsonl").write_text(rows)
+    (folder / "more" / "rows.jsonl").write_text(rows)
+    (folder / "torn.pdf").write_bytes(b"%PDF-1.7 and no more")
+    (folder / "picture.bin").write_bytes(b"\0\1")
+    return folder
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(str(tmp_path / "store.db"))
+
+
+def config(folder: Path, **options: Any) -> dict[str, Any]:
+    sections = {"use": "sqlite_store:SqliteStore", "path": str(folder / "store.db"), **options}
+    return read({"retriever": sections, "embedder": {"use": "hashing"}}, {})
+
+
+def run(docs: Path, on_progress: Callable[[int, int], None] = lambda done, total: None, **options: Any) -> StoreReport:
+    return index(discovered([docs]), config(docs.parent, **options), Meta({"corpus": "test"}), on_progress)
+
+
+def indexed(docs: Path) -> tuple[dict[str, tuple[str, bytes]], Any]:
+    """Hash and vector of each passage of one machine's index, by its id, and the report."""
+    place, embedder = docs.parent / "index.db", Hashing()
+    report = build([docs], place, embedder, meta={"corpus": "test"})
+    with Index.open(place) as made:
+        rows = [store_row(passage, vector, embedder.name) for passage, vector in made.embedded()]
+    return {row.passage.id: (row.hash, row.vector.astype(np.float32).tobytes()) for row in rows}, report
+
+
+def kill_workers(node: Any) -> None:
+    """Kill the processes that work on a node, which Ray starts again."""
+    raylet = node.all_processes["raylet"][0].process.pid
+    for worker in Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split():
+        with suppress(OSError):
+            os.kill(int(worker), signal.SIGKILL)
+
+
+def test_nodes_and_workers_that_are_killed_lose_nothing(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
+    """The store holds what one machine's index holds, hash for hash and vector for vector."""
+    last, killed = nodes.add_node(num_cpus=1), list[int]()
+
+    def kill(done: int, total: int) -> None:
+        if not killed:
+            nodes.remove_node(last, allow_graceful=False)
+            kill_workers(next(iter(nodes.worker_nodes)))
+            killed.append(total - done)
+
+    report = run(docs, kill)
+    made, _ = indexed(docs)
+    assert store.rows() == made
+    assert killed[0] > 0, "all was read before anything was killed"
+    assert (report.pushed.new, report.pushed.unchanged) == (len(made), 0)
+
+
+def test_files_that_are_not_read_are_reported_as_by_one_machine(nodes: Cluster, docs: Path) -> None:
+    ours, (_, theirs) = run(docs), indexed(docs)
+    assert theirs.notes == ours.notes
+    assert sorted(ours.skipped) == sorted(theirs.skipped)
+    assert ours.ignored == theirs.ignored
+
+
+def test_only_what_changed_is_written(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
+    """And what is gone is taken out."""
+    run(docs)
+    store.written()
+    (docs / "0.html").write_text("<p>Quite another page.</p>")
+    (docs / "1.html").unlink()
+    pushed = run(docs).pushed
+    assert store.written() == pushed.new + pushed.changed == 1
+    assert store.rows() == indexed(docs)[0]
+
+
+def test_a_run_that_was_ended_goes_on_from_there(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
+    """What the nodes raise is raised here as it was there."""
+    with pytest.raises(IndexFault, match="the store is full; get a larger one"):
+        run(docs, most=100)
+    there = len(store.hashes())
+    assert 0 < there <= store.written()
+    assert run(docs).pushed.unchanged == there
+    assert store.written() == len(store.hashes()) - there
+
+
+def test_a_file_that_a_node_lacks_empties_no_store(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
+    """A path of this process alone stands for a folder that the node has not mounted."""
+    run(docs)
+    found, held = discovered([docs]), store.rows()
+    with (docs / "0.html").open() as file:
+        found[0].files[0] = replace(found[0].files[0], place=Path(f"/proc/self/fd/{file.fileno()}"))
+        with pytest.raises(IndexFault, match="each node must see the files at the same paths"):
+            index(found, config(docs.parent), Meta({"corpus": "test"}))
+    assert store.rows().keys() == held.keys()
+
+
+def test_a_folder_that_cannot_be_opened_empties_no_store(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
+    """Root can open any, so one is named by hand."""
+    run(docs)
+    held = store.rows()
+    (docs / "more" / "rows.jsonl").unlink()
+    found = discovered([docs])
+    found[0].closed.append(docs / "more")
+    assert index(found, config(docs.parent), Meta({"corpus": "test"})).pushed.gone == 0
+    assert store.rows() == held
+
+
+def test_the_command_says_what_was_written(nodes: Cluster, surefoot: Surefoot, here: Path) -> None:
+    """And what was not read, and why. Paths of the configuration begin in the folder that it was called in."""
+    (here / "library" / "torn.pdf").write_bytes(b"%PDF-1.7 and no more")
+    (here / "surefoot.toml").write_text('embedder = "hashing"\n')
+    choice = ("--set", "retriever.use=sqlite_store:SqliteStore", "--set", "retriever.path=store.db")
+    done = surefoot("index", "library", "--ray", "local", *choice)
+    assert (done.code, done.err.count("skipped")) == (0, 1), done.err
+    assert "Files     3, 1 skipped, 0 not read\nPassages  2 new, 0 changed, 0 unchanged, 0 gone · " in done.out
+    assert len(SqliteStore("store.db").hashes()) == 2
+
+
+def test_a_retriever_that_is_no_store_is_refused(docs: Path) -> None:
+    with pytest.raises(ConfigError, match="is no store"):
+        index(discovered([docs]), read({"embedder": {"use": "hashing"}}, {}), Meta())
+
+
+def test_an_address_without_a_cluster_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+
+    def refused(address: str, **options: Any) -> None:
+        raise ConnectionError("could not connect")
+
+    monkeypatch.setattr(ray, "init", refused)
+    with pytest.raises(ConfigError, match=r"no Ray cluster at .nowhere:1.*give HOST:PORT"), cluster("nowhere:1"):
+        pass
