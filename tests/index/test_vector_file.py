@@ -1,4 +1,4 @@
-"""How an index of many passages is searched: its vectors from a file beside it, its common words only in pairs."""
+"""How an index of many passages is searched by vector: from a file beside it."""
 
 import shutil
 import sqlite3
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.index import search, vector_file, vectors
+from surefoot.index import vector_file, vectors
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.types import Block, Document
@@ -31,7 +31,7 @@ def place(tmp_path, monkeypatch):
     monkeypatch.setattr(vector_file, "FROM", 20)
     with Index.make(tmp_path / "index.db", EMBEDDER) as index:
         index.add(map(document, range(MANY)), EMBEDDER)
-    assert [file.name for file in vector_file.places(tmp_path / "index.db")] == ["index.db.vectors-1"]
+    assert [each.suffix for each in vector_file.places(tmp_path / "index.db")] == [".vectors-1", ".words-1"]
     return tmp_path / "index.db"
 
 
@@ -154,14 +154,14 @@ def test_a_rebuilt_index_brings_its_own(place, read):
     build([table], place, EMBEDDER, rebuild=True)
     assert ids(found(place, "hut number7 rope", 1)) == ["r7"]
     assert read == []
-    assert len(vector_file.places(place)) == 1
+    assert len(vector_file.places(place)) == 2
 
 
 def test_collections_have_a_file_each(place, read):
     """Neither finds the other's."""
     with Index.make(place, EMBEDDER, "beta") as beta:
         beta.add([document(n, f"lantern number{n}") for n in range(30)], EMBEDDER)
-    assert len(vector_file.places(place)) == 2
+    assert len(vector_file.places(place)) == 4
     assert not {"d000"} & {passage.text for passage in found(place, "lantern", MANY)}
     with Index.open(place, "beta") as beta:
         assert len(beta.nearest(vector("lantern"), 100)) == 30
@@ -194,20 +194,3 @@ def test_an_index_that_does_not_say_its_last_row_is_written_on(place):
         index.add([document(100, "glacier")], EMBEDDER)
         assert ids(index.nearest(vector("glacier"), 1)) == ["d100"]
 
-
-def test_passages_with_a_rare_word_or_two_common_ones_are_scored(place, monkeypatch):
-    """With the scores that they have among all; one common word is not enough."""
-    with Index.open(place) as index:
-        index.add([document(100, "glacier"), document(101, "rope")], EMBEDDER)
-        every = index.lexical("glacier hut rope rope1", 100)
-        monkeypatch.setattr(search, "_COMMON", 10)
-        some = index.lexical("glacier hut rope rope1", 10)
-        assert list(some) == list(every[:10])
-        assert index.lexical("glacier hut rope rope1", 100) == every
-
-
-def test_a_common_word_alone_is_searched(place, monkeypatch):
-    """There is nothing else to tell passages apart."""
-    monkeypatch.setattr(search, "_COMMON", 10)
-    with Index.open(place) as index:
-        assert len(index.lexical("hut", 100)) == MANY

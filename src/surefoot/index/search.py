@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import accumulate
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock
@@ -23,13 +22,14 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.index import storage
+from surefoot.index import storage, vector_file
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
 from surefoot.index.intake import MANY, Intake, location_of
 from surefoot.index.near_words import near_words
 from surefoot.index.vector_file import decoded, read_vectors, write
 from surefoot.index.vectors import Vectors, fulfilling
+from surefoot.index.word_file import WordFile
 from surefoot.run import meter
 from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
@@ -51,13 +51,10 @@ WHERE cost <= ifnull((SELECT cost FROM hits ORDER BY cost LIMIT 1 OFFSET :k - 1)
 ORDER BY cost, passages.id LIMIT :k
 """  # nosec B608 # of constants; the question is a parameter
 _ALLOWED = "AND substr(:allowed, rowid + 1, 1) = x'01'"
-"""Of a filtered search, which has a byte for each passage: a bound value costs nothing, a temporary table 50 ms."""
-_AMONG = "AND +rowid IN (SELECT rowid FROM {lexicon} WHERE {lexicon} MATCH :among) "
-"""Of a search with common words. To find a row costs a tenth of what its score does; the plus keeps SQLite from looking
-each row up on its own."""
-_COMMON = 10_000
-"""Passages that hold the rarer words of a question, at most; others are scored where they hold two of its words. Of the
-ten best among a million passages 99 of 100 are found so, in half of the time."""
+"""Of a search among some, with a byte for each passage: a bound value costs nothing, a temporary table 50 ms. To find a
+row costs a tenth of what its score does."""
+_FEW = 0.01
+"""Share of the passages that a filter allows, below which all of these are scored."""
 _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
@@ -90,6 +87,7 @@ class Index:
         self._loading = Lock()
         self._loaded: tuple[int, _Stamp, Vectors] | None = None
         """The generation of the index, and the file, that the vectors were loaded from."""
+        self._words: WordFile | None = None
 
     @classmethod
     def open(cls, path: str | Path, collection: str = DEFAULT) -> Index:
@@ -141,26 +139,23 @@ class Index:
 
         Any text is a query; its stop words count only where it has no other words. For a word that no passage holds
         the nearest words are searched too, and the step says so. A filter leaves scores as they are. In an index of
-        many, a passage that holds only one common word of several is passed over.
+        many, those are scored that are likely the best (`surefoot.index.word_file`).
         """
         terms = _terms(query)
         if not terms or k < 1:
             return ()
         with self._reading() as db:
-            held = {term: _holding(db, term) for term in terms}
-            for term, near in near_words(db, [term for term in terms if not held[term]]):
+            held = [term for term in terms if _is_held(db, term)]
+            for term, near in near_words(db, [term for term in terms if term not in held]):
                 meter.degrade(f"no document has “{term}”: searched for “{'” and “'.join(near)}” too")
-                held |= {each: _holding(db, each) for each in near}
-            inputs: dict[str, object] = {"query": " OR ".join(map(_quoted, held)), "k": k, "among": _among(held)}
-            allowed = self._allowed(db, filter)
-            if allowed is not None:
-                inputs["allowed"] = allowed.tobytes()
-            found: list[tuple[Any, ...]] = []
-            for among in (_AMONG, "") if inputs["among"] else ("",):
-                if len(found) < k:
-                    filters = among.format(lexicon=db.lexicon) + ("" if allowed is None else _ALLOWED)
-                    search = _LEXICAL.format(lexicon=db.lexicon, filters=filters)
-                    found = db.execute(search, inputs).fetchall()
+                held += near
+            if not held:
+                return ()
+            every = self._allowed(db, filter)
+            likely = self._likely(db, held, k, every)
+            found = _scored(db, held, k, likely)
+            if len(found) < k and likely is not every:
+                found = _scored(db, held, k, every)
             return tuple(passage(row, db) for row in found)
 
     def place(self, path: str) -> Path | None:
@@ -306,6 +301,21 @@ class Index:
         allowed[passages] = among[documents]
         return allowed
 
+    def _likely(
+        self, db: Connection, terms: Sequence[str], k: int, allowed: npt.NDArray[np.bool_] | None
+    ) -> npt.NDArray[np.bool_] | None:
+        """True at the row of each passage, among those allowed, that is to be scored for these words; None: of all."""
+        place, identity = vector_file.place(self.path, db.number, "words"), vector_file.identity(self.path, db)
+        self._words = words = WordFile.open(place, identity, self._words)
+        share = 1.0 if allowed is None else float(allowed.mean())
+        if not words or share < _FEW:
+            return allowed
+        (last,) = db.execute("SELECT max(rowid) FROM main.passages").fetchone()
+        likely = np.zeros(1 + max(last, words.top), dtype=np.bool_)
+        likely[words.likely(terms, k, share)] = True
+        likely[words.top + 1 :] = True
+        return likely if allowed is None else likely[: len(allowed)] & allowed[: len(likely)]
+
     @contextmanager
     def _writing(self, embedder: Embedder | None, patience: float) -> Iterator[Connection]:
         path = self.path
@@ -357,22 +367,19 @@ def _quoted(term: str) -> str:
     return f'"{term}"'
 
 
-def _holding(db: Connection, term: str) -> int:
-    """Passages that hold the term."""
-    query = f"SELECT count(*) FROM {db.lexicon} WHERE {db.lexicon} MATCH ?"  # nosec B608 # a name of ours
-    return int(db.execute(query, (_quoted(term),)).fetchone()[0])
+def _scored(db: Connection, terms: Iterable[str], k: int, allowed: npt.NDArray[np.bool_] | None) -> list[Any]:
+    """The rows of the `k` passages, among those allowed, that match these words best."""
+    inputs: dict[str, object] = {"query": " OR ".join(map(_quoted, terms)), "k": k}
+    if allowed is not None:
+        inputs["allowed"] = allowed.tobytes()
+    search = _LEXICAL.format(lexicon=db.lexicon, filters="" if allowed is None else _ALLOWED)
+    return db.execute(search, inputs).fetchall()
 
 
-def _among(held: Mapping[str, int]) -> str:
-    """What the passages that are scored match, by the passages that hold each term; empty: all are scored."""
-    terms = [_quoted(term) for term in sorted(held, key=held.__getitem__)]
-    total = [*accumulate(sorted(held.values()))]
-    rare = sum(each <= _COMMON for each in total)
-    if rare == len(terms):
-        return ""
-    common = terms[rare:]
-    pairs = (f"({term} AND ({' OR '.join(common[n:])}))" for n, term in enumerate(common[:-1], start=1))
-    return " OR ".join([*terms[:rare], *pairs])
+def _is_held(db: Connection, term: str) -> bool:
+    """Whether a passage holds the term."""
+    query = f"SELECT 1 FROM {db.lexicon} WHERE {db.lexicon} MATCH ? LIMIT 1"  # nosec B608 # a name of ours
+    return db.execute(query, (_quoted(term),)).fetchone() is not None
 
 
 def _terms(query: str) -> list[str]:

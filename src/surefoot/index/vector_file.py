@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -22,6 +23,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.index import word_file
 from surefoot.index.connection import Connection
 from surefoot.run import store
 from surefoot.types.protocols import Matrix
@@ -42,20 +44,20 @@ BY_ROW, BY_COLLECTION = "NOT INDEXED", "INDEXED BY passages_of_documents"
 """How SQLite finds passages: some of many by their rows, all of a collection by an index that holds no texts."""
 
 
-def place(index: Path, collection: int) -> Path:
-    """Where the file of a collection of this index lies."""
-    return index.with_name(f"{index.name}.vectors-{collection}")
+def place(index: Path, collection: int, kind: Literal["vectors", "words"] = "vectors") -> Path:
+    """Where the file of a collection of this index lies, or the folder of its words."""
+    return index.with_name(f"{index.name}.{kind}-{collection}")
 
 
 def places(index: Path) -> list[Path]:
-    """The files of all collections of this index."""
-    return [*index.parent.glob(f"{index.name}.vectors-*")]
+    """The files and folders of all collections of this index."""
+    return [*index.parent.glob(f"{index.name}.vectors-*"), *index.parent.glob(f"{index.name}.words-*")]
 
 
 def remove(index: Path) -> None:
-    """Remove the files of all collections of this index."""
-    for file in places(index):
-        file.unlink(missing_ok=True)
+    """Remove the files and folders of all collections of this index."""
+    for each in places(index):
+        shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ class VectorFile:
                     return before
                 head = json.loads(file.read(_HEAD))
             count = int(head["passages"])
-            if head["of"] == _identity(index, db) and count > 0 and status.st_size == _size(count, dimensions):
+            if head["of"] == identity(index, db) and count > 0 and status.st_size == _size(count, dimensions):
                 return cls(stamp, *_parts(path, count, dimensions, "r"))
         return None
 
@@ -139,8 +141,8 @@ def numbers(rows: Iterable[tuple[int, int]]) -> Numbers:
 
 
 def write(db: Connection, index: Path, dimensions: int) -> None:
-    """Make the file of the connection's collection anew where it lacks, or has in vain, too much. Whoever calls it has
-    locked the index. Reads every vector; takes some 20 s for a million."""
+    """Make the file of the connection's collection, and the folder of its words, anew where it lacks, or has in vain,
+    too much. Whoever calls it has locked the index. Reads every vector and text; takes a minute for a million."""
     before = VectorFile.open(index, db, dimensions, None)
     top, held = (before.top, len(before.rowids)) if before else (0, 0)
     late = f"SELECT count(*) FROM main.passages {BY_ROW} WHERE collection = ? AND rowid > ?"
@@ -149,10 +151,11 @@ def write(db: Connection, index: Path, dimensions: int) -> None:
     gone = held - (passages - lacking)
     if lacking + gone < max(FROM, passages / 8):
         return
+    word_file.write(db, place(index, db.number, "words"), identity(index, db))
     rows = numbers(db.execute("SELECT rowid, document FROM passages ORDER BY rowid"))
     some = rows[:: max(1, len(rows) // _SAMPLE), 0].tolist()
     sample = read_vectors(db, dimensions, f"AND passages.rowid IN ({', '.join(map(str, some))})")[1]
-    head = json.dumps({"passages": len(rows), "of": _identity(index, db)}).encode()
+    head = json.dumps({"passages": len(rows), "of": identity(index, db)}).encode()
     path = place(index, db.number)
     for left in path.parent.glob(f".{path.name}.*"):  # by a run that was killed
         left.unlink()
@@ -181,7 +184,7 @@ def _signs(vectors: Matrix, rotation: Matrix) -> npt.NDArray[np.uint64]:
     return np.ascontiguousarray(whole.view(np.uint64).T)
 
 
-def _identity(index: Path, db: Connection) -> list[Any]:
+def identity(index: Path, db: Connection) -> list[Any]:
     """Tells the index that a file was made of from what may take its place, such as a restored or rebuilt one."""
     keys = "SELECT value FROM meta WHERE key IN ('created', 'embedder') ORDER BY key"
     return [index.stat().st_ino, *(value for (value,) in db.execute(keys)), db.collection]
