@@ -193,4 +193,3 @@ def test_an_index_that_does_not_say_its_last_row_is_written_on(place):
     with Index.open(place) as index:
         index.add([document(100, "glacier")], EMBEDDER)
         assert ids(index.nearest(vector("glacier"), 1)) == ["d100"]
-
