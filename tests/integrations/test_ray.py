@@ -1,5 +1,6 @@
-"""Indexing on several local nodes of Ray, some of which are killed."""
+"""Indexing on several local nodes of Ray, some of which are killed; likewise asking and judging."""
 
+import json
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -18,14 +19,22 @@ from ray.cluster_utils import Cluster
 
 from command_line import Surefoot, here as here, surefoot as surefoot
 from sqlite_store import SqliteStore
+from surefoot.config.builder import Builder
 from surefoot.config.settings import read
 from surefoot.embedders.hashing import Hashing
+from surefoot.evaluate.ask import runs
+from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.index.build import build, discovered
 from surefoot.index.push import store_row
 from surefoot.index.search import Index
-from surefoot.integrations.ray import StoreReport, cluster, index
+from surefoot.integrations.ray import StoreReport, asking, cluster, index
+from surefoot.judges.factuality import Factuality
+from surefoot.run.store import values
+from surefoot.types import Score
 from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.metadata import Meta
+from surefoot_lab import methods
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns of itself
 
@@ -172,6 +181,55 @@ def test_the_command_says_what_was_written(nodes: Cluster, surefoot: Surefoot, h
     assert (done.code, done.err.count("skipped")) == (0, 1), done.err
     assert "Files     3, 1 skipped, 0 not read\nPassages  2 new, 0 changed, 0 unchanged, 0 gone · " in done.out
     assert len(SqliteStore("store.db").hashes()) == 2
+
+
+def test_questions_are_answered_as_by_one_machine(nodes: Cluster, surefoot: Surefoot, here: Path) -> None:
+    """While a node dies, and what is answered is not asked again."""
+    (here / "surefoot.toml").write_text('embedder = "hashing"\nevaluator = "lexical"\n')
+    assert surefoot("index", "library").code == 0
+    examples = [Example(f"q{n}", f"Who built the Ruvel Bridge in {1900 + n}?", (), frozenset()) for n in range(12)]
+    chosen, arms = read("surefoot.toml", {}), methods.arms(["crag"], searches=False, top=5)
+    last, asked = nodes.add_node(num_cpus=1), list[int]()
+
+    def kill(done: int, total: int) -> None:
+        asked.append(done)
+        if done == 2:
+            nodes.remove_node(last, allow_graceful=False)
+
+    def traces(spread: Spread, folder: str, on_done: Callable[[int, int], None]) -> list[Any]:
+        [(_, found)] = runs.run(arms, examples, spread, here / folder, {}, on_done)
+        return [(one.question, one.answer, one.decision, one.error) for one in found]
+
+    with cluster():
+        ours = traces(asking(chosen, 1), "ours", kill)
+        assert ours == traces(asking(chosen, 1), "ours", lambda done, total: asked.append(done - total))
+    assert asked == [*range(13), 0]
+    assert ours == traces(threads(Builder(chosen).pipeline()), "theirs", lambda done, total: None)
+
+
+def test_records_are_judged_as_by_one_machine(
+    nodes: Cluster, surefoot: Surefoot, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not by this process."""
+    golds = ("Aldwin", "Larrow", "Tomas Aldwin", "nobody")
+    records = [{"question": f"Who was {n}?", "answer": "Aldwin", "ground_truth": gold} for n, gold in enumerate(golds)]
+    (here / "records.jsonl").write_text("\n".join(map(json.dumps, records)))
+    words = ("evaluate", "records.jsonl", "--judge", "embedded", "--metric", "factuality")
+    with monkeypatch.context() as patched:
+        patched.setattr(Factuality, "judge", None)
+        assert surefoot(*words, "--run", "ours", "--ray", "local").code == 0
+    assert surefoot(*words, "--run", "theirs").code == 0
+    ours, theirs = (values(here / folder / "scores.jsonl", Score) for folder in ("ours", "theirs"))
+    assert len(ours) == 4
+    assert ours == theirs
+
+
+def test_judges_that_ask_an_endpoint_have_no_use_for_nodes(nodes: Cluster, surefoot: Surefoot, here: Path) -> None:
+    """Their pace and their budget are one machine's."""
+    (here / "records.jsonl").write_text('{"question": "Who?", "answer": "Aldwin"}')
+    done = surefoot("evaluate", "records.jsonl", "--judge", "llm", "--run", "out", "--ray", "local")
+    assert done.code == 2
+    assert "none of these judges works on a machine of yours" in done.err
 
 
 def test_a_retriever_that_is_no_store_is_refused(docs: Path) -> None:

@@ -9,7 +9,7 @@ from typer import Argument, Option
 from surefoot.cli import _questions as questions
 from surefoot.cli._configuration import ConfigFile, IndexFile, Settings, configured
 from surefoot.cli._console import counting, err, out, write_json
-from surefoot.cli._questions import Golds
+from surefoot.cli._questions import Golds, Ray
 from surefoot.evaluate.ask import runs
 from surefoot.run import manifest
 from surefoot.run.store import to_json
@@ -64,6 +64,7 @@ def qa(
     golds: Golds = None,
     limit: Annotated[int | None, Option("--limit", min=1, help="Only a sample of so many questions.")] = None,
     workers: Threads = 1,
+    ray: Ray = None,
     json_file: JsonFile = None,
     picture: Annotated[
         Path | None, pictures.drawing("types and actions of the one method, or what --worse takes away,")
@@ -89,7 +90,7 @@ def qa(
     if picture and not worse and len(arms) > 1:
         raise UsageError("--figure draws types and actions of one method; name one")
     examples, about = queries.loaded.examples, {**queries.about, "config": queries.config}
-    with questions.spread(queries.config, workers) as ask, counting("questions") as on_done:
+    with questions.spread(queries.config, workers, ray) as ask, counting("questions") as on_done:
         asked = runs.run(arms, examples, ask, queries.folder, about, on_done)
     reports = [bench_qa.report(arm.name, examples, traces) for arm, traces in asked]
     known = {"format": queries.loaded.format, "problems": to_json(queries.loaded.problems), "top": top}

@@ -19,6 +19,7 @@ from surefoot.evaluate.problems import PLACES, DataProblem
 from surefoot.retrievers import _given
 from surefoot.run import manifest
 from surefoot.types.errors import UsageError
+from surefoot.types.protocols import Judge
 
 Golds = Annotated[
     Path | None,
@@ -93,12 +94,38 @@ def _reading(config: Config, examples: Sequence[questions.Example], bare: int) -
     return chosen
 
 
+Ray = Annotated[
+    str | None,
+    Option("--ray", metavar="ADDRESS", help="Work on the nodes of this Ray cluster: HOST:PORT, auto, or local."),
+]
+
+
 @contextmanager
-def spread(config: Config, workers: int) -> Iterator[Spread]:
-    """Threads of this process that ask the questions."""
+def spread(config: Config, workers: int, ray: str | None = None) -> Iterator[Spread]:
+    """What asks so many questions at a time: threads of this process, or each node of the Ray cluster at this
+    address."""
     with pulling():
         pipeline = Builder(config).pipeline()
-    yield threads(pipeline, workers)
+    if not ray:
+        yield threads(pipeline, workers)
+        return
+    from surefoot.integrations.ray import asking, cluster
+
+    with cluster(ray):
+        yield asking(config, workers)
+
+
+@contextmanager
+def executor(builder: Builder, judges: Sequence[Judge], ray: str | None) -> Iterator[dict[str, Any]]:
+    """The options of `Evaluation.judge` that have these judges judge on the Ray cluster at this address; None: here."""
+    if not ray:
+        yield {}
+        return
+    from surefoot.integrations.ray import cluster, judging
+
+    with cluster(ray):
+        where, in_flight = judging(builder.config, judges)
+        yield {"judging": where, "in_flight": max(in_flight, builder.in_flight)}
 
 
 def remarks(problems: Iterable[DataProblem]) -> None:

@@ -12,7 +12,7 @@ from typer import Argument, Option
 from surefoot import __version__
 from surefoot.cli._configuration import ConfigFile, Settings, configured
 from surefoot.cli._console import REASONS, bar, between, chance, err, out, plain, pulling, share, tabled
-from surefoot.cli._questions import Golds, Scale, remarks, scale_of
+from surefoot.cli._questions import Golds, Ray, Scale, executor, remarks, scale_of
 from surefoot.config.builder import Builder
 from surefoot.evaluate.diagnose.verdicts import CalibrationReport
 from surefoot.evaluate.evaluation import CALIBRATION, REPORT, SLICES, Evaluation
@@ -88,6 +88,7 @@ def evaluate(
         ),
     ] = None,
     scale: Scale = "1:5",
+    ray: Ray = None,
     config: ConfigFile = None,
     settings: Settings = None,
 ) -> None:
@@ -110,8 +111,8 @@ def evaluate(
         return
     named = {"map": mapping, "config": redaction.system(system) if system else None, "commit": commit}
     about = {"surefoot": __version__, "source": str(records), **{name: value for name, value in named.items() if value}}
-    with pulling(), _progress() as show:
-        found = evaluation.judge(about, show)
+    with executor(builder, judges, ray) as where, pulling(), _progress() as show:
+        found = evaluation.judge(about, show, **where)
     summaries, diagnosis = evaluation.conclude(labels)
     _show(summaries)
     if (folder / CALIBRATION).exists():

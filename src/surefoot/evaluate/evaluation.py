@@ -58,9 +58,11 @@ class Evaluation:
             prices=model.prices if model else None,
         )
 
-    def judge(self, about: Mapping[str, Any], on_progress: OnProgress = lambda _: None) -> dict[str, Score]:
+    def judge(
+        self, about: Mapping[str, Any], on_progress: OnProgress = lambda _: None, **executor: Any
+    ) -> dict[str, Score]:
         """Make the judgements that are not there yet, as `scoring.run` does; `about` is put on record, beside the
-        settings on which scores depend."""
+        settings on which scores depend. `executor`: its `judging` and `in_flight`, where other machines judge."""
         config = self.builder.config
         settings = {section: of for section, of in config.items() if section != "report"}
         settings["judge"] = {key: value for key, value in config["judge"].items() if key not in LIMITS}
@@ -69,9 +71,9 @@ class Evaluation:
             self.records,
             self.folder,
             {**about, "evaluation": settings},
-            in_flight=self.builder.in_flight,
             model=self.model,
             on_progress=on_progress,
+            **{"in_flight": self.builder.in_flight, **executor},
         )
 
     def conclude(self, labels: Sequence[Label] = ()) -> tuple[tuple[Summary, ...], Diagnosis]:

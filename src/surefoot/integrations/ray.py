@@ -1,4 +1,4 @@
-"""Indexing into a store on the nodes of a Ray cluster.
+"""Indexing into a store, and the questions and judgements of a run, on the nodes of a Ray cluster.
 
 A node needs what this machine has: Surefoot, the files at the same paths, and the environment variables that hold keys.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,19 +21,25 @@ from surefoot.config.builder import Builder
 from surefoot.config.settings import Config
 from surefoot.documents.discover import Found
 from surefoot.documents.reading import Request
+from surefoot.evaluate.ask.questions import Example
+from surefoot.evaluate.ask.runs import Arm, Spread, answered
+from surefoot.evaluate.score.lexical import METRICS
+from surefoot.evaluate.score.scoring import Judging
 from surefoot.index.build import ignored
 from surefoot.index.connection import DEFAULT
 from surefoot.index.intake import BATCH, embedded, labelled, name_space
 from surefoot.index.push import Pushed, passage_hash, patiently, settle, store_row
 from surefoot.index.readers import READERS
-from surefoot.types import DocumentProblem, Passage
+from surefoot.types import DocumentProblem, Passage, Record, Score, Trace
 from surefoot.types.errors import ComponentError, ConfigError, IndexFault, MissingExtra, SurefootError, on_one_line
 from surefoot.types.metadata import Meta
+from surefoot.types.protocols import Judge, PricedJudge
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send statistics of its use home
 try:
     import ray
     from ray import data
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError as error:
     raise MissingExtra("surefoot.integrations.ray", "ray") from error
 
@@ -42,6 +49,8 @@ LOCAL = "local"
 _READS, _WRITES = 0.9, 0.1
 """Cores that a reading task and a writing actor reserve: both fit on a node of one core, and none on one of none."""
 
+_TOGETHER = 2
+"""Judgements at a time on a node: one is on its way while the other is made."""
 
 _FILES = 64
 """Files that a task reads, at least where there are many: what a death costs."""
@@ -159,7 +168,6 @@ def _stages(
 ) -> Iterator[tuple[list[str], list[str], list[FileOutcome]]]:
     """Of each batch, which the store holds by then: its passages, those that had to be written, and the files that end
     in it."""
-    nodes = sum(bool(node["Alive"] and node["Resources"].get("CPU")) for node in ray.nodes())
     blocks = min(len(requests), max(len(requests) // _FILES, 4 * int(ray.cluster_resources().get("CPU", 1))))
     context = data.DataContext.get_current()
     context.enable_progress_bars, context.raise_original_map_exception = False, True
@@ -169,7 +177,7 @@ def _stages(
         _Writer,
         fn_constructor_args=(config, os.getcwd(), held := ray.put(hashes)),
         batch_size=BATCH,
-        compute=data.ActorPoolStrategy(size=nodes),
+        compute=data.ActorPoolStrategy(size=len(_nodes())),
         num_cpus=_WRITES,
     )
     for row in done.iter_rows():
@@ -196,8 +204,7 @@ class _Writer:
     """Embeds passages and writes them to the store, unless it holds them."""
 
     def __init__(self, config: Config, home: str, hashes: ray.ObjectRef[npt.NDArray[np.bytes_]]) -> None:
-        os.chdir(home)  # which paths of the configuration begin in
-        builder = Builder(config)
+        builder = _builder(config, home)
         self._store, self._embedder, self._hashes = builder.store, builder.embedder, ray.get(hashes)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -213,6 +220,87 @@ class _Writer:
         digest = passage_hash(passage, self._embedder.name).encode()
         at = np.searchsorted(self._hashes, digest)
         return bool(at < len(self._hashes) and self._hashes[at] == digest)
+
+
+def asking(config: Config, workers: int = 1) -> Spread:
+    """Asks `workers` questions at a time on each node of the `cluster`, where the pipeline is built once."""
+    actors = _on_each_node(_Answers, config, together=workers)
+
+    def spread(arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
+        todo, running = iter(examples), dict[Any, tuple[Any, str]]()
+
+        def ask(actor: Any) -> None:
+            if example := next(todo, None):
+                running[actor.answer.remote(arm, example)] = actor, example.id
+
+        with _faults():
+            for actor in actors * (workers + 1):  # one more than it works on, so that it need not wait for the next
+                ask(actor)
+            while running:
+                [first], _ = ray.wait([*running])
+                actor, id = running.pop(first)
+                ask(actor)
+                yield id, ray.get(first)
+
+    return spread
+
+
+def judging(config: Config, judges: Sequence[Judge]) -> tuple[Judging, int]:
+    """Lets the judges of the configuration that need no language model judge on the nodes of the `cluster`, where they
+    are built once, and how many judgements to make at a time. The others judge here: pace and budget are one machine's.
+    Raises ConfigError where there are only others."""
+    metrics = [one.metric for one in judges if not isinstance(one, PricedJudge) and one.metric not in METRICS]
+    if not metrics:
+        raise ConfigError("none of these judges works on a machine of yours; leave --ray out, or give --judge embedded")
+    actors = _on_each_node(_Judges, config, metrics, together=_TOGETHER)
+    turns = cycle(actors)
+
+    def judged(judge: Judge, record: Record) -> Score:
+        if judge.metric not in metrics:
+            return judge.judge(record)
+        with _faults():
+            score: Score = ray.get(next(turns).judge.remote(judge.metric, record))
+        return score
+
+    return judged, len(actors) * _TOGETHER
+
+
+def _on_each_node(actor: type, config: Config, *arguments: Any, together: int) -> list[Any]:
+    """An actor on each node, which does so much together; Ray starts it elsewhere where the node dies."""
+    made = ray.remote(max_restarts=-1, max_task_retries=-1, max_concurrency=together, num_cpus=_WRITES)(actor)
+    places = (NodeAffinitySchedulingStrategy(node["NodeID"], soft=True) for node in _nodes())
+    return [made.options(scheduling_strategy=place).remote(config, os.getcwd(), *arguments) for place in places]
+
+
+class _Answers:
+    """Answers questions."""
+
+    def __init__(self, config: Config, home: str) -> None:
+        self._pipeline = _builder(config, home).pipeline()
+
+    def answer(self, arm: Arm, example: Example) -> Trace:
+        return answered(self._pipeline, arm, example)
+
+
+class _Judges:
+    """Judges records."""
+
+    def __init__(self, config: Config, home: str, metrics: Sequence[str]) -> None:
+        self._judges = {judge.metric: judge for judge in _builder(config, home).judges(metrics)}
+
+    def judge(self, metric: str, record: Record) -> Score:
+        return self._judges[metric].judge(record)
+
+
+def _nodes() -> list[dict[str, Any]]:
+    """The nodes that can work."""
+    return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
+
+
+def _builder(config: Config, home: str) -> Builder:
+    """The builder on a node, where paths of the configuration begin in the folder `home` too."""
+    os.chdir(home)
+    return Builder(config)
 
 
 @contextmanager

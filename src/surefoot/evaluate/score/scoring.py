@@ -92,6 +92,8 @@ class Pass:
 
 
 OnProgress = Callable[[ScoringProgress], None]
+Judging = Callable[[Judge, Record], Score]
+"""Lets a judge judge a record, here or elsewhere; raises ComponentError."""
 
 
 def key(record_id: str, metric: str) -> str:
@@ -139,6 +141,7 @@ def run(
     in_flight: int = 1,
     model: RateLimitedLLM | None = None,
     on_progress: OnProgress = lambda _: None,
+    judging: Judging = lambda judge, record: judge.judge(record),
 ) -> dict[str, Score]:
     """Judge what is not judged yet, `in_flight` at a time; returns all scores of the folder, by `key`.
 
@@ -160,7 +163,7 @@ def run(
             if record.id not in known or known[record.id].tags != record.tags:
                 known_records.add(record.id, record)
         done = known_scores.values(Score)
-        work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress, model)
+        work = _Work(_missing(judges, noted, done), done, known_records, known_scores, on_progress, model, judging)
         work.run(in_flight)
         if work.progress.total:
             passes.add(work.started, work.summary())
@@ -182,6 +185,7 @@ class _Work:
     score_file: Run
     on_progress: OnProgress
     model: RateLimitedLLM | None
+    judging: Judging
 
     def __post_init__(self) -> None:
         self.progress = ScoringProgress(0, len(self.missing), 0, 0, 0)
@@ -227,7 +231,7 @@ class _Work:
             if whole is not record:
                 with self._lock:
                     self.records.add(record.id, whole)
-            score = judge.judge(whole)
+            score = self.judging(judge, whole)
         except ComponentError as error:
             score = failed(judge, record, error)
         if self.model and self.model.refusal:
