@@ -177,8 +177,16 @@ def test_a_folder_with_another_head_is_not_used(place, scored, head):
     assert scored == [None]
 
 
-def test_a_folder_that_lacks_a_file_is_not_used(place, scored):
-    """Nor one that another version of the library wrote."""
+def test_a_folder_of_another_version_is_not_used(place, scored):
+    """Its library cannot read it."""
     (folder(place) / "meta.json").write_text(json.dumps({"index_format": "other"}))
     assert len(found(place, "hut", 10)) == 10
     assert scored == [None]
+
+
+def test_a_folder_that_lost_a_file_finds_nothing(place, scored):
+    """So all passages are scored."""
+    for file in folder(place).glob("*.pos"):
+        file.unlink()
+    assert len(found(place, "hut", 10)) == 10
+    assert scored == [0, None]

@@ -63,9 +63,11 @@ class WordFile:
         schema, folded = self.index.schema, _analyzer().analyze(" ".join(terms))
         each = [tantivy.Query.term_query(schema, _FIELD, term, "freq") for term in folded]
         query = tantivy.Query.boolean_query([(tantivy.Occur.Should, one) for one in each])
-        searcher = self.index.searcher()
-        found = searcher.search(query, int(max(CANDIDATES, MORE * k) / share), count=False)
-        return np.array(searcher.fast_field_values(_ROW, [at for _, at in found.hits]), np.int64)
+        searcher, rows = self.index.searcher(), list[Any]()
+        with suppress(ValueError):  # a file of it is damaged; the index has all that is in it
+            found = searcher.search(query, int(max(CANDIDATES, MORE * k) / share), count=False)
+            rows = searcher.fast_field_values(_ROW, [at for _, at in found.hits])
+        return np.array(rows, np.int64)
 
 
 def write(db: sqlite3.Connection, place: Path, identity: list[Any]) -> None:
