@@ -98,7 +98,7 @@ class MiniLM:
         cuts = [(i, *cut) for i, pieces in enumerate(texts) if not _lacking(pieces) for cut in windows(pieces)]
         cuts.sort(key=lambda cut: -len(cut[1].ids))  # the longest begin first, so that the threads end together
         read: dict[int, list[SpanReading]] = defaultdict(list)
-        for (i, *_), reading in zip(cuts, self._model.each(self._run, [cut[1:] for cut in cuts]), strict=True):
+        for (i, *_), reading in zip(cuts, self._model.pool.each(self._run, [cut[1:] for cut in cuts]), strict=True):
             read[i].append(reading)
         return [self._grade(triples[i], pieces, read[i]) for i, pieces in enumerate(texts)]
 

@@ -2,13 +2,12 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +16,13 @@ from onnxruntime.capi import onnxruntime_pybind11_state as ort
 from tokenizers import Encoding, Tokenizer
 
 from surefoot.models.wordpiece import wordpiece
-from surefoot.run import cancel
+from surefoot.run.fair_pool import FairPool
 from surefoot.run.manifest import cores
 from surefoot.stats.calibration import Calibration
 from surefoot.text.json_values import parsed
 from surefoot.text.words import encodable
 from surefoot.types.errors import ConfigError, ModelError, on_one_line
 
-T = TypeVar("T")
 Logits = npt.NDArray[np.float32]
 
 FORMAT = 1  # version of the JSON file beside a model
@@ -65,13 +63,13 @@ def in_latin_script(text: str) -> bool:
 class LoadedModel:
     """The model `minilm.onnx` of a folder, and minilm.json, the card with what was fitted for it.
 
-    The model is loaded when it is first wanted, and threads run it side by side, a text each. `role` is "evaluator" or
-    "verifier". `threads` None: one for each core that this process may use.
+    The model is loaded when it is first wanted, and the threads of `pool` run it side by side, a text each. `role` is
+    "evaluator" or "verifier". `threads` None: one for each core that this process may use.
     """
 
     def __init__(self, folder: Path, role: str, threads: int | None) -> None:
         self._path, self._role = folder / "minilm.onnx", role
-        self._pool = ThreadPoolExecutor(threads or cores(), role)
+        self.pool = FairPool(threads or cores(), role)
         self._loading = Lock()
         with self.card() as content:
             self._sha256: str = content["sha256"]
@@ -113,15 +111,6 @@ class LoadedModel:
         except (OSError, *FAULTS) as error:
             raise self._broken(f"the {self._role}'s model {self._path} does not load: {on_one_line(error)}") from error
         return session, tokenizer()
-
-    def each(self, read: Callable[..., T], inputs: Iterable[tuple[Any, ...]]) -> list[T]:
-        """The values that `read` makes of the inputs, in order, side by side. Raises what it raises, and Cancelled."""
-        running = [self._pool.submit(read, *one) for one in inputs]
-        try:
-            return [cancel.result(one) for one in running]
-        finally:
-            for one in running:
-                one.cancel()  # those that are not begun, where one failed or the question was cancelled
 
     def run(self, ids: list[int], sides: list[int]) -> tuple[Logits, Logits]:
         """The outputs of both heads for one text: (1,), and (1, pieces, outputs). Raises ModelError for a bad model."""

@@ -104,7 +104,7 @@ class MiniLMVerifier:
         """The network's numbers for each claim, context and evidence, before calibration."""
         _, reader = self._model.loaded()
         pieces = encode(reader, triples)
-        return list(zip(pieces, self._model.each(self._run, zip(pieces)), strict=True))
+        return list(zip(pieces, self._model.pool.each(self._run, zip(pieces)), strict=True))
 
     def _foreign(self, assertion: Assertion) -> Support | None:
         if in_latin_script(assertion.text):
