@@ -51,6 +51,7 @@ OBJECTS = tuple(role for role in ROLES if role not in ("judge", "loader"))
 EXTRAS = {
     "local": "local",
     "pgvector": "pgvector",
+    "lance": "lance",
     "t5": "transformers",
     "cross_encoder": "transformers",
     "nli": "transformers",

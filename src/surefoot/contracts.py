@@ -34,7 +34,7 @@ from surefoot.types import (
     protocols,
 )
 from surefoot.types.errors import ConfigError, NetworkError, SearchError, UsageError
-from surefoot.types.metadata import Filter, can_filter
+from surefoot.types.metadata import Filter, Meta, can_filter
 
 PASSAGES = (
     Passage(
@@ -93,6 +93,37 @@ def _filters(find: Callable[..., tuple[Passage, ...]]) -> None:
         one = Filter.of({key: value})
         some = find(QUESTION, 5, filter=one)
         _holds(some != () and all(one.matches(p.meta) for p in some), "finds what fulfils it, and nothing else", some)
+
+
+def store(component: protocols.Store, embedder: protocols.Embedder) -> None:
+    """Checks a store whose collection is empty, and leaves it so; `embedder` is its own."""
+    passages = [replace(one, start=n, file=f"{one.id}.md", meta=Meta({"n": n})) for n, one in enumerate(PASSAGES)]
+    vectors = embedder.embed([f"{one.title}\n{one.text}" for one in passages])
+    rows = [protocols.StoreRow(one, f"hash of {one.id}", vector) for one, vector in zip(passages, vectors, strict=True)]
+    _holds(component.hashes() == {}, "is empty", component.hashes())
+    component.upsert(rows[:2])
+    component.upsert(rows)
+    component.upsert(rows[::-1])
+    hashes = {row.passage.id: row.hash for row in rows}
+    for verb in (component.finish, component.finish):
+        _holds(component.hashes() == hashes, "has the hash of each passage, once", component.hashes())
+        retriever(component)
+        found = {one.id: replace(one, score=None) for one in component.retrieve(QUESTION, 9)}
+        _holds(found["bridge"] == passages[0], "gives a passage back whole", found["bridge"])
+        nearest = component.nearest(QUESTION, 1)
+        _holds(nearest == ("bridge",), "finds the nearest by vector", nearest)
+        verb()
+    changed = protocols.StoreRow(replace(passages[0], text="A ferry crosses."), "another hash", rows[0].vector)
+    component.upsert([changed])
+    text = component.retrieve(QUESTION, 1)[0].text
+    _holds(text == changed.passage.text, "puts a changed passage in place of the old one", text)
+    _holds(component.hashes() == {**hashes, "bridge": "another hash"}, "and its hash", component.hashes())
+    component.delete(["bridge", "nobody's"])
+    left = {one.id for one in component.retrieve(QUESTION, 9)}
+    _holds("bridge" not in left and "hut" in left, "finds what is deleted no more, and all else", left)
+    component.delete([*hashes])
+    component.finish()
+    _holds(component.hashes() == {}, "holds nothing once all is deleted", component.hashes())
 
 
 def evaluator(component: protocols.Evaluator) -> None:

@@ -110,7 +110,8 @@ BUILT_INS: dict[tuple[str, str], Callable[[Index], Any]] = {
     ("verifier", "llm"): lambda index: LLMVerifier(Scripted(lambda _: '{"supported": true}')),
 }
 ELSEWHERE = {
-    ("retriever", "pgvector"): "needs a PostgreSQL server: tests/retrievers/test_pgvector.py",
+    ("retriever", "pgvector"): "needs a PostgreSQL server: tests/retrievers/test_stores.py",
+    ("retriever", "lance"): "needs an extra: tests/retrievers/test_stores.py",
     ("llm", "local"): "needs its model file: tests/llms/test_contract_llm.py",
     ("llm", "openai"): "needs a server: tests/llms/test_contract_llm.py",
     ("embedder", "minilm"): "needs its model file: tests/embedders/test_minilm.py",

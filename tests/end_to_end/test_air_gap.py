@@ -65,6 +65,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "nli": {"model": "nobody/nothing"},
     "transformers": {"model": "nobody/nothing"},
     "pgvector": {"embedder": Hashing()},
+    "lance": {"embedder": Hashing(), "uri": "s3://bucket/store"},
     "rerank": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "searxng": {"base_url": "http://127.0.0.1:9"},
     "pages": {"of": Found()},

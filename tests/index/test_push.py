@@ -44,6 +44,9 @@ class Memory:
         self._work()
         self.finished += 1
 
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        return tuple(passage.id for passage in self.retrieve(question, k))
+
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         return tuple(row.passage for row in self.held.values())[:k]
 

@@ -1,4 +1,5 @@
-"""Runs a throw-away PostgreSQL with pgvector until its standard input closes; the first line it prints is the DSN.
+"""Runs a throw-away PostgreSQL with pgvector until its standard input closes; the first line it prints is the DSN. A
+line on the input kills the server and starts it again, which a second line of the DSN says.
 
     python tests/services/postgres.py [SETTING=VALUE...]
 
@@ -48,22 +49,40 @@ def start(home: Path, programs: Path, password: str) -> subprocess.Popen[bytes]:
     data = str(home / "data")
     make = [programs / "initdb", "-D", data, "-U", "surefoot", "-A", "scram-sha-256", "--pwfile", secret, "-E", "UTF8"]
     subprocess.run([*make, "--locale=C", "--no-sync"], check=True, stdout=subprocess.DEVNULL, cwd=home, **SERVANT)
+    return run(home, programs)
+
+
+def run(home: Path, programs: Path) -> subprocess.Popen[bytes]:
+    """The server over the data that is there, a group of processes of its own."""
+    data = str(home / "data")
     run = [programs / "postgres", "-D", data, "-k", home, "-c", "listen_addresses=", "-c", "fsync=off"]
     run += [part for setting in sys.argv[1:] for part in ("-c", setting)]
     with (home / "log").open("wb") as log:
         return subprocess.Popen(run, stdout=log, stderr=log, cwd=home, **SERVANT)
 
 
-def wait_until_ready(home: Path, server: subprocess.Popen[bytes]) -> None:
-    """Returns once the server takes connections; leaves with the end of its log when it cannot."""
+def is_ready(home: Path, server: subprocess.Popen[bytes]) -> bool:
+    """Wait until the server takes connections; False: it ended instead."""
     status = home / "data" / "postmaster.pid"
     for _ in range(300):
         if status.exists() and status.read_text().rstrip().endswith("ready"):
-            return
+            return True
         if server.poll() is not None:
             break
         time.sleep(0.1)
-    sys.exit(f"PostgreSQL did not start: {(home / 'log').read_text()[-500:]}")
+    return False
+
+
+def killed(home: Path, programs: Path, server: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
+    """The server that takes the place of one that is killed; it does not start before the old one's sessions end."""
+    server.kill()
+    server.wait()
+    for _ in range(100):
+        (home / "data" / "postmaster.pid").unlink(missing_ok=True)
+        if is_ready(home, server := run(home, programs)):
+            break
+        time.sleep(0.1)
+    return server
 
 
 def main() -> None:
@@ -72,11 +91,16 @@ def main() -> None:
     password = secrets.token_urlsafe(12)
     with tempfile.TemporaryDirectory(prefix="surefoot-pg-", dir="/tmp") as folder:
         home = Path(folder)
-        server = start(home, installation(home), password)
+        programs = installation(home)
+        server = start(home, programs, password)
         try:
-            wait_until_ready(home, server)
-            print(f"postgresql://surefoot:{password}@/postgres?host={quote(folder, safe='')}", flush=True)
-            sys.stdin.read()
+            if not is_ready(home, server):
+                sys.exit(f"PostgreSQL did not start: {(home / 'log').read_text()[-500:]}")
+            dsn = f"postgresql://surefoot:{password}@/postgres?host={quote(folder, safe='')}"
+            print(dsn, flush=True)
+            for _ in sys.stdin:  # each line asks for a kill
+                server = killed(home, programs, server)
+                print(dsn, flush=True)
         finally:
             server.send_signal(signal.SIGINT)  # "fast": does not wait for clients to leave
             server.wait(30)

@@ -16,6 +16,12 @@ _KEY_LIKE = re.compile(
 login of an address."""
 
 
+def s3_endpoint() -> tuple[str, str]:
+    """The host of S3, and its address where the environment names one, as Amazon's own programs read it; else ""."""
+    address = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    return (str(urlsplit(address).hostname) if address else "s3.amazonaws.com"), address
+
+
 def key(who: str, key_env: str) -> str:
     """The provider's key from the environment variable; raises ConfigError where there is none."""
     if value := key_if_any(key_env):

@@ -73,6 +73,9 @@ fused AS (
 )
 SELECT embedder, passage, score FROM held LEFT JOIN (fused JOIN {table} USING (id)) ON true ORDER BY score DESC, id
 """
+_NEAREST = """
+SELECT id FROM {table} ORDER BY embedding <=> %(vector)s::vector LIMIT %(k)s
+"""
 # Set apart first, so that no approximate index is asked: it would find the nearest of all, and leave few that match.
 _ALLOWED = "allowed AS MATERIALIZED (SELECT * FROM {table} WHERE {conditions}),"
 _VALUE: LiteralString = "(passage -> 'meta')::jsonb -> {key}"
@@ -148,6 +151,13 @@ class Pgvector:
             rows = self._fetched(search, parameters)
         self._check_embedder(rows[0][0] if rows else None)
         return tuple(replace(_passage(held), score=score) for _, held, score in rows if held is not None)
+
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        """The ids of the `k` passages nearest by vector, as the index finds them. Raises as `retrieve` does."""
+        vector = _vector(embedded_questions(self.embedder, [_storable(question)])[0])
+        with self._faults():
+            rows = self._fetched(self._sql(_NEAREST), {"vector": vector, "k": k})
+        return tuple(id for (id,) in rows)
 
     def hashes(self) -> dict[str, str]:
         """The hash of each passage in the table, by its id; none where there is no table. Raises EndpointError;

@@ -74,6 +74,9 @@ class Store(Retriever, Protocol):
     the first `upsert`. All raise EndpointError, which may pass, and IndexFault, which will not.
     """
 
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        """The ids of the `k` passages nearest by vector, nearest first, as the engine finds them for `retrieve`."""
+
     def hashes(self) -> Mapping[str, str]:
         """The hash of each passage that is there, by its id; none where the collection is not made yet."""
 

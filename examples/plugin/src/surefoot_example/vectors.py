@@ -34,6 +34,9 @@ class Vectors:
     def finish(self) -> None:
         """Every vector is compared, so there is nothing to bring up to date."""
 
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        return tuple(passage.id for passage in self.retrieve(question, k))
+
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         held = self._run("SELECT passage, vector FROM passages ORDER BY id")
         if not held:

@@ -1,7 +1,6 @@
 """The files of a bucket of S3, Google Cloud Storage or Azure, through fsspec, which huggingface_hub brings; each store
 has a package of its own, which reads the credentials that its own programs read."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,10 +10,11 @@ from urllib.parse import urlsplit
 from surefoot.documents.loaders import MAX_BYTES, loader_of, needs_head
 from surefoot.documents.mirrors import Item, Tell
 from surefoot.network import Network
+from surefoot.network.credentials import s3_endpoint
 from surefoot.types.errors import NetworkError, UsageError
 
 _STORES = {
-    "s3": ("s3fs", "s3.amazonaws.com"),
+    "s3": ("s3fs", ""),
     "gs": ("gcsfs", "storage.googleapis.com"),
     "az": ("adlfs", "blob.core.windows.net"),
 }
@@ -27,9 +27,8 @@ def items(source: str, network: Network, tell: Tell) -> Iterator[Item]:
     from fsspec.core import url_to_fs
 
     package, host = _STORES.get(urlsplit(source).scheme, ("", ""))
-    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
-    if package == "s3fs" and endpoint:
-        host = str(urlsplit(endpoint).hostname)
+    if package == "s3fs":
+        host, _ = s3_endpoint()
     if host:
         network.require(host)
     try:

@@ -1,0 +1,203 @@
+"""The laws of stores, over each engine that can be run here."""
+
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from services.stores import EXTRAS, opened, passages
+from surefoot.contracts import store as store_contract
+from surefoot.embedders.hashing import Hashing
+from surefoot.index.push import Pushed, passage_hash, push, store_row
+from surefoot.types import Passage
+from surefoot.types.errors import IndexFault
+from surefoot.types.metadata import Filter, Meta
+
+LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
+PROGRAM = Path(__file__).parents[1] / "services" / "stores.py"
+COUNT = 400
+NAME = Hashing().name
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[str, Callable[[], None]]]:
+    """The DSN of a real PostgreSQL, and what kills it and starts it again."""
+    if find_spec("pgserver") is None:
+        pytest.skip("pgserver, which holds a real PostgreSQL, is not installed")
+    with subprocess.Popen([sys.executable, LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        dsn = run.stdout.readline().strip()
+
+        def kill() -> None:
+            assert run.stdin is not None
+            assert run.stdout is not None
+            print("kill", file=run.stdin, flush=True)
+            assert run.stdout.readline().strip() == dsn
+
+        yield dsn, kill
+
+
+@pytest.fixture(params=EXTRAS)
+def engine(request: pytest.FixtureRequest) -> str:
+    pytest.importorskip(EXTRAS[request.param], reason=f"needs the extra {request.param}")
+    return str(request.param)
+
+
+@pytest.fixture
+def make(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Any]:
+    """Makes stores in one empty place."""
+    place = str(tmp_path / "lance")
+    if engine == "pgvector":
+        import psycopg
+
+        place, _ = request.getfixturevalue("server")
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    make = lambda table="surefoot_passages", embedder=None, **options: opened(engine, place, table, embedder, **options)  # noqa: E731
+    make.place = place  # type: ignore[attr-defined]
+    return make
+
+
+def wanted(count: int, changed: float = 0.0) -> dict[str, str]:
+    return {passage.id: passage_hash(passage, NAME) for passage, _ in passages(count, changed)}
+
+
+def test_it_keeps_the_contract_of_a_store(make: Callable[..., Any]) -> None:
+    store_contract(make(), Hashing())
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"year": 2024},
+        {"year": {">=": 2021.5}},
+        {"year": {"<": 3000, "!=": 2020}},
+        {"lang": {"in": ["en", "de'--"]}},
+        {"lang": {"not in": ["en"]}},
+        {"lang": {">": "D", "<=": "de'--"}},
+        {"lang": 'a"\\b'},
+        {"lang": {">": '"'}},
+        {"done": True},
+        {"done": {"!=": True}},
+        {"in.a-b": {"in": []}},
+        {"in.a-b": "x"},
+        {"year": "2024"},
+        {"year": 2**53 + 1},
+        {"lang": "en", "year": {"<=": 1e300}},
+    ],
+)
+def test_a_filter_finds_what_fulfils_it(make: Callable[..., Any], fields: dict[str, Any]) -> None:
+    """As `Filter.matches` says, in both halves: by words that every passage has, and by any likeness."""
+    metas = [
+        {"year": 2024, "lang": "en"},
+        {"year": 2020.0, "lang": "de'--", "done": True},
+        {"year": "2024", "done": False, "lang": 'a"\\b'},
+        {"year": True, "done": 1, "in.a-b": "x"},
+        {"year": 1e300, "lang": "Z\u00fc"},
+        {"year": 2**53 + 1},
+        {"year": 2**53},
+        {},
+    ]
+    store = make(depth=2)
+    every = [Passage(f"p{n}", "hut", meta=Meta(meta)) for n, meta in enumerate(metas)]
+    push(store, ((passage, Hashing().embed([passage.text])[0]) for passage in every), NAME)
+    filter = Filter.of(fields)
+    found = {passage.id: passage.meta for passage in store.retrieve("hut", 2, filter)}
+    matching = {passage.id: passage.meta for passage in every if filter.matches(passage.meta)}
+    assert found.items() <= matching.items()
+    assert len(found) == min(2, len(matching))
+
+
+def test_a_second_push_writes_its_changes_and_no_more(make: Callable[..., Any], monkeypatch: Any) -> None:
+    """One passage in a hundred, and what is gone."""
+    assert push(make(), passages(COUNT), NAME) == Pushed(COUNT, 0, 0, 0)
+    store, written = make(), []
+    upsert = store.upsert
+    monkeypatch.setattr(store, "upsert", lambda rows: (written.append(len(rows)), upsert(rows)))
+    assert push(store, passages(COUNT, 0.01), NAME) == Pushed(0, 4, COUNT - 4, 0)
+    assert written == [4]
+    assert push(store, passages(COUNT - 9), NAME) == Pushed(0, 4, COUNT - 13, 9)
+    assert make().hashes() == wanted(COUNT - 9)
+
+
+def test_two_tables_do_not_touch(make: Callable[..., Any]) -> None:
+    """In one place; whatever is written to one, the other has its own."""
+    one, other = make("one"), make("other")
+    push(one, passages(30), NAME)
+    push(other, passages(20, 1.0), NAME)
+    push(one, passages(10), NAME)
+    assert one.hashes() == wanted(10)
+    assert other.hashes() == wanted(20, 1.0)
+    assert "closed" not in one.retrieve("closed hut", 1)[0].text
+    assert "closed" in other.retrieve("closed hut", 1)[0].text
+
+
+def test_writers_of_the_same_passages_leave_each_once(make: Callable[..., Any]) -> None:
+    """The table is made by the first; whoever comes second finds what is there, or tries again."""
+    rows = [store_row(passage, vector, NAME) for passage, vector in passages(100)]
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda n: make().upsert(rows if n % 2 else rows[::-1]), range(3)))
+    store = make()
+    store.finish()
+    assert store.hashes() == wanted(100)
+    found = [passage.id for passage in store.retrieve("Hut 7", 30)]
+    assert len(found) == len({*found}) == 30
+
+
+def test_an_absent_table_says_to_push_and_has_no_hashes(make: Callable[..., Any]) -> None:
+    assert make().hashes() == {}
+    with pytest.raises(IndexFault, match="push an index"):
+        make().retrieve("hut", 1)
+
+
+def test_a_table_of_another_embedder_is_refused(make: Callable[..., Any]) -> None:
+    """To read and to write; it stays as it was."""
+    push(make(), passages(3), NAME)
+    other = Hashing()
+    other.name = "other"  # type: ignore[misc]
+    for verb in (
+        lambda store: store.retrieve("hut", 1),
+        lambda store: store.hashes(),
+        lambda store: store.upsert([store_row(Passage("p", "t"), np.zeros(256), other.name)]),
+    ):
+        with pytest.raises(IndexFault, match=r"holds vectors of 'hashing-256', not of 'other'.*another name"):
+            verb(make(embedder=other))
+    assert make().hashes() == wanted(3)
+
+
+def test_ten_kills_end_as_a_push_that_was_never_killed(make: Callable[..., Any], engine: str, request: Any) -> None:
+    """Of the process that pushes, at any moment; and of PostgreSQL's processes, all at once."""
+    chance, place = random.Random(7), make.place  # type: ignore[attr-defined]
+    held = list[int]()
+    for n in range(10):
+        command = [sys.executable, PROGRAM, engine, place, "killed", str(COUNT)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
+            assert run.stdout is not None
+            for _ in range(chance.randint(1, 3)):
+                assert run.stdout.readline() == "writing\n"
+            time.sleep(chance.uniform(0.0, 0.03))
+            if engine == "pgvector" and n % 2:
+                request.getfixturevalue("server")[1]()
+            run.kill()
+        held.append(len(make("killed").hashes()))
+    store, whole = make("killed"), make("whole")
+    push(store, passages(COUNT), NAME)
+    push(whole, passages(COUNT), NAME)
+    assert 0 < held[-1] < COUNT, "the kills came too early or too late: the test proves nothing"
+    assert held == sorted(held)
+    assert store.hashes() == whole.hashes() == wanted(COUNT)
+    for passage, _ in islice(passages(COUNT), 0, None, 40):
+        ids = {one.retrieve(passage.text, 1)[0].id for one in (store, whole)}
+        assert ids == {passage.id}

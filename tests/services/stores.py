@@ -1,0 +1,53 @@
+"""The stores that tests run over, each a real engine, and a program that pushes passages to one of them.
+
+    python tests/services/stores.py ENGINE PLACE TABLE COUNT
+
+pushes COUNT passages, few at a time, says when it writes, and may be killed at any moment.
+"""
+
+import os
+import random
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from surefoot.embedders.hashing import Hashing
+from surefoot.index import push as pushing
+from surefoot.types import Passage
+from surefoot.types.metadata import Meta
+
+DSN_ENV = "SUREFOOT_TEST_DSN"
+EXTRAS = {"pgvector": "psycopg", "lance": "lancedb"}
+"""The library that each store needs."""
+
+
+def opened(engine: str, place: str, table: str = "surefoot_passages", embedder: Any = None, **options: Any) -> Any:
+    """A store in a place of its engine: a DSN, a folder."""
+    embedder = embedder or Hashing()
+    if engine == "pgvector":
+        from surefoot.retrievers.pgvector import Pgvector
+
+        os.environ[DSN_ENV] = place
+        return Pgvector(embedder, DSN_ENV, table, **options)
+    from surefoot.retrievers.lance import Lance
+
+    return Lance(embedder, place, table, **options)
+
+
+def passages(count: int, changed: float = 0.0) -> Iterator[tuple[Passage, np.ndarray]]:
+    """So many passages with their vectors, of which a share differs from the others' first form."""
+    for n in range(count):
+        words = " ".join(f"w{word}" for word in random.Random(n).sample(range(1000), 8))
+        text = f"Hut {n} {words}" + " is closed" * (n < changed * count)
+        yield Passage(f"p{n}", text, meta=Meta({"n": n})), Hashing().embed([text])[0]
+
+
+if __name__ == "__main__":
+    engine, place, table, count = sys.argv[1:]
+    pushing.BATCH = 20
+    store = opened(engine, place, table)
+    upsert = store.upsert
+    store.upsert = lambda rows: (print("writing", flush=True), upsert(rows))
+    pushing.push(store, passages(int(count)), Hashing().name)
