@@ -41,6 +41,7 @@ COMMANDS: Listing = {
     "compare": "compare:compare",
     "gate": "gate:gated",
     "agree": "agree:agree",
+    "capacity": "capacity:capacity",
     "recipe": "recipe:recipe",
     "doctor": "inspect:doctor",
     "models": ("The model files that Surefoot uses; doctor --models lists them.", {"pull": "models:pull"}),
