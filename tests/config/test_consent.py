@@ -104,6 +104,19 @@ def test_a_file_that_names_an_endpoint_is_not_read_without_consent(here: Path, c
         read(None)
 
 
+def test_each_endpoint_of_a_list_needs_consent(here: Path) -> None:
+    """Of those that are not on this machine; one more than were agreed to is asked about alone."""
+    addresses = ["http://127.0.0.1:8710/v1", "https://a.example/v1", "https://b.example/v1"]
+    (here / "surefoot.toml").write_text(f'[evaluator]\nuse = "remote"\nbase_url = {addresses}\nkey_env = "MINE"\n')
+    with pytest.raises(UnagreedEndpoint, match=r"https://a\.example/v1, .*; https://b\.example/v1, ") as error:
+        read(None)
+    assert error.value.endpoints == (("https://a.example/v1", "MINE"), ("https://b.example/v1", "MINE"))
+    agree(error.value.endpoints[:1])
+    with pytest.raises(UnagreedEndpoint) as error:
+        read(None)
+    assert error.value.endpoints == (("https://b.example/v1", "MINE"),)
+
+
 def test_what_is_named_by_the_program_or_on_this_machine_needs_no_consent(here: Path) -> None:
     """A dictionary, an override, and a server of models beside us."""
     for host in ("localhost", "127.0.0.1", "[::1]"):

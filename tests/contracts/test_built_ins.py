@@ -125,6 +125,7 @@ ELSEWHERE = {
     ("searcher", "wikipedia"): "needs a server: tests/searchers/test_wikipedia.py",
     ("evaluator", "t5"): "needs an extra and a checkpoint: tests/evaluators/test_t5.py",
     ("evaluator", "cross_encoder"): "needs an extra and a checkpoint: tests/evaluators/test_cross_encoder.py",
+    ("evaluator", "remote"): "needs servers: tests/evaluators/test_remote.py",
     ("evaluator", "rerank"): "needs a server: tests/evaluators/test_rerank.py",
     ("verifier", "nli"): "needs an extra and a checkpoint: tests/verifiers/test_nli.py",
     ("verifier", "minilm"): "needs its weights: tests/verifiers/test_minilm.py",

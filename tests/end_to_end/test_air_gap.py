@@ -66,6 +66,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "transformers": {"model": "nobody/nothing"},
     "pgvector": {"embedder": Hashing()},
     "lance": {"embedder": Hashing(), "uri": "s3://bucket/store"},
+    "remote": {"base_url": ["http://127.0.0.1:9/v1"]},
     "rerank": {"model": "m", "base_url": "http://127.0.0.1:9/v1"},
     "searxng": {"base_url": "http://127.0.0.1:9"},
     "pages": {"of": Found()},

@@ -61,9 +61,10 @@ def code(config: Mapping[str, Any]) -> list[str]:
 def endpoints(values: Any) -> Iterator[Endpoint]:
     """Each endpoint, however deep, that a table sends something to; not those of this machine."""
     if isinstance(values, Mapping):
-        address, variable = (str(values.get(key, "")) for key in ("base_url", "key_env"))
-        if (address or variable) and not _is_own(address):
-            yield address, variable
+        several, variable = values.get("base_url", ""), str(values.get("key_env", ""))
+        for address in map(str, several if isinstance(several, list | tuple) else (several,)):
+            if (address or variable) and not _is_own(address):
+                yield address, variable
     if isinstance(values, Mapping | list | tuple):
         for value in values.values() if isinstance(values, Mapping) else values:
             yield from endpoints(value)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from threading import Event as Flag
@@ -104,10 +104,14 @@ def grade(caller: Caller, question: str, texts: Sequence[str], field: str) -> Ti
 
 
 def bounded(texts: Sequence[str], field: str) -> None:
-    """Raise Problem for an empty one of the texts of this field of a body, and for more than `MOST_GRADED` characters
-    in all."""
+    """Raise Problem for an empty one of the texts of this field of a body, and as `limited` does."""
     if blank := [number for number, text in enumerate(texts) if not text.strip()]:
         raise invalid(f"`{field}[{blank[0]}]` holds no text; leave it out")
+    limited(texts, field)
+
+
+def limited(texts: Iterable[str], field: str) -> None:
+    """Raise Problem where the texts of this field of a body have more than `MOST_GRADED` characters in all."""
     if (characters := sum(map(len, texts))) > MOST_GRADED:
         message = f"`{field}` has {characters:,} characters, and at most {MOST_GRADED:,} are taken at a time"
         raise Problem(413, "too_large", f"{message}; send fewer, or shorter ones")

@@ -1,6 +1,7 @@
-"""`/v1/rerank` and `/v1/embeddings`: the evaluator and the embedder alone, in the shapes that other programs call.
+"""`/v1/rerank` and `/v1/embeddings`: the evaluator and the embedder alone, in the shapes that other programs call; and
+`/v1/grade`, the evaluator as another Surefoot calls it.
 
-Any name of a model is taken: each address has one, and programs ask for a name that they know, or make one up.
+Any name of a model is taken by the first two: each has one, and programs ask for a name that they know, or make one up.
 """
 
 import base64
@@ -9,14 +10,14 @@ from uuid import uuid4
 
 import numpy as np
 from fastapi import APIRouter, Request
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from surefoot.run.cancel import check
-from surefoot.server.http import CompatibleBody, JsonRoute, awaited
+from surefoot.server.http import Body, CompatibleBody, JsonRoute, awaited
 from surefoot.server.problems import Problem, invalid
-from surefoot.server.questions import bounded, grade
+from surefoot.server.questions import bounded, grade, limited
 from surefoot.server.service import RequestCaller
-from surefoot.types import Grade
+from surefoot.types import Grade, Passage
 from surefoot.types.protocols import Matrix
 
 router = APIRouter(route_class=JsonRoute)
@@ -74,6 +75,45 @@ def _relevance(one: Grade) -> float:
         number = int(one.passage_id) - 1
         raise Problem(422, "ungraded", f"`documents[{number}]` could not be graded; leave it out")
     return relevance
+
+
+class GradePassage(Body):
+    """A passage as an evaluator reads it; a blank one gets a grade without a score."""
+
+    text: str
+    title: str = ""
+
+
+class GradeBody(Body):
+    """Passages of one question, for an evaluator of this name."""
+
+    evaluator: str
+    """The name of the evaluator whose grades are wanted."""
+    question: str
+    passages: Annotated[tuple[GradePassage, ...], Field(min_length=1, max_length=MOST)]
+
+
+class GradeList(BaseModel):
+    """A grade for each passage, in their order; `passage_id` is the passage's number, from 1."""
+
+    grades: tuple[Grade, ...]
+
+
+@router.post("/v1/grade")
+async def post_grade(body: GradeBody, request: Request, caller: RequestCaller) -> GradeList:
+    """Grade passages just as the evaluator does in a pipeline, for `[evaluator] use = "remote"` of another machine. 409
+    where the evaluator of this server has another name: its grades would be on another scale."""
+    limited((body.question, *(text for one in body.passages for text in (one.title, one.text))), "passages")
+    pairs = [(body.question, Passage(str(n), one.text, title=one.title)) for n, one in enumerate(body.passages, 1)]
+
+    def work(_: object) -> tuple[Grade, ...]:
+        evaluator = caller.service.collections.grader().evaluator
+        if evaluator.name != body.evaluator:
+            message = f"this server grades with {evaluator.name}, not with {body.evaluator[:80]}"
+            raise Problem(409, "evaluator", f"{message}; have the same version and [evaluator] on both machines")
+        return evaluator.grade(pairs)
+
+    return GradeList(grades=await awaited(request, caller.service.workers.start(work, caller.owner)))
 
 
 class EmbeddingsBody(CompatibleBody):
