@@ -105,7 +105,7 @@ def missing(shown: str, output: str) -> list[str]:
 
 @dataclass
 class Reader:
-    """Somebody who runs a page's blocks in a folder. `left_out` holds commands that are not run, by how they begin."""
+    """Somebody who runs a page's blocks in a folder. `left_out` holds commands that are not run, by a part of them."""
 
     names: dict[str, Any]
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -143,7 +143,7 @@ class Reader:
         return printed.getvalue()
 
     def command(self, block: Block, command: str, shown: str) -> None:
-        if any(command.startswith(one) for one in self.left_out):
+        if any(one in command for one in self.left_out):
             return
         first, *rest = shlex.split(command, comments=True)
         if first == "surefoot":
@@ -154,7 +154,7 @@ class Reader:
                 f"{block.place}: {command}: not shown: {missing(shown, output)}\n{output}"
             )
         elif first == "pip":
-            extras = re.findall(r"surefoot\[(.+?)\]", command)
+            extras = [extra for named in re.findall(r"surefoot\[(.+?)\]", command) for extra in named.split(",")]
             assert {*extras} <= {*EXTRAS}, block.place
         elif first == "export":
             name, _, value = rest[0].partition("=")

@@ -78,4 +78,4 @@ def test_the_figures_are_printed_with_what_they_rest_on(surefoot: Any) -> None:
 def test_an_unknown_engine_is_refused_with_those_that_there_are(surefoot: Any) -> None:
     done = surefoot("capacity", "1", "--engine", "lanse")
     assert done.code == 2
-    assert "embedded, postgres, lance" in done.err
+    assert "embedded, pgvector, lance" in done.err
