@@ -1,6 +1,7 @@
 """A store in a SQLite file, which any number of processes write to."""
 
 import json
+import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -8,16 +9,19 @@ from pathlib import Path
 
 from surefoot.run.store import to_json
 from surefoot.types import Passage
-from surefoot.types.errors import IndexFault
+from surefoot.types.errors import ConfigError, IndexFault
 from surefoot.types.protocols import StoreRow
 
 
 class SqliteStore:
-    """It keeps count of the rows that are written, and refuses to hold more than `most` passages."""
+    """It counts the rows that are written, and refuses to hold more than `most` passages, and to work without the
+    environment variable `key_env`."""
 
     name = "sqlite"
 
-    def __init__(self, path: str, most: int = 1_000_000) -> None:
+    def __init__(self, path: str, most: int = 1_000_000, key_env: str = "PATH") -> None:
+        if key_env not in os.environ:
+            raise ConfigError(f"the environment variable {key_env} is not set; set it")
         self._path, self._most = Path(path), most
 
     @contextmanager

@@ -26,7 +26,7 @@ from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.index.build import build, discovered
-from surefoot.index.push import store_row
+from surefoot.index.push import push, store_row
 from surefoot.index.search import Index
 from surefoot.integrations.ray import StoreReport, asking, cluster, index
 from surefoot.judges.factuality import Factuality
@@ -97,6 +97,14 @@ def indexed(docs: Path) -> tuple[dict[str, tuple[str, bytes]], Any]:
     return {row.passage.id: (row.hash, row.vector.astype(np.float32).tobytes()) for row in rows}, report
 
 
+def fill(docs: Path, store: SqliteStore) -> None:
+    """Push what one machine indexes."""
+    indexed(docs)
+    with Index.open(docs.parent / "index.db") as made:
+        push(store, made.embedded(), Hashing.name)
+    store.written()
+
+
 def kill_workers(node: Any) -> None:
     """Kill the processes that work on a node, which Ray starts again."""
     raylet = node.all_processes["raylet"][0].process.pid
@@ -130,9 +138,8 @@ def test_files_that_are_not_read_are_reported_as_by_one_machine(nodes: Cluster, 
 
 
 def test_only_what_changed_is_written(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
-    """And what is gone is taken out."""
-    run(docs)
-    store.written()
+    """One machine had filled the store. What is gone is taken out."""
+    fill(docs, store)
     (docs / "0.html").write_text("<p>Quite another page.</p>")
     (docs / "1.html").unlink()
     pushed = run(docs).pushed
@@ -150,9 +157,16 @@ def test_a_run_that_was_ended_goes_on_from_there(nodes: Cluster, docs: Path, sto
     assert store.written() == len(store.hashes()) - there
 
 
+def test_a_key_that_a_node_lacks_is_named(nodes: Cluster, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is never sent there."""
+    monkeypatch.setenv("SQLITE_KEY", "secret")
+    with pytest.raises(ConfigError, match="the environment variable SQLITE_KEY is not set; set it"):
+        run(docs, key_env="SQLITE_KEY")
+
+
 def test_a_file_that_a_node_lacks_empties_no_store(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
     """A path of this process alone stands for a folder that the node has not mounted."""
-    run(docs)
+    fill(docs, store)
     found, held = discovered([docs]), store.rows()
     with (docs / "0.html").open() as file:
         found[0].files[0] = replace(found[0].files[0], place=Path(f"/proc/self/fd/{file.fileno()}"))
@@ -163,7 +177,7 @@ def test_a_file_that_a_node_lacks_empties_no_store(nodes: Cluster, docs: Path, s
 
 def test_a_folder_that_cannot_be_opened_empties_no_store(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
     """Root can open any, so one is named by hand."""
-    run(docs)
+    fill(docs, store)
     held = store.rows()
     (docs / "more" / "rows.jsonl").unlink()
     found = discovered([docs])
@@ -235,6 +249,14 @@ def test_judges_that_ask_an_endpoint_have_no_use_for_nodes(nodes: Cluster, suref
 def test_a_retriever_that_is_no_store_is_refused(docs: Path) -> None:
     with pytest.raises(ConfigError, match="is no store"):
         index(discovered([docs]), read({"embedder": {"use": "hashing"}}, {}), Meta())
+
+
+def test_a_cluster_without_cores_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        ray, "nodes", lambda: [{"Alive": True, "Resources": {}}, {"Alive": False, "Resources": {"CPU": 2}}]
+    )
+    with pytest.raises(ConfigError, match="no node of the Ray cluster has a core"):
+        asking(read({}, {}))
 
 
 def test_an_address_without_a_cluster_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import cycle
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
@@ -171,7 +172,7 @@ def _stages(
     blocks = min(len(requests), max(len(requests) // _FILES, 4 * int(ray.cluster_resources().get("CPU", 1))))
     context = data.DataContext.get_current()
     context.enable_progress_bars, context.raise_original_map_exception = False, True
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what fails is raised
     items = data.from_items([{"item": request} for request in requests], override_num_blocks=blocks)
     done = items.flat_map(partial(_read, labels), num_cpus=_READS).map_batches(
         _Writer,
@@ -200,38 +201,60 @@ def _read(labels: Meta, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield {"item": FileOutcome(request, tuple(unread), tuple(notes), node)}
 
 
-class _Writer:
+class _OnNode:
+    """What a node makes of the configuration once, when it is first needed: of an actor that fails while it starts, Ray
+    starts others, and loses the reason."""
+
+    def __init__(self, config: Config, home: str, make: Callable[[Builder], Any]) -> None:
+        self._config, self._home, self._make = config, home, make
+        self._made, self._lock = None, Lock()
+
+    @property
+    def made(self) -> Any:
+        with self._lock:
+            if self._made is None:
+                os.chdir(self._home)  # which paths of the configuration begin in
+                self._made = self._make(Builder(self._config))
+        return self._made
+
+    def use(self, work: Callable[..., Any], *arguments: Any) -> Any:
+        """What a function makes of it."""
+        return work(self.made, *arguments)
+
+
+class _Writer(_OnNode):
     """Embeds passages and writes them to the store, unless it holds them."""
 
     def __init__(self, config: Config, home: str, hashes: ray.ObjectRef[npt.NDArray[np.bytes_]]) -> None:
-        builder = _builder(config, home)
-        self._store, self._embedder, self._hashes = builder.store, builder.embedder, ray.get(hashes)
+        super().__init__(config, home, lambda builder: (builder.store, builder.embedder))
+        self._hashes = ray.get(hashes)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        store, embedder = self.made
         passages = [item for item in batch["item"] if isinstance(item, Passage)]
-        if todo := [passage for passage in passages if not self._holds(passage)]:
-            vectors = embedded(self._embedder, todo)
-            rows = [store_row(*one, self._embedder.name) for one in zip(todo, vectors, strict=True)]
-            patiently(partial(self._store.upsert, rows))
+        if todo := [passage for passage in passages if not self._holds(passage, embedder.name)]:
+            vectors = embedded(embedder, todo)
+            rows = [store_row(*one, embedder.name) for one in zip(todo, vectors, strict=True)]
+            patiently(partial(store.upsert, rows))
         files = [item for item in batch["item"] if isinstance(item, FileOutcome)]
         return {"item": [([passage.id for passage in passages], [passage.id for passage in todo], files)]}
 
-    def _holds(self, passage: Passage) -> bool:
-        digest = passage_hash(passage, self._embedder.name).encode()
+    def _holds(self, passage: Passage, embedder: str) -> bool:
+        digest = passage_hash(passage, embedder).encode()
         at = np.searchsorted(self._hashes, digest)
         return bool(at < len(self._hashes) and self._hashes[at] == digest)
 
 
 def asking(config: Config, workers: int = 1) -> Spread:
     """Asks `workers` questions at a time on each node of the `cluster`, where the pipeline is built once."""
-    actors = _on_each_node(_Answers, config, together=workers)
+    actors = _on_each_node(config, Builder.pipeline, together=workers)
 
     def spread(arm: Arm, examples: Sequence[Example]) -> Iterator[tuple[str, Trace]]:
         todo, running = iter(examples), dict[Any, tuple[Any, str]]()
 
         def ask(actor: Any) -> None:
             if example := next(todo, None):
-                running[actor.answer.remote(arm, example)] = actor, example.id
+                running[actor.use.remote(answered, arm, example)] = actor, example.id
 
         with _faults():
             for actor in actors * (workers + 1):  # one more than it works on, so that it need not wait for the next
@@ -252,55 +275,35 @@ def judging(config: Config, judges: Sequence[Judge]) -> tuple[Judging, int]:
     metrics = [one.metric for one in judges if not isinstance(one, PricedJudge) and one.metric not in METRICS]
     if not metrics:
         raise ConfigError("none of these judges works on a machine of yours; leave --ray out, or give --judge embedded")
-    actors = _on_each_node(_Judges, config, metrics, together=_TOGETHER)
+    actors = _on_each_node(config, partial(Builder.judges, metrics=metrics), together=_TOGETHER)
     turns = cycle(actors)
 
     def judged(judge: Judge, record: Record) -> Score:
         if judge.metric not in metrics:
             return judge.judge(record)
         with _faults():
-            score: Score = ray.get(next(turns).judge.remote(judge.metric, record))
+            score: Score = ray.get(next(turns).use.remote(_judged, judge.metric, record))
         return score
 
     return judged, len(actors) * _TOGETHER
 
 
-def _on_each_node(actor: type, config: Config, *arguments: Any, together: int) -> list[Any]:
+def _judged(judges: Sequence[Judge], metric: str, record: Record) -> Score:
+    return next(judge for judge in judges if judge.metric == metric).judge(record)
+
+
+def _on_each_node(config: Config, make: Callable[[Builder], Any], together: int) -> list[Any]:
     """An actor on each node, which does so much together; Ray starts it elsewhere where the node dies."""
-    made = ray.remote(max_restarts=-1, max_task_retries=-1, max_concurrency=together, num_cpus=_WRITES)(actor)
+    actor = ray.remote(max_restarts=-1, max_task_retries=-1, max_concurrency=together, num_cpus=_WRITES)(_OnNode)
     places = (NodeAffinitySchedulingStrategy(node["NodeID"], soft=True) for node in _nodes())
-    return [made.options(scheduling_strategy=place).remote(config, os.getcwd(), *arguments) for place in places]
-
-
-class _Answers:
-    """Answers questions."""
-
-    def __init__(self, config: Config, home: str) -> None:
-        self._pipeline = _builder(config, home).pipeline()
-
-    def answer(self, arm: Arm, example: Example) -> Trace:
-        return answered(self._pipeline, arm, example)
-
-
-class _Judges:
-    """Judges records."""
-
-    def __init__(self, config: Config, home: str, metrics: Sequence[str]) -> None:
-        self._judges = {judge.metric: judge for judge in _builder(config, home).judges(metrics)}
-
-    def judge(self, metric: str, record: Record) -> Score:
-        return self._judges[metric].judge(record)
+    return [actor.options(scheduling_strategy=place).remote(config, os.getcwd(), make) for place in places]
 
 
 def _nodes() -> list[dict[str, Any]]:
-    """The nodes that can work."""
-    return [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
-
-
-def _builder(config: Config, home: str) -> Builder:
-    """The builder on a node, where paths of the configuration begin in the folder `home` too."""
-    os.chdir(home)
-    return Builder(config)
+    """The nodes that can work. Raises ConfigError where there are none."""
+    if found := [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]:
+        return found
+    raise ConfigError("no node of the Ray cluster has a core to work with; add one: ray start --address=…")
 
 
 @contextmanager
@@ -311,4 +314,5 @@ def _faults() -> Iterator[None]:
     except ray.exceptions.RayError as error:
         if isinstance(cause := getattr(error, "cause", None), SurefootError):
             raise cause from error
-        raise ComponentError(f"Ray failed: {on_one_line(error)}; run it again to go on from there") from error
+        why = str(error).strip().rpartition("\n")[2]  # below a stack of calls
+        raise ComponentError(f"Ray failed: {on_one_line(why)}; run it again to go on from there") from error
