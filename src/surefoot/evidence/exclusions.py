@@ -271,6 +271,7 @@ def _unspaced(word: str) -> bool:
     return any("\u0e00" <= letter <= "\u0e7f" or "\u3040" <= letter <= "\u9fff" for letter in word)
 
 
+@lru_cache(maxsize=4096)  # a sentence is held against several rules
 def _tokens(text: str) -> tuple[str, ...]:
     """Words; of a script without spaces, characters."""
     return tuple(token for word in words(text) for token in (word if _unspaced(word) else (word,)))

@@ -1,14 +1,14 @@
 """Lists of phrases, and the phrases of a text, to be held against them."""
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 
 def phrases(there: Sequence[str]) -> set[str]:
     """All runs of at most three of the words, and the pairs that have one between them."""
-    sizes = (there[n : n + size] for n in range(len(there)) for size in (1, 2, 3))
-    pairs = (there[n : n + 3 : 2] for n in range(len(there) - 2))
-    return {" ".join(some) for some in (*sizes, *pairs)}
+    pairs = [f"{one} {next}" for one, next in pairwise(there)]
+    triples = (f"{pair} {last}" for pair, last in zip(pairs, there[2:], strict=False))
+    return {*there, *pairs, *triples, *(f"{one} {last}" for one, last in zip(there, there[2:], strict=False))}
 
 
 def phrase_set(*some: str) -> frozenset[str]:

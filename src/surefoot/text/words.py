@@ -120,7 +120,16 @@ def inner_names(text: str) -> list[str]:
 
 def sentences(text: str) -> list[tuple[int, int]]:
     """(start, end) of each sentence, in order, without the white space around it."""
-    return list(_sentences(text))
+    return [*(_of_passage if len(text) < _PASSAGE else _sentences)(text)]
+
+
+_PASSAGE = 10_000
+"""Characters of a text whose sentences are remembered: a passage is cut for each rule that it is held against."""
+
+
+@lru_cache(maxsize=1024)
+def _of_passage(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(_sentences(text))
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
