@@ -51,6 +51,9 @@ class SqliteStore:
     def finish(self) -> None:
         pass
 
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        return ()
+
     def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
         return ()
 
