@@ -26,6 +26,7 @@ from surefoot.types import Passage
 NOT_RUN = {
     "python3 dev.py": "sets up an environment of its own",
     "curl ": "asks a server that stays",
+    "scp ": "copies to another machine",
     " --ray ": "needs a cluster: tests/integrations/test_ray.py has one",
     'surefoot ask "When was the north bridge rebuilt?" --model local': "fetches 1.1 GB",
     'surefoot ask "When was the north bridge rebuilt?" --set searcher.use=zim': "reads 100 GB",
