@@ -197,7 +197,7 @@ def test_a_terminal_without_the_signs_still_gets_the_lines(here: Path) -> None:
 
 
 def test_the_product_has_few_commands_and_options() -> None:
-    """At most 23 commands, those of groups counted, and 128 options; before one more, a default may do."""
+    """At most 24 commands, those of groups counted, and 132 options; before one more, a default may do."""
 
     def called(group: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         for name, command in group.commands.items():
@@ -209,5 +209,5 @@ def test_the_product_has_few_commands_and_options() -> None:
     group: Any = get_command(app)
     commands = {name: command for name, command in called(group) if not name.startswith("lab ")}
     options = [one for command in commands.values() for one in command.params if one.param_type_name == "option"]
-    assert len(commands) <= 23
-    assert len(options) <= 128
+    assert len(commands) <= 24
+    assert len(options) <= 132

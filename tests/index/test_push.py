@@ -1,54 +1,16 @@
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from services.stores import Memory
 from surefoot.index import push as module
 from surefoot.index.push import Pushed, passage_hash, push, store_row
 from surefoot.network import pace
 from surefoot.types import Passage
 from surefoot.types.errors import EndpointError, IndexFault
 from surefoot.types.metadata import Meta
-from surefoot.types.protocols import StoreRow
-
-
-class Memory:
-    """A store in memory, which fails by what `faults` yields before each verb."""
-
-    def __init__(self, faults: Sequence[Exception | None] = ()) -> None:
-        self.held: dict[str, StoreRow] = {}
-        self.written: list[int] = []
-        self.finished = 0
-        self._faults = iter(faults)
-
-    def _work(self) -> None:
-        if fault := next(self._faults, None):
-            raise fault
-
-    def hashes(self) -> dict[str, str]:
-        self._work()
-        return {id: row.hash for id, row in self.held.items()}
-
-    def upsert(self, rows: Sequence[StoreRow]) -> None:
-        self._work()
-        self.written.append(len(rows))
-        self.held |= {row.passage.id: row for row in rows}
-
-    def delete(self, ids: Collection[str]) -> None:
-        self._work()
-        for id in ids:
-            self.held.pop(id, None)
-
-    def finish(self) -> None:
-        self._work()
-        self.finished += 1
-
-    def nearest(self, question: str, k: int) -> tuple[str, ...]:
-        return tuple(passage.id for passage in self.retrieve(question, k))
-
-    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
-        return tuple(row.passage for row in self.held.values())[:k]
 
 
 @pytest.fixture(autouse=True)

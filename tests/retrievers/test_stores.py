@@ -18,8 +18,9 @@ from services.stores import EXTRAS, opened, passages
 from surefoot.contracts import store as store_contract
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.push import Pushed, passage_hash, push, store_row
+from surefoot.network import Network
 from surefoot.types import Passage
-from surefoot.types.errors import IndexFault
+from surefoot.types.errors import ConfigError, EndpointError, IndexFault, NetworkError
 from surefoot.types.metadata import Filter, Meta
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
@@ -201,3 +202,46 @@ def test_ten_kills_end_as_a_push_that_was_never_killed(make: Callable[..., Any],
     for passage, _ in islice(passages(COUNT), 0, None, 40):
         ids = {one.retrieve(passage.text, 1)[0].id for one in (store, whole)}
         assert ids == {passage.id}
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A bucket of a server that plays S3."""
+    pytest.importorskip("lancedb", reason="needs the extra lance")
+    server = pytest.importorskip("moto.server", reason="moto is not installed").ThreadedMotoServer(
+        port=0, verbose=False
+    )
+    import httpx
+
+    server.start()
+    host, port = server.get_host_and_port()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "s3cret")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    assert httpx.put(f"http://{host}:{port}/bucket", trust_env=False).status_code == 200
+    yield "s3://bucket/store"
+    server.stop()
+
+
+def test_a_bucket_holds_a_store_for_writers_side_by_side(bucket: str) -> None:
+    """By the same engine; a bucket that is not there is named without a key, and not waited for."""
+    store_contract(opened("lance", bucket), Hashing())
+    rows = [store_row(passage, vector, NAME) for passage, vector in passages(20)]
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda _: opened("lance", bucket, "both").upsert(rows), range(3)))
+    assert opened("lance", bucket, "both").hashes() == wanted(20)
+    with pytest.raises(EndpointError, match=r"s3://other/store failed: NoSuchBucket$") as failed:
+        opened("lance", "s3://other/store").hashes()
+    assert failed.value.lasting
+    with pytest.raises(NetworkError, match="allow"):
+        opened("lance", bucket, network=Network(allow=[])).hashes()
+
+
+def test_a_bucket_without_a_key_is_a_mistake_of_configuration(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is looked for on other machines."""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    with pytest.raises(ConfigError, match="AWS_ACCESS_KEY_ID"):
+        opened("lance", bucket).hashes()
+    with pytest.raises(ConfigError, match="not in 'gs://bucket/x'"):
+        opened("lance", "gs://bucket/x")

@@ -8,7 +8,7 @@ pushes COUNT passages, few at a time, says when it writes, and may be killed at 
 import os
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.index import push as pushing
 from surefoot.types import Passage
 from surefoot.types.metadata import Meta
+from surefoot.types.protocols import StoreRow
 
 DSN_ENV = "SUREFOOT_TEST_DSN"
 EXTRAS = {"pgvector": "psycopg", "lance": "lancedb"}
@@ -42,6 +43,44 @@ def passages(count: int, changed: float = 0.0) -> Iterator[tuple[Passage, np.nda
         words = " ".join(f"w{word}" for word in random.Random(n).sample(range(1000), 8))
         text = f"Hut {n} {words}" + " is closed" * (n < changed * count)
         yield Passage(f"p{n}", text, meta=Meta({"n": n})), Hashing().embed([text])[0]
+
+
+class Memory:
+    """A store in memory, which fails by what `faults` yields before each verb."""
+
+    def __init__(self, faults: Sequence[Exception | None] = ()) -> None:
+        self.held: dict[str, StoreRow] = {}
+        self.written: list[int] = []
+        self.finished = 0
+        self._faults = iter(faults)
+
+    def _work(self) -> None:
+        if fault := next(self._faults, None):
+            raise fault
+
+    def hashes(self) -> dict[str, str]:
+        self._work()
+        return {id: row.hash for id, row in self.held.items()}
+
+    def upsert(self, rows: Sequence[StoreRow]) -> None:
+        self._work()
+        self.written.append(len(rows))
+        self.held |= {row.passage.id: row for row in rows}
+
+    def delete(self, ids: Collection[str]) -> None:
+        self._work()
+        for id in ids:
+            self.held.pop(id, None)
+
+    def finish(self) -> None:
+        self._work()
+        self.finished += 1
+
+    def nearest(self, question: str, k: int) -> tuple[str, ...]:
+        return tuple(passage.id for passage in self.retrieve(question, k))
+
+    def retrieve(self, question: str, k: int) -> tuple[Passage, ...]:
+        return tuple(row.passage for row in self.held.values())[:k]
 
 
 if __name__ == "__main__":

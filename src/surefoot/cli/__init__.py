@@ -24,6 +24,7 @@ trusting: ContextVar[bool] = ContextVar("trusting", default=False)
 COMMANDS: Listing = {
     "demo": "demo:demo",
     "index": "index:index",
+    "store": ("The store of another engine that the configured retriever searches.", {"check": "store:check"}),
     "ask": "ask:ask",
     "search": "search:search",
     "chat": "chat:chat",

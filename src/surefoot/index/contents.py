@@ -102,8 +102,10 @@ def passage(row: Sequence[Any], db: Connection) -> Passage:
 
 
 def _places(stored: str) -> tuple[tuple[int, str], ...]:
+    if not stored:
+        return ()
     try:
-        found = tuple((at, place) for at, place in parsed(stored or "[]"))
+        found = tuple((at, place) for at, place in parsed(stored))
         if all(type(at) is int and isinstance(place, str) for at, place in found):
             return found
     except (ValueError, TypeError):

@@ -59,7 +59,7 @@ _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
-_EMBEDDED = f"SELECT {COLUMNS}, vector FROM passages LEFT JOIN vectors USING (rowid) {_FILES} ORDER BY passages.rowid"  # nosec B608 # likewise
+_EMBEDDED = f"SELECT {COLUMNS}, vector FROM passages LEFT JOIN vectors USING (rowid) {_FILES}"  # nosec B608 # likewise
 _ONE = f"SELECT {COLUMNS}, score FROM (SELECT ? AS hit, ? AS score) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
@@ -244,11 +244,13 @@ class Index:
         return self._passages("ORDER BY passages.id")
 
     def embedded(self) -> Iterator[tuple[Passage, npt.NDArray[np.float32]]]:
-        """Every passage with its vector, as they lie in the file, without a score; one at a time is in memory."""
+        """Every passage with its vector, by document, without a score; some at a time are in memory."""
         with self._reading() as db:
             dimensions = storage.read_meta(db, self.path)["dimensions"]
-            for *row, vector in db.execute(_EMBEDDED):
-                yield passage(row, db), decoded([vector], dimensions)[0]
+            rows = db.execute(_EMBEDDED)
+            while some := rows.fetchmany(MANY):
+                for row, vector in zip(some, decoded([row[-1] for row in some], dimensions), strict=True):
+                    yield passage(row[:-1], db), vector
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; all are read."""

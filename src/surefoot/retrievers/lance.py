@@ -30,8 +30,10 @@ from surefoot.types.protocols import Embedder, StoreRow, embedded_questions
 
 _INDEXED_FROM = 20_000
 """Passages from which vectors have an index; fewer are compared one by one."""
-_PROBES, _REFINED = 40, 4
+_PROBES, _REFINED = 20, 2
 """Of the index of vectors: parts that are searched, and how many times as many as wanted are compared in full."""
+_LATE, _FILES = 200, 40
+"""Passages that no index holds, which each search reads, and files, from which they are joined with the others."""
 _OLD = timedelta(minutes=10)
 """Age from which the files of earlier versions are removed; whoever searches meanwhile reads no older ones."""
 _EXACT = 2**53
@@ -128,15 +130,17 @@ class Lance:
             self._table().delete(_among(ids))
 
     def finish(self) -> None:
-        """Make the indexes where they are absent, else add to them what came since; join small files. Raises
+        """Make the indexes where they are absent; once much came since, add it to them and join small files. Raises
         EndpointError; IndexFault where there is no table."""
         with self._faults():
             table = self._table()
-            made = {column for index in table.list_indices() for column in index.columns}
+            made = {column: index for index in table.list_indices() for column in index.columns}
             wanted = {"id": BTree(), "words": FTS()}
             if table.count_rows() >= _INDEXED_FROM:
                 wanted["vector"] = IvfSq(distance_type="cosine")
-            table.optimize(cleanup_older_than=_OLD)
+            late = max((index.num_unindexed_rows for index in made.values()), default=0)
+            if late > _LATE or table.stats()["fragment_stats"]["num_fragments"] > _FILES:
+                table.optimize(cleanup_older_than=_OLD)
             for column, config in wanted.items():
                 if column not in made:
                     table.create_index(column, config=config, replace=False)
