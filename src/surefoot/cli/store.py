@@ -34,9 +34,11 @@ def check(
     with pulling():
         embedder = builder.embedder
     hybrid = Hybrid([Bm25(builder.index), Dense(builder.index, embedder)])
-    texts = [one.question for one in labelled.load(questions, limit=QUESTIONS).examples] if questions else None
-    asked = sampled(builder.index, QUESTIONS) if texts is None else texts
-    found = compared(builder.store, builder.index, embedder, hybrid.retrieve, asked, FOUND)
+    if questions:
+        texts = [one.question for one in labelled.load(questions, limit=QUESTIONS).examples]
+    else:
+        texts = sampled(builder.index, QUESTIONS)
+    found = compared(builder.store, builder.index, embedder, hybrid.retrieve, texts, FOUND)
     counts = {"missing": found.missing, "changed": found.changed, "surplus": found.surplus}
     named = ", ".join(f"{number(count)} {what}" for what, count in counts.items())
     out.print(f"Passages  {number(found.equal)} equal, {named}", soft_wrap=True)
