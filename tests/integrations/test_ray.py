@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -49,13 +50,16 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Cluster]:
-    """Three nodes; the first, which holds the cluster together, works too."""
+    """Three nodes; the first, which holds the cluster together, works too. They import what these tests do."""
+    patched = pytest.MonkeyPatch()
+    patched.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     made = Cluster(initialize_head=True, connect=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     made.add_node(num_cpus=1)
     yield made
     ray.shutdown()
     made.shutdown()
+    patched.undo()
 
 
 @pytest.fixture
