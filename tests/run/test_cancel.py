@@ -94,7 +94,7 @@ def test_a_draft_ends_with_its_next_piece(pipeline: Pipeline, stop: Stop) -> Non
 
 def test_a_question_stops_between_the_windows_of_its_evaluator(stop: Stop) -> None:
     """After those that its threads had begun, however many there are to read; then the threads are free again."""
-    threads, windows = MiniLM(threads=2)._model, list[int]()
+    threads, windows = MiniLM(threads=2)._model.pool, list[int]()
 
     def read(window: int) -> int:
         windows.append(window)
@@ -128,7 +128,8 @@ def test_a_model_that_grades_is_not_asked_again(stop: Stop) -> None:
 def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> None:
     """Before any of its windows was read: the threads are busy with other people's."""
     evaluator, busy, go = MiniLM(threads=1), Stop(), Stop()
-    evaluator._model._pool.submit(lambda: (busy.set(), go.wait(60)))
+    others = Thread(target=evaluator._model.pool.each, args=(lambda: (busy.set(), go.wait(60)), [()]))
+    others.start()
     busy.wait(60)
     Thread(target=lambda: (time.sleep(0.05), stop.set())).start()
     try:
@@ -136,6 +137,7 @@ def test_a_question_that_waits_for_the_threads_of_others_leaves(stop: Stop) -> N
             evaluator.grade([(QUESTION, Passage("a", "The bridge is of iron."))])
     finally:
         go.set()
+        others.join()
 
 
 class Failing(Lexical):
