@@ -239,7 +239,8 @@ class Builder(JudgeBuilder):
         with suppress(IndexFault):  # a retriever over the index, where there is none
             if isinstance(self.retriever, Store):
                 return self.retriever
-        raise ConfigError(f"retriever '{self.config['retriever']['use']}' is no store to push to; pgvector and lance are")
+        wrong = f"retriever '{self.config['retriever']['use']}' is no store to push to"
+        raise ConfigError(f"{wrong}; use pgvector or lance")
 
     def push(self, on_progress: Callable[[int, int], None] = lambda done, total: None) -> Pushed:
         """Make the configured retriever's store hold what the index holds. Raises as `surefoot.index.push.push` does,
