@@ -171,6 +171,13 @@ def test_a_second_place_is_shown_where_the_first_is_unsure(chance: float, shown:
     assert answer.text.split("\n\n") == ["Aldwin built it. [1]", "Josef Aldwin was there. [2]"][:shown]
 
 
+@pytest.mark.parametrize(("chance", "shown"), [(0.19, 2), (0.17, 1)])
+def test_what_is_far_less_likely_to_answer_is_no_second_place(chance: float, shown: int) -> None:
+    """As the row of another thing."""
+    found = whole("Aldwin built it.", "Josef Aldwin was there.", chances=(0.6, chance))
+    assert len(Extractive(Pointing()).generate(QUESTION, found).citations) == shown
+
+
 def test_a_passage_that_repeats_the_first_is_no_second_place() -> None:
     """Manuals come as HTML and as their own source."""
     found = whole("Aldwin built it.", "Aldwin built  it.", "Josef Aldwin was there.", chances=(0.5, 0.4, 0.3))

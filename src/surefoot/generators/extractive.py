@@ -22,6 +22,9 @@ DIFFERS = "“{title}” differs:"
 UNDECIDED = "two documents differ, and nothing tells which is newer"
 GAP = "…"
 """Stands where the answer goes back to what its passage says before the block that answers."""
+SECOND = 0.3
+"""Least share of the first passage's probability that a second one needs to be quoted after it: of a table's rows the
+next one mostly speaks of something else."""
 
 _FOOTNOTE = re.compile(r"\s*\[[\s,]*\d[\d,\s]*\]")
 """A number in brackets that the text brought along: in an answer it would cite another source."""
@@ -39,11 +42,12 @@ class Extractive:
     The passages stand in the order of `evidence.ranking`, those first that hold the exact things of the question
     (`evidence.exact`), and so of their rows and sentences. Where another document answers otherwise, its block follows,
     the newer one first (`evidence.differences`); where no date tells, the answer is hedged. Where none does, and the
-    reader is less sure of the first than `sure`, the block that it points at in the next one follows. Of a passage of
-    more than `words` words, the blocks around that block are shown as far as they fit. `whole` False: only the words
-    that it points at. What quoting cannot do is said in a hedge (`evidence.beyond`): compare, count, join, choose,
-    judge. It refuses where the reader gives no strip a probability of `least` (a reader without probabilities: where it
-    points at nothing). Cost: one graded pair a strip, most of them known from refinement; no language-model call.
+    reader is less sure of the first than `sure`, the block that it points at in the next one follows, unless that is
+    far less likely to answer. Of a passage of more than `words` words, the blocks around that block are shown as far as
+    they fit. `whole` False: only the words that it points at. What quoting cannot do is said in a hedge
+    (`evidence.beyond`): compare, count, join, choose, judge. It refuses where the reader gives no strip a probability
+    of `least` (a reader without probabilities: where it points at nothing). Cost: one graded pair a strip, most of them
+    known from refinement; no language-model call.
     """
 
     def __init__(
@@ -93,7 +97,8 @@ class Extractive:
             first, rival = rival, first
         second = rival
         if not rival and first.chance < self.sure:
-            second = next((one for one in others if not repeats(one.strip.text, [first.strip.text])), None)
+            likely = (one for one in others if one.chance >= SECOND * first.chance)
+            second = next((one for one in likely if not repeats(one.strip.text, [first.strip.text])), None)
         quoted = [(first, first.layout(self.words)), *([(second, second.layout(words=0))] if second else [])]
         texts = [_shown(one, shown) for one, shown in quoted]
         citations = tuple(citation for one, shown in quoted for citation in _citations(one, shown))
