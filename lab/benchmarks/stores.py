@@ -14,7 +14,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -104,13 +104,20 @@ def opened(engine: str, place: str) -> Any:
 
 def fill(store: Any, index: Index, every: int = 0) -> None:
     """Push the index, with one passage in `every` changed, and say how long it took."""
+    numbers, changed = count(), set[str]()
 
-    def rows() -> Iterator[tuple[Passage, Any]]:
-        for n, (passage, vector) in enumerate(index.embedded()):
-            yield (replace(passage, text=f"{passage.text} And more.") if every and n % every == 0 else passage), vector
+    def rows(wanted: Callable[[str, str], bool]) -> Iterator[StoreRow]:
+        def wanted_now(id: str, hash: str) -> bool:
+            if every and next(numbers) % every == 0:
+                changed.add(id)
+            return wanted(id, hash[::-1] if id in changed else hash)
+
+        for row in index.rows(wanted_now):
+            text = replace(row.passage, text=f"{row.passage.text} And more.")
+            yield row._replace(passage=text, hash=row.hash[::-1]) if row.passage.id in changed else row
 
     begun = perf_counter()
-    pushed = push(store, rows(), store.embedder.name)
+    pushed = push(store, rows)
     print(f"{pushed}: {perf_counter() - begun:.1f} s, {_memory()} MB", flush=True)
 
 
@@ -120,7 +127,7 @@ def ask(store: Any, index: Index, questions: Sequence[str]) -> None:
     seconds = sorted(_timed(lambda question=question: store.retrieve(question, 30)) for question in questions)
     half, most = (1000 * seconds[int(share * (len(seconds) - 1))] for share in (0.5, 0.95))
     some = questions[:100]
-    ids, every = zip(*((passage.id, vector) for passage, vector in index.embedded()), strict=True)
+    ids, every = zip(*((row.passage.id, row.vector) for row in index.rows()), strict=True)
     exact = np.array(every) @ store.embedder.embed(some).T
     shares = []
     for question, column in zip(some, exact.T, strict=True):

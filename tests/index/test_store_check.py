@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from services.stores import Memory
+from services.stores import Memory, row_of
 from surefoot.embedders.hashing import Hashing
 from surefoot.index.build import build
-from surefoot.index.push import push, store_row
+from surefoot.index.push import push
 from surefoot.index.search import Index
 from surefoot.index.store_check import StoreCheck, check, sampled
 from surefoot.types import Passage
@@ -42,7 +42,7 @@ def index(tmp_path: Path) -> Iterator[Index]:
 @pytest.fixture
 def store(index: Index) -> Nearest:
     store = Nearest()
-    push(store, index.embedded(), Hashing().name)
+    push(store, index.rows)
     return store
 
 
@@ -62,8 +62,8 @@ def test_what_differs_is_counted(store: Nearest, index: Index) -> None:
     vector = Hashing().embed(["x"])[0]
     store.delete([first.id])
     assert not checked(store, index).same
-    store.upsert([store_row(replace(second, text="other"), vector, Hashing().name)])
-    store.upsert([store_row(Passage("own", "x"), vector, Hashing().name)])
+    store.upsert([row_of((replace(second, text="other"), vector))])
+    store.upsert([row_of((Passage("own", "x"), vector))])
     found = checked(store, index)
     assert (found.equal, found.missing, found.changed, found.surplus) == (10, 1, 1, 1)
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("ray", reason="needs the extra ray")
@@ -27,7 +26,7 @@ from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.index.build import build, discovered
-from surefoot.index.push import push, store_row
+from surefoot.index.push import push
 from surefoot.index.search import Index
 from surefoot.integrations.ray import StoreReport, asking, cluster, index
 from surefoot.judges.factuality import Factuality
@@ -97,15 +96,14 @@ def indexed(docs: Path) -> tuple[dict[str, tuple[str, bytes]], Any]:
     place, embedder = docs.parent / "index.db", Hashing()
     report = build([docs], place, embedder, meta={"corpus": "test"})
     with Index.open(place) as made:
-        rows = [store_row(passage, vector, embedder.name) for passage, vector in made.embedded()]
-    return {row.passage.id: (row.hash, row.vector.astype(np.float32).tobytes()) for row in rows}, report
+        return {row.passage.id: (row.hash, row.vector.tobytes()) for row in made.rows()}, report
 
 
 def fill(docs: Path, store: SqliteStore) -> None:
     """Push what one machine indexes."""
     indexed(docs)
     with Index.open(docs.parent / "index.db") as made:
-        push(store, made.embedded(), Hashing.name)
+        push(store, made.rows)
     store.written()
 
 

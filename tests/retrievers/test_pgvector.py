@@ -15,9 +15,10 @@ import pytest
 
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
+from services.stores import row_of, rows  # noqa: E402
 from surefoot.contracts import verify  # noqa: E402
 from surefoot.embedders.hashing import Hashing  # noqa: E402
-from surefoot.index.push import Pushed, push, store_row  # noqa: E402
+from surefoot.index.push import Pushed, push  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
@@ -86,11 +87,11 @@ def pushed(make: Callable[..., Pgvector]) -> Pgvector:
 
 
 def filled(retriever: Pgvector, passages: Iterable[tuple[Passage, npt.ArrayLike]]) -> Pushed:
-    return push(retriever, passages, retriever.embedder.name)
+    return push(retriever, rows(passages, retriever.embedder.name))
 
 
 def rows_of(passages: Iterable[Passage]) -> Iterator[StoreRow]:
-    return (store_row(passage, vector, Hashing().name) for passage, vector in embedded(passages))
+    return map(row_of, embedded(passages))
 
 
 def ids(passages: Sequence[Passage]) -> list[str]:

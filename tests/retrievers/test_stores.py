@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.stores import EXTRAS, opened, passages
+from services.stores import EXTRAS, opened, passages, row_of, rows
 from surefoot.contracts import store as store_contract
 from surefoot.embedders.hashing import Hashing
-from surefoot.index.push import Pushed, passage_hash, push, store_row
+from surefoot.index.push import Pushed, push
 from surefoot.network import Network
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, NetworkError
@@ -26,7 +26,6 @@ from surefoot.types.metadata import Filter, Meta
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 PROGRAM = Path(__file__).parents[1] / "services" / "stores.py"
 COUNT = 400
-NAME = Hashing().name
 
 pytestmark = pytest.mark.slow
 
@@ -72,7 +71,7 @@ def make(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Callabl
 
 
 def wanted(count: int, changed: float = 0.0) -> dict[str, str]:
-    return {passage.id: passage_hash(passage, NAME) for passage, _ in passages(count, changed)}
+    return {row.passage.id: row.hash for row in map(row_of, passages(count, changed))}
 
 
 def test_it_keeps_the_contract_of_a_store(make: Callable[..., Any]) -> None:
@@ -113,7 +112,7 @@ def test_a_filter_finds_what_fulfils_it(make: Callable[..., Any], fields: dict[s
     ]
     store = make(depth=2)
     every = [Passage(f"p{n}", "hut", meta=Meta(meta)) for n, meta in enumerate(metas)]
-    push(store, ((passage, Hashing().embed([passage.text])[0]) for passage in every), NAME)
+    push(store, rows((passage, Hashing().embed([passage.text])[0]) for passage in every))
     filter = Filter.of(fields)
     found = {passage.id: passage.meta for passage in store.retrieve("hut", 2, filter)}
     matching = {passage.id: passage.meta for passage in every if filter.matches(passage.meta)}
@@ -123,22 +122,22 @@ def test_a_filter_finds_what_fulfils_it(make: Callable[..., Any], fields: dict[s
 
 def test_a_second_push_writes_its_changes_and_no_more(make: Callable[..., Any], monkeypatch: Any) -> None:
     """One passage in a hundred, and what is gone."""
-    assert push(make(), passages(COUNT), NAME) == Pushed(COUNT, 0, 0, 0)
+    assert push(make(), rows(passages(COUNT))) == Pushed(COUNT, 0, 0, 0)
     store, written = make(), []
     upsert = store.upsert
     monkeypatch.setattr(store, "upsert", lambda rows: (written.append(len(rows)), upsert(rows)))
-    assert push(store, passages(COUNT, 0.01), NAME) == Pushed(0, 4, COUNT - 4, 0)
+    assert push(store, rows(passages(COUNT, 0.01))) == Pushed(0, 4, COUNT - 4, 0)
     assert written == [4]
-    assert push(store, passages(COUNT - 9), NAME) == Pushed(0, 4, COUNT - 13, 9)
+    assert push(store, rows(passages(COUNT - 9))) == Pushed(0, 4, COUNT - 13, 9)
     assert make().hashes() == wanted(COUNT - 9)
 
 
 def test_two_tables_do_not_touch(make: Callable[..., Any]) -> None:
     """In one place; whatever is written to one, the other has its own."""
     one, other = make("one"), make("other")
-    push(one, passages(30), NAME)
-    push(other, passages(20, 1.0), NAME)
-    push(one, passages(10), NAME)
+    push(one, rows(passages(30)))
+    push(other, rows(passages(20, 1.0)))
+    push(one, rows(passages(10)))
     assert one.hashes() == wanted(10)
     assert other.hashes() == wanted(20, 1.0)
     assert "closed" not in one.retrieve("closed hut", 1)[0].text
@@ -147,9 +146,9 @@ def test_two_tables_do_not_touch(make: Callable[..., Any]) -> None:
 
 def test_writers_of_the_same_passages_leave_each_once(make: Callable[..., Any]) -> None:
     """The table is made by the first; whoever comes second finds what is there, or tries again."""
-    rows = [store_row(passage, vector, NAME) for passage, vector in passages(100)]
+    every = [*map(row_of, passages(100))]
     with ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda n: make().upsert(rows if n % 2 else rows[::-1]), range(3)))
+        list(threads.map(lambda n: make().upsert(every if n % 2 else every[::-1]), range(3)))
     store = make()
     store.finish()
     assert store.hashes() == wanted(100)
@@ -165,13 +164,13 @@ def test_an_absent_table_says_to_push_and_has_no_hashes(make: Callable[..., Any]
 
 def test_a_table_of_another_embedder_is_refused(make: Callable[..., Any]) -> None:
     """To read and to write; it stays as it was."""
-    push(make(), passages(3), NAME)
+    push(make(), rows(passages(3)))
     other = Hashing()
     other.name = "other"  # type: ignore[misc]
     for verb in (
         lambda store: store.retrieve("hut", 1),
         lambda store: store.hashes(),
-        lambda store: store.upsert([store_row(Passage("p", "t"), np.zeros(256), other.name)]),
+        lambda store: store.upsert([row_of((Passage("p", "t"), np.zeros(256)))]),
     ):
         with pytest.raises(IndexFault, match=r"holds vectors of 'hashing-256', not of 'other'.*another name"):
             verb(make(embedder=other))
@@ -194,8 +193,8 @@ def test_ten_kills_end_as_a_push_that_was_never_killed(make: Callable[..., Any],
             run.kill()
         held.append(len(make("killed").hashes()))
     store, whole = make("killed"), make("whole")
-    push(store, passages(COUNT), NAME)
-    push(whole, passages(COUNT), NAME)
+    push(store, rows(passages(COUNT)))
+    push(whole, rows(passages(COUNT)))
     assert 0 < held[-1] < COUNT, "the kills came too early or too late: the test proves nothing"
     assert held == sorted(held)
     assert store.hashes() == whole.hashes() == wanted(COUNT)
@@ -227,9 +226,9 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_bucket_holds_a_store_for_writers_side_by_side(bucket: str) -> None:
     """By the same engine; a bucket that is not there is named without a key, and not waited for."""
     store_contract(opened("lance", bucket), Hashing())
-    rows = [store_row(passage, vector, NAME) for passage, vector in passages(20)]
+    every = [*map(row_of, passages(20))]
     with ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda _: opened("lance", bucket, "both").upsert(rows), range(3)))
+        list(threads.map(lambda _: opened("lance", bucket, "both").upsert(every), range(3)))
     assert opened("lance", bucket, "both").hashes() == wanted(20)
     with pytest.raises(EndpointError, match=r"s3://other/store failed: NoSuchBucket$") as failed:
         opened("lance", "s3://other/store").hashes()

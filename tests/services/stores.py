@@ -8,10 +8,13 @@ pushes COUNT passages, few at a time, says when it writes, and may be killed at 
 import os
 import random
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import repeat
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from surefoot.embedders.hashing import Hashing
 from surefoot.index import push as pushing
@@ -19,6 +22,7 @@ from surefoot.types import Passage
 from surefoot.types.metadata import Meta
 from surefoot.types.protocols import StoreRow
 
+Rows = Callable[[Callable[[str, str], bool]], Iterator[StoreRow]]
 DSN_ENV = "SUREFOOT_TEST_DSN"
 EXTRAS = {"pgvector": "psycopg", "lance": "lancedb"}
 """The library that each store needs."""
@@ -43,6 +47,18 @@ def passages(count: int, changed: float = 0.0) -> Iterator[tuple[Passage, np.nda
         words = " ".join(f"w{word}" for word in random.Random(n).sample(range(1000), 8))
         text = f"Hut {n} {words}" + " is closed" * (n < changed * count)
         yield Passage(f"p{n}", text, meta=Meta({"n": n})), Hashing().embed([text])[0]
+
+
+def rows(passages: Iterable[tuple[Passage, npt.ArrayLike]], embedder: str = Hashing.name) -> Rows:
+    """The rows of these passages, as those of an index are given to a push."""
+    return lambda wanted: (row for row in map(row_of, passages, repeat(embedder)) if wanted(row.passage.id, row.hash))
+
+
+def row_of(passage: tuple[Passage, npt.ArrayLike], embedder: str = Hashing.name) -> StoreRow:
+    """The row of a passage and its vector, with a hash of both and of the embedder's name."""
+    one, vector = passage
+    numbers = np.asarray(vector, dtype=np.float32)
+    return StoreRow(one, sha256(f"{one}{numbers}{embedder}".encode()).hexdigest(), numbers)
 
 
 class Memory:
@@ -89,4 +105,4 @@ if __name__ == "__main__":
     store = opened(engine, place, table)
     upsert = store.upsert
     store.upsert = lambda rows: (print("writing", flush=True), upsert(rows))
-    pushing.push(store, passages(int(count)), Hashing().name)
+    pushing.push(store, rows(passages(int(count))))

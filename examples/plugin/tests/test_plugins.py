@@ -18,11 +18,12 @@ from surefoot.embedders.hashing import Hashing
 from surefoot.evaluate.evaluation import Evaluation
 from surefoot.evaluate.report import page
 from surefoot.index.build import build
-from surefoot.index.push import Pushed, push
+from surefoot.index.push import Pushed
 from surefoot.index.search import Index
 from surefoot.judges.llm import LLMJudge
 from surefoot.llms.scripted import Scripted
 from surefoot.types import Record
+from surefoot.types.protocols import StoreRow
 
 SUBTITLES = """1
 00:00:01,000 --> 00:00:04,000
@@ -59,7 +60,7 @@ def test_it_is_found_by_its_name_and_keeps_the_contract(role: str, name: str, pl
     """Its entry point makes the name work, and Surefoot's own suite for the role passes over it."""
     assert components.find(role, name) is plugin
     filled = Vectors(Hashing(), str(tmp_path / "v.db"))
-    push(filled, ((passage, Hashing().embed([passage.text])[0]) for passage in PASSAGES), Hashing().name)
+    filled.upsert([StoreRow(passage, "", Hashing().embed([passage.text])[0]) for passage in PASSAGES])
     made = {"retriever": filled, "policy": TwoWitnesses(Thresholds(0.5, 0.1, 0.1, "any"))}
     verify(role, made.get(role) or plugin())
 

@@ -248,7 +248,7 @@ class Builder(JudgeBuilder):
         store = self.store
         self.index.check(self.embedder)
         total = self.index.info().passages
-        return push(store, self.index.embedded(), self.embedder.name, lambda done: on_progress(done, total))
+        return push(store, self.index.rows, lambda done: on_progress(done, total))
 
 
 def _pipeline(config: Config, objects: Mapping[str, Any]) -> Pipeline:

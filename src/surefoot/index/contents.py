@@ -1,13 +1,17 @@
 """The contents of an index as others see them. Damage raises sqlite3.DatabaseError, which `storage.faults` explains."""
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Any, Literal
 
 from surefoot.documents.loaders import formats, suffix_of
 from surefoot.index.connection import DEFAULT, Connection
+from surefoot.index.storage import SCHEMA
 from surefoot.text.json_values import parsed
 from surefoot.types import DocumentProblem, Passage
 from surefoot.types.errors import FieldFault
@@ -99,6 +103,25 @@ def passage(row: Sequence[Any], db: Connection) -> Passage:
     return Passage(
         id, text, title, "corpus", url, start, score[0] if score else None, file=file, meta=meta, places=_places(places)
     )
+
+
+def document_hash(digest: bytes, meta: Meta) -> bytes:
+    """The hash of a document, from that of its content, and its fields."""
+    return blake2b(digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
+
+
+def passage_hash(document: str, file: str, embedder: str) -> str:
+    """The hash of a passage and its vector, as 64 hexadecimal digits, from those of its document's hash.
+
+    All passages of a document have the same: where one changes, the index too makes all of them anew.
+    """
+    return document + _circumstances(file, embedder)
+
+
+@lru_cache
+def _circumstances(file: str, embedder: str) -> str:
+    """The hash of all else that makes a document's passages what they are."""
+    return blake2b(json.dumps([SCHEMA, file, embedder]).encode(), digest_size=16).hexdigest()
 
 
 def _places(stored: str) -> tuple[tuple[int, str], ...]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from surefoot.documents.storable import LONGEST_TITLE, CutDocument, clean
 from surefoot.index.connection import DEFAULT, Connection
-from surefoot.index.contents import packed
+from surefoot.index.contents import document_hash, packed
 from surefoot.index.splitter import cut
 from surefoot.index.storage import commit, now
 from surefoot.text import ids
@@ -112,7 +112,7 @@ class Intake:
         id = ids.of_row(file.space, document.key, 1) if document.key else file.space
         meta, faults = labelled(document.meta, file.meta)
         self.notes += [(file.path, fault) for fault in faults]
-        digest = blake2b(document.digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
+        digest = document_hash(document.digest, meta)
         if old and old[1] == digest:
             return id
         if old:

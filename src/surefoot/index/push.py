@@ -1,25 +1,20 @@
 """A store of another engine made to hold the passages of an index, by the hashes of what it holds.
 
-    pushed = push(store, index.embedded(), embedder.name)
+    pushed = push(store, index.rows)
 
 A push that was killed, or that an endpoint failed, is simply begun again: what is there by then is not written twice.
 """
 
-import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from itertools import islice
 from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from surefoot.network.pace import backoff
 from surefoot.run import cancel
-from surefoot.types import Passage
-from surefoot.types.errors import EndpointError, IndexFault
+from surefoot.types.errors import EndpointError
 from surefoot.types.protocols import Store, StoreRow
 
 BATCH = 1_000
@@ -43,51 +38,33 @@ class Pushed:
         return f"{self.new:,} new, {self.changed:,} changed, {self.unchanged:,} unchanged, {self.gone:,} gone"
 
 
-def store_row(passage: Passage, vector: npt.ArrayLike, embedder: str) -> StoreRow:
-    """The row of a passage and its vector; `embedder` is the name of who made this."""
-    return StoreRow(passage, passage_hash(passage, embedder), np.asarray(vector, dtype=np.float32))
-
-
-def passage_hash(passage: Passage, embedder: str) -> str:
-    """The hash of all that an index knows of a passage and of the embedder's name, as 64 hexadecimal digits."""
-    one = passage
-    whole = [one.id, one.text, one.title, one.url, one.start, one.file, {**one.meta}, one.places, embedder]
-    return sha256(json.dumps(whole).encode()).hexdigest()
-
-
 def push(
     store: Store,
-    passages: Iterable[tuple[Passage, npt.ArrayLike]],
-    embedder: str,
+    rows: Callable[[Callable[[str, str], bool]], Iterable[StoreRow]],
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> Pushed:
-    """Make the store hold these passages, whose ids are distinct, and no others; only changes are written.
+    """Make the store hold the passages of an index, whose `rows` are given, and no others; only changes are written.
 
     New and changed passages are written first and found at once, then those that are gone are taken out. An endpoint
     that fails is tried again after a pause. Holds the id and the hash of each passage in memory: some 0.3 GB for a
     million. Raises EndpointError and IndexFault; what was written by then stays, and the next push goes on from there.
     """
     held = patiently(store.hashes)
-    seen = set[str]()
-    counts = {"new": 0, "changed": 0}
+    seen, counts = set[str](), Counter[str](new=0, changed=0)
 
-    def changes() -> Iterator[StoreRow]:
-        for passage, vector in passages:
-            row = store_row(passage, vector, embedder)
-            if passage.id in seen:
-                raise IndexFault(f"two of the passages have the id {passage.id!r}; give each its own")
-            seen.add(passage.id)
-            if (before := held.get(passage.id)) != row.hash:
-                counts["changed" if before else "new"] += 1
-                yield row
-            if len(seen) % BATCH == 0:
-                on_progress(len(seen))
+    def differs(id: str, hash: str) -> bool:
+        seen.add(id)
+        if len(seen) % BATCH == 0:
+            on_progress(len(seen))
+        if (before := held.get(id)) != hash:
+            counts["changed" if before else "new"] += 1
+        return before != hash
 
-    for batch in batches(changes()):
+    for batch in batches(rows(differs)):
         patiently(partial(store.upsert, batch))
     settle(store, gone := held.keys() - seen)
     on_progress(len(seen))
-    return Pushed(**counts, unchanged=len(seen) - sum(counts.values()), gone=len(gone))
+    return Pushed(**counts, unchanged=len(seen) - counts.total(), gone=len(gone))
 
 
 def settle(store: Store, gone: Iterable[str]) -> None:

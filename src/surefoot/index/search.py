@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from surefoot.index import storage, vector_file
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
-from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, stored_document
-from surefoot.index.intake import MANY, Intake, location_of
+from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, passage_hash, stored_document
+from surefoot.index.intake import BATCH, MANY, Intake, location_of
 from surefoot.index.near_words import near_words
-from surefoot.index.vector_file import decoded, read_vectors, write
+from surefoot.index.vector_file import BY_ROW, decoded, read_vectors, write
 from surefoot.index.vectors import Vectors, fulfilling
 from surefoot.index.word_file import WordFile
 from surefoot.run import meter
@@ -35,7 +35,7 @@ from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_FILTER, Filter
-from surefoot.types.protocols import Embedder, Matrix
+from surefoot.types.protocols import Embedder, Matrix, StoreRow
 
 # Titles count double: over 384 questions and 23,418 documents of Wikipedia recall@1 and @5 are then 0.849 and 0.982,
 # else 0.836 and 0.974. Stop words in the query make the search no better, and four times slower.
@@ -59,7 +59,10 @@ _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
-_EMBEDDED = f"SELECT {COLUMNS}, vector FROM passages LEFT JOIN vectors USING (rowid) {_FILES}"  # nosec B608 # likewise
+_HASHES = f"SELECT passages.rowid, passages.id, lower(hex(documents.hash)), path FROM passages {_FILES}"  # nosec B608 # likewise
+_EMBEDDED = (
+    f"SELECT {COLUMNS}, vector, passages.rowid FROM main.passages {BY_ROW} LEFT JOIN vectors USING (rowid) {_FILES}"  # nosec B608 # likewise
+)
 _ONE = f"SELECT {COLUMNS}, score FROM (SELECT ? AS hit, ? AS score) LEFT JOIN passages ON passages.rowid = hit {_FILES}"  # nosec B608 # likewise
 _DOCUMENTS = """
 SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
@@ -243,14 +246,19 @@ class Index:
         """Every passage, in the order of their ids, without a score."""
         return self._passages("ORDER BY passages.id")
 
-    def embedded(self) -> Iterator[tuple[Passage, npt.NDArray[np.float32]]]:
-        """Every passage with its vector, by document, without a score; some at a time are in memory."""
+    def rows(self, wanted: Callable[[str, str], bool] = lambda id, hash: True) -> Iterator[StoreRow]:
+        """The passages as a store holds them, by document, some at a time in memory. Of a passage whose id and hash are
+        not `wanted` neither text nor vector is read."""
         with self._reading() as db:
-            dimensions = storage.read_meta(db, self.path)["dimensions"]
-            rows = db.execute(_EMBEDDED)
-            while some := rows.fetchmany(MANY):
-                for row, vector in zip(some, decoded([row[-1] for row in some], dimensions), strict=True):
-                    yield passage(row[:-1], db), vector
+            meta = storage.read_meta(db, self.path)
+            every = db.execute(_HASHES)
+            while some := every.fetchmany(BATCH):
+                hashes = {row: passage_hash(document, file, meta["embedder"]) for row, _, document, file in some}
+                chosen = ", ".join(str(row) for row, id, *_ in some if wanted(id, hashes[row]))
+                rows = db.execute(f"{_EMBEDDED} WHERE passages.rowid IN ({chosen})").fetchall()  # nosec B608 # numbers
+                vectors = decoded([vector for *_, vector, _ in rows], meta["dimensions"])
+                for (*columns, _, row), vector in zip(rows, vectors, strict=True):
+                    yield StoreRow(passage(columns, db), hashes[row], vector)
 
     def vectors(self) -> Matrix:
         """Every passage's vector, a row each, in the order of `passages()`; all are read."""

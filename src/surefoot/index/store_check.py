@@ -8,7 +8,7 @@ from statistics import fmean
 
 import numpy as np
 
-from surefoot.index.push import passage_hash, patiently
+from surefoot.index.push import patiently
 from surefoot.index.search import Index
 from surefoot.types import Passage
 from surefoot.types.protocols import Embedder, Store, embedded_questions
@@ -58,14 +58,14 @@ def check(
     columns = {id: n for n, id in enumerate({id for ids in found for id in ids})}
     vectors = embedded_questions(embedder, questions)
     best, scores = np.zeros((len(questions), 0)), np.full((len(questions), len(columns)), -np.inf)
-    rows = index.embedded()
+    rows = index.rows()
     while block := [*islice(rows, _BLOCK)]:
-        cosines = vectors @ np.array([vector for _, vector in block]).T
+        cosines = vectors @ np.array([row.vector for row in block]).T
         best = np.sort(np.concatenate([best, cosines], axis=1))[:, -k:]
-        for cosine, (passage, _) in zip(cosines.T, block, strict=True):
-            hash = held.pop(passage.id, None)
-            missing += hash is None
-            changed += hash is not None and hash != passage_hash(passage, embedder.name)
+        for cosine, (passage, hash, _) in zip(cosines.T, block, strict=True):
+            before = held.pop(passage.id, None)
+            missing += before is None
+            changed += before not in (None, hash)
             if passage.id in columns:
                 scores[:, columns[passage.id]] = cosine
     near = [
@@ -82,7 +82,7 @@ def check(
 def sampled(index: Index, count: int) -> list[str]:
     """So many questions, or fewer: the title, or else the first line, of passages from all over the index."""
     apart = max(1, index.info().passages // max(count, 1))
-    texts = (_question(passage) for passage, _ in islice(index.embedded(), 0, None, apart))
+    texts = (_question(row.passage) for row in islice(index.rows(), 0, None, apart))
     return [*islice(dict.fromkeys(filter(None, texts)), count)]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 from itertools import cycle
 from pathlib import Path
 from threading import Lock
@@ -28,13 +29,14 @@ from surefoot.evaluate.score.lexical import METRICS
 from surefoot.evaluate.score.scoring import Judging
 from surefoot.index.build import ignored
 from surefoot.index.connection import DEFAULT
+from surefoot.index.contents import document_hash, passage_hash
 from surefoot.index.intake import BATCH, embedded, labelled, name_space
-from surefoot.index.push import Pushed, passage_hash, patiently, settle, store_row
+from surefoot.index.push import Pushed, patiently, settle
 from surefoot.index.readers import READERS
-from surefoot.types import DocumentProblem, Passage, Record, Score, Trace
+from surefoot.types import DocumentProblem, Record, Score, Trace
 from surefoot.types.errors import ComponentError, ConfigError, IndexFault, MissingExtra, SurefootError, on_one_line
 from surefoot.types.metadata import Meta
-from surefoot.types.protocols import Judge, PricedJudge
+from surefoot.types.protocols import Judge, PricedJudge, StoreRow
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would send statistics of its use home
 try:
@@ -125,7 +127,7 @@ def index(
     store = builder.store
     requests = _requests(found, config["index"].get("collection", DEFAULT))
     held = patiently(store.hashes)
-    hashes = np.sort(np.array([*held.values()], "S64"))
+    hashes = np.sort(np.array([_key(*one) for one in held.items()], "S32"))
     outcomes, seen, written = dict[str | None, FileOutcome](), set[str](), set[str]()
     with _faults():
         for there, changed, read in _stages(requests, labels, config, hashes):
@@ -196,7 +198,8 @@ def _read(labels: Meta, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 continue
             meta, faults = labelled(item.meta, labels)
             notes += faults
-            yield from ({"item": replace(passage, file=request.url, meta=meta)} for passage in item.passages)
+            hash = document_hash(item.digest, meta).hex()
+            yield from ({"item": (replace(passage, file=request.url, meta=meta), hash)} for passage in item.passages)
     node = "" if Path(request.path).exists() else ray.util.get_node_ip_address()
     yield {"item": FileOutcome(request, tuple(unread), tuple(notes), node)}
 
@@ -231,18 +234,24 @@ class _Writer(_OnNode):
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         store, embedder = self.made
-        passages = [item for item in batch["item"] if isinstance(item, Passage)]
-        if todo := [passage for passage in passages if not self._holds(passage, embedder.name)]:
-            vectors = embedded(embedder, todo)
-            rows = [store_row(*one, embedder.name) for one in zip(todo, vectors, strict=True)]
-            patiently(partial(store.upsert, rows))
         files = [item for item in batch["item"] if isinstance(item, FileOutcome)]
-        return {"item": [([passage.id for passage in passages], [passage.id for passage in todo], files)]}
+        found = [item for item in batch["item"] if not isinstance(item, FileOutcome)]
+        hashes = {passage.id: passage_hash(document, passage.file, embedder.name) for passage, document in found}
+        if todo := [passage for passage, _ in found if not self._holds(passage.id, hashes[passage.id])]:
+            vectors = embedded(embedder, todo).astype(np.float32)
+            rows = [StoreRow(one, hashes[one.id], vector) for one, vector in zip(todo, vectors, strict=True)]
+            patiently(partial(store.upsert, rows))
+        return {"item": [([*hashes], [passage.id for passage in todo], files)]}
 
-    def _holds(self, passage: Passage, embedder: str) -> bool:
-        digest = passage_hash(passage, embedder).encode()
-        at = np.searchsorted(self._hashes, digest)
-        return bool(at < len(self._hashes) and self._hashes[at] == digest)
+    def _holds(self, id: str, hash: str) -> bool:
+        key = _key(id, hash)
+        at = np.searchsorted(self._hashes, key)
+        return bool(at < len(self._hashes) and self._hashes[at] == key)
+
+
+def _key(id: str, hash: str) -> bytes:
+    """Stands for a passage and its hash, in 32 bytes: a store of millions is held in memory on each node."""
+    return blake2b(f"{hash} {id}".encode(), digest_size=16).hexdigest().encode()
 
 
 def asking(config: Config, workers: int = 1) -> Spread:

@@ -57,12 +57,12 @@ class Retriever(Protocol):
 
 
 class StoreRow(NamedTuple):
-    """A passage as a store holds it; `surefoot.index.push.store_row` makes one."""
+    """A passage as a store holds it; `surefoot.index.search.Index.rows` makes them."""
 
     passage: Passage
     """Without a score."""
     hash: str
-    """Of all that the passage holds and of the embedder's name: equal hashes need no second writing."""
+    """Another where anything of the passage, or the embedder, is another: equal hashes need no second writing."""
     vector: npt.NDArray[np.float32]
 
 
