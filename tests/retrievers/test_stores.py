@@ -1,4 +1,4 @@
-"""The laws of stores, over each engine that can be run here."""
+"""The laws of stores, over each engine that can be run here, with as many passages as SUREFOOT_TEST_PASSAGES says."""
 
 import random
 import subprocess
@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -14,39 +15,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from services.stores import EXTRAS, opened, passages, row_of, rows
+from services.stores import BATCH, COUNT, EXTRAS, opened, passages, postgres, row_of, rows
 from surefoot.contracts import store as store_contract
 from surefoot.embedders.hashing import Hashing
-from surefoot.index.push import Pushed, push
+from surefoot.index.push import Pushed, batches, patiently, push
 from surefoot.network import Network
 from surefoot.types import Passage
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, NetworkError
 from surefoot.types.metadata import Filter, Meta
 
-LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
 PROGRAM = Path(__file__).parents[1] / "services" / "stores.py"
-COUNT = 400
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[str, Callable[[], None]]]:
-    """The DSN of a real PostgreSQL, and what kills it and starts it again."""
     if find_spec("pgserver") is None:
         pytest.skip("pgserver, which holds a real PostgreSQL, is not installed")
-    with subprocess.Popen([sys.executable, LAUNCHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdin is not None
-        assert run.stdout is not None
-        dsn = run.stdout.readline().strip()
-
-        def kill() -> None:
-            assert run.stdin is not None
-            assert run.stdout is not None
-            print("kill", file=run.stdin, flush=True)
-            assert run.stdout.readline().strip() == dsn
-
-        yield dsn, kill
+    with postgres() as made:
+        yield made
 
 
 @pytest.fixture(params=EXTRAS)
@@ -120,38 +108,56 @@ def test_a_filter_finds_what_fulfils_it(make: Callable[..., Any], fields: dict[s
     assert len(found) == min(2, len(matching))
 
 
+def test_a_filter_finds_the_few_of_many(make: Callable[..., Any]) -> None:
+    """All of them, and by words and vectors no other."""
+    push(store := make(), rows(passages(COUNT)))
+    for few in ({0}, {*range(COUNT - 7, COUNT)}, {COUNT // 2, COUNT // 3}):
+        found = store.retrieve("hut", 30, Filter.of({"n": {"in": [*few]}}))
+        assert sorted(passage.meta["n"] for passage in found) == sorted(few)
+    assert {passage.meta["n"] for passage in store.retrieve("hut", 30, Filter.of({"n": {"<": 20}}))} == {*range(20)}
+
+
 def test_a_second_push_writes_its_changes_and_no_more(make: Callable[..., Any], monkeypatch: Any) -> None:
-    """One passage in a hundred, and what is gone."""
+    """One passage in a hundred, and what is gone, which nothing finds any more."""
     assert push(make(), rows(passages(COUNT))) == Pushed(COUNT, 0, 0, 0)
-    store, written = make(), []
+    store, written, some = make(), [], -(-COUNT // 100)
     upsert = store.upsert
     monkeypatch.setattr(store, "upsert", lambda rows: (written.append(len(rows)), upsert(rows)))
-    assert push(store, rows(passages(COUNT, 0.01))) == Pushed(0, 4, COUNT - 4, 0)
-    assert written == [4]
-    assert push(store, rows(passages(COUNT - 9))) == Pushed(0, 4, COUNT - 13, 9)
+    assert push(store, rows(passages(COUNT, 0.01))) == Pushed(0, some, COUNT - some, 0)
+    assert sum(written) == some
+    assert push(store, rows(passages(COUNT - 9))) == Pushed(0, some, COUNT - some - 9, 9)
     assert make().hashes() == wanted(COUNT - 9)
+    gone = [passage.text for passage, _ in islice(passages(COUNT), COUNT - 9, None)]
+    found = {id for text in gone for id in (store.retrieve(text, 1)[0].id, *store.nearest(text, 1))}
+    assert found.isdisjoint({f"p{n}" for n in range(COUNT - 9, COUNT)})
 
 
 def test_two_tables_do_not_touch(make: Callable[..., Any]) -> None:
     """In one place; whatever is written to one, the other has its own."""
     one, other = make("one"), make("other")
-    push(one, rows(passages(30)))
-    push(other, rows(passages(20, 1.0)))
-    push(one, rows(passages(10)))
-    assert one.hashes() == wanted(10)
-    assert other.hashes() == wanted(20, 1.0)
+    push(one, rows(passages(COUNT)))
+    push(other, rows(passages(COUNT // 2, 1.0)))
+    push(one, rows(passages(COUNT // 4)))
+    assert one.hashes() == wanted(COUNT // 4)
+    assert other.hashes() == wanted(COUNT // 2, 1.0)
     assert "closed" not in one.retrieve("closed hut", 1)[0].text
     assert "closed" in other.retrieve("closed hut", 1)[0].text
 
 
 def test_writers_of_the_same_passages_leave_each_once(make: Callable[..., Any]) -> None:
     """The table is made by the first; whoever comes second finds what is there, or tries again."""
-    every = [*map(row_of, passages(100))]
+    every = [*map(row_of, passages(COUNT))]
+
+    def write(n: int) -> None:
+        store = make()
+        for batch in batches(every if n % 2 else every[::-1]):
+            patiently(partial(store.upsert, batch))
+        patiently(store.finish)
+
     with ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda n: make().upsert(every if n % 2 else every[::-1]), range(3)))
+        list(threads.map(write, range(3)))
     store = make()
-    store.finish()
-    assert store.hashes() == wanted(100)
+    assert store.hashes() == wanted(COUNT)
     found = [passage.id for passage in store.retrieve("Hut 7", 30)]
     assert len(found) == len({*found}) == 30
 
@@ -177,30 +183,55 @@ def test_a_table_of_another_embedder_is_refused(make: Callable[..., Any]) -> Non
     assert make().hashes() == wanted(3)
 
 
+def pushing(engine: str, place: str, lines: int) -> subprocess.Popen[str]:
+    """A process that pushes to the table `killed`, and has printed so many lines."""
+    command = [sys.executable, PROGRAM, engine, place, "killed", str(COUNT)]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert run.stdout is not None
+    for _ in range(lines):
+        assert run.stdout.readline() == "upsert\n"
+    return run
+
+
+def assert_whole(store: Any) -> None:
+    """It holds all passages, and both halves find them."""
+    push(store, rows(passages(COUNT)))
+    assert store.hashes() == wanted(COUNT)
+    for passage, _ in islice(passages(COUNT), 0, None, COUNT // 10):
+        assert (store.retrieve(passage.text, 1)[0].id, store.nearest(passage.text, 1)) == (passage.id, (passage.id,))
+
+
 def test_ten_kills_end_as_a_push_that_was_never_killed(make: Callable[..., Any], engine: str, request: Any) -> None:
     """Of the process that pushes, at any moment; and of PostgreSQL's processes, all at once."""
     chance, place = random.Random(7), make.place  # type: ignore[attr-defined]
     held = list[int]()
     for n in range(10):
-        command = [sys.executable, PROGRAM, engine, place, "killed", str(COUNT)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
-            assert run.stdout is not None
-            for _ in range(chance.randint(1, 3)):
-                assert run.stdout.readline() == "writing\n"
-            time.sleep(chance.uniform(0.0, 0.03))
+        with pushing(engine, place, chance.randint(1, 3) * COUNT // BATCH // 20) as run:
+            time.sleep(chance.uniform(0.0, 0.0015) * BATCH)
             if engine == "pgvector" and n % 2:
                 request.getfixturevalue("server")[1]()
             run.kill()
         held.append(len(make("killed").hashes()))
-    store, whole = make("killed"), make("whole")
-    push(store, rows(passages(COUNT)))
-    push(whole, rows(passages(COUNT)))
     assert 0 < held[-1] < COUNT, "the kills came too early or too late: the test proves nothing"
     assert held == sorted(held)
-    assert store.hashes() == whole.hashes() == wanted(COUNT)
-    for passage, _ in islice(passages(COUNT), 0, None, 40):
-        ids = {one.retrieve(passage.text, 1)[0].id for one in (store, whole)}
-        assert ids == {passage.id}
+    assert_whole(make("killed"))
+
+
+def test_kills_at_the_end_of_a_push_leave_whole_indexes(make: Callable[..., Any], engine: str, request: Any) -> None:
+    """While they are made; likewise of PostgreSQL's processes."""
+    chance, place, rest = random.Random(7), make.place, list[str]()  # type: ignore[attr-defined]
+    for n in range(4):
+        with pushing(engine, place, 0) as run:
+            assert run.stdout is not None
+            while run.stdout.readline() != "finish\n":
+                assert run.poll() is None
+            time.sleep(chance.uniform(0.0, COUNT / 20_000))
+            if engine == "pgvector" and n % 2:
+                request.getfixturevalue("server")[1]()
+            run.kill()
+            rest.append(run.stdout.read())
+    assert "" in rest, "the kills came too late: the test proves nothing"
+    assert_whole(make("killed"))
 
 
 @pytest.fixture

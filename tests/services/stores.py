@@ -2,15 +2,19 @@
 
     python tests/services/stores.py ENGINE PLACE TABLE COUNT
 
-pushes COUNT passages, few at a time, says when it writes, and may be killed at any moment.
+pushes COUNT passages, a twentieth at a time or a thousand, says before each verb what it does, and may be killed at any
+moment.
 """
 
 import os
 import random
+import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from itertools import repeat
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +27,30 @@ from surefoot.types.metadata import Meta
 from surefoot.types.protocols import StoreRow
 
 Rows = Callable[[Callable[[str, str], bool]], Iterator[StoreRow]]
+COUNT = int(os.environ.get("SUREFOOT_TEST_PASSAGES", "400"))
+"""Passages that the laws of stores are tested with; lab/benchmarks/stores.md has what came of more."""
+BATCH = min(COUNT // 20, pushing.BATCH)
 DSN_ENV = "SUREFOOT_TEST_DSN"
 EXTRAS = {"pgvector": "psycopg", "lance": "lancedb"}
 """The library that each store needs."""
+
+
+@contextmanager
+def postgres() -> Iterator[tuple[str, Callable[[], None]]]:
+    """The DSN of a real PostgreSQL, and what kills it and starts it again."""
+    launcher = [sys.executable, Path(__file__).with_name("postgres.py")]
+    with subprocess.Popen(launcher, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdin is not None
+        assert run.stdout is not None
+        dsn = run.stdout.readline().strip()
+
+        def kill() -> None:
+            assert run.stdin is not None
+            assert run.stdout is not None
+            print("kill", file=run.stdin, flush=True)
+            assert run.stdout.readline().strip() == dsn
+
+        yield dsn, kill
 
 
 def opened(engine: str, place: str, table: str = "surefoot_passages", embedder: Any = None, **options: Any) -> Any:
@@ -101,8 +126,10 @@ class Memory:
 
 if __name__ == "__main__":
     engine, place, table, count = sys.argv[1:]
-    pushing.BATCH = 20
+    pushing.BATCH = BATCH
     store = opened(engine, place, table)
-    upsert = store.upsert
-    store.upsert = lambda rows: (print("writing", flush=True), upsert(rows))
+    upsert, finish = store.upsert, store.finish
+    store.upsert = lambda rows: (print("upsert", flush=True), upsert(rows))
+    store.finish = lambda: (print("finish", flush=True), finish())
     pushing.push(store, rows(passages(int(count))))
+    print("finished", flush=True)
