@@ -2,11 +2,15 @@
 
 import json
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from command_line import Surefoot, here as here, surefoot as surefoot
+from services.stores import DSN_ENV, EXTRAS, opened, postgres
 from sqlite_store import SqliteStore
 from surefoot.config.builder import Builder
 from surefoot.config.settings import read
@@ -26,7 +31,7 @@ from surefoot.evaluate.ask import runs
 from surefoot.evaluate.ask.questions import Example
 from surefoot.evaluate.ask.runs import Spread, threads
 from surefoot.index.build import build, discovered
-from surefoot.index.push import push
+from surefoot.index.push import Pushed, patiently, push
 from surefoot.index.search import Index
 from surefoot.integrations.ray import StoreReport, asking, cluster, index
 from surefoot.judges.factuality import Factuality
@@ -39,6 +44,9 @@ from surefoot_lab import methods
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]  # Ray warns of itself
 
 MANY = 60
+KILLS = int(os.environ.get("SUREFOOT_TEST_KILLS", "3"))
+WORK = b"ray::MapWorker", b"ray::FlatMap", b"ray::IDLE"
+COMMAND = "from surefoot.integrations import ray; from surefoot.cli import main; ray.BATCH = 32; main()"
 
 
 @pytest.fixture(autouse=True)
@@ -50,21 +58,27 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Cluster]:
     """Three nodes; the first, which holds the cluster together, works too. They import what these tests do."""
-    patched = pytest.MonkeyPatch()
+    patched, services = pytest.MonkeyPatch(), ExitStack()
     patched.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    patched.setenv("RAY_worker_niceness", "0")  # else what runs beside these tests makes them take minutes
+    if find_spec("pgserver"):
+        patched.setenv(DSN_ENV, services.enter_context(postgres())[0])
     made = Cluster(initialize_head=True, connect=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     made.add_node(num_cpus=1)
     made.add_node(num_cpus=1)
     yield made
     ray.shutdown()
     made.shutdown()
+    services.close()
     patched.undo()
 
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
-    """Pages, two tables with rows that say the same, and files that cannot be read."""
+    """Pages, two tables with rows that say the same, and files that cannot be read; or a folder of yours."""
     folder = tmp_path / "docs"
+    if yours := os.environ.get("SUREFOOT_TEST_FOLDER"):
+        return Path(shutil.copytree(yours, folder))
     (folder / "more").mkdir(parents=True)
     for number in range(MANY):
         text = " ".join(f"Sentence {n} of page {number} says something else." for n in range(60))
@@ -110,9 +124,10 @@ def fill(docs: Path, store: SqliteStore) -> None:
 def kill_workers(node: Any) -> None:
     """Kill the processes that work on a node, which Ray starts again."""
     raylet = node.all_processes["raylet"][0].process.pid
-    for worker in Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split():
+    for child in Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split():
         with suppress(OSError):
-            os.kill(int(worker), signal.SIGKILL)
+            if Path(f"/proc/{child}/cmdline").read_bytes().startswith(WORK):  # the others are the node itself
+                os.kill(int(child), signal.SIGKILL)
 
 
 def test_nodes_and_workers_that_are_killed_lose_nothing(nodes: Cluster, docs: Path, store: SqliteStore) -> None:
@@ -130,6 +145,42 @@ def test_nodes_and_workers_that_are_killed_lose_nothing(nodes: Cluster, docs: Pa
     assert store.rows() == made
     assert killed[0] > 0, "all was read before anything was killed"
     assert (report.pushed.new, report.pushed.unchanged) == (len(made), 0)
+
+
+@pytest.mark.parametrize("engine", EXTRAS)
+def test_kills_leave_a_real_store_as_one_machine_fills_it(nodes: Cluster, docs: Path, engine: str) -> None:
+    """The command is killed and run again; then nodes die, and no others come, and the processes of others."""
+    pytest.importorskip(EXTRAS[engine], reason=f"needs the extra {engine}")
+    if engine == "pgvector" and DSN_ENV not in os.environ:
+        pytest.skip("pgserver, which holds a real PostgreSQL, is not installed")
+    place = os.environ[DSN_ENV] if engine == "pgvector" else str(docs.parent / "lance")
+    retriever = {"use": engine} | ({"dsn_env": DSN_ENV} if engine == "pgvector" else {"uri": place})
+    store, others = opened(engine, place), [nodes.add_node(num_cpus=1) for _ in range(KILLS // 3)]
+    options = [f"--set=retriever.{name}={value}" for name, value in retriever.items()]
+    words = ["index", docs, "--ray", nodes.address, "--meta", "corpus=test", "--set=embedder.use=hashing", *options]
+    with subprocess.Popen([sys.executable, "-c", COMMAND, *words], cwd=docs.parent) as driver:
+        while not (held := len(patiently(store.hashes))):  # a table that is being made is no mistake
+            assert driver.poll() is None
+            time.sleep(0.05)
+        driver.kill()
+    killed = list[int]()
+
+    def kill(done: int, total: int) -> None:
+        if len(killed) < KILLS and done >= (len(killed) + 1) * total // (KILLS + 1):
+            killed.append(total - done)
+            if others and len(killed) % 2:
+                nodes.remove_node(others.pop(), allow_graceful=False)
+            else:
+                kill_workers(nodes.list_all_nodes()[len(killed) % 3])
+
+    chosen = read({"retriever": retriever, "embedder": {"use": "hashing"}}, {})
+    report = index(discovered([docs]), chosen, Meta({"corpus": "test"}), kill)
+    build([docs], docs.parent / "index.db", Hashing(), meta={"corpus": "test"})
+    with Index.open(docs.parent / "index.db") as made:
+        assert push(store, made.rows) == Pushed(0, 0, made.info().passages, 0)
+    assert 0 < held <= report.pushed.unchanged < report.pushed.unchanged + report.pushed.new
+    assert len(killed) == KILLS
+    assert killed[-1] > 0, "all was read before the last kill"
 
 
 def test_files_that_are_not_read_are_reported_as_by_one_machine(nodes: Cluster, docs: Path) -> None:

@@ -49,8 +49,9 @@ except ImportError as error:
 LOCAL = "local"
 """The address of a cluster of this machine alone, which ends with its use."""
 
-_READS, _WRITES = 0.9, 0.1
-"""Cores that a reading task and a writing actor reserve: both fit on a node of one core, and none on one of none."""
+_READS, _WRITES = 0.9, 0.01
+"""Cores that a reading task and a writing actor reserve: none fits on a node of none. On a node of one core a task fits
+beside ten actors, which move there where other nodes die."""
 
 _TOGETHER = 2
 """Judgements at a time on a node: one is on its way while the other is made."""
