@@ -234,6 +234,24 @@ def test_kills_at_the_end_of_a_push_leave_whole_indexes(make: Callable[..., Any]
     assert_whole(make("killed"))
 
 
+def test_a_push_adds_a_part_to_an_index_in_lance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until there are many, which are merged: to write the whole index takes longer than all else of a small push."""
+    pytest.importorskip("lance", reason="pylance is not installed")
+    pytest.importorskip("lancedb", reason="needs the extra lance")
+    from surefoot.retrievers import lance
+
+    monkeypatch.setattr(lance, "_LATE", 0)
+    monkeypatch.setattr(lance, "_PARTS", 3)
+    store, parts = opened("lance", str(tmp_path)), list[int]()
+    for n in range(5):
+        push(store, rows(passages(100 + 10 * n)))
+        parts.append(lance._parts(store._table()))
+        (newest,) = islice(passages(100 + 10 * n), 99 + 10 * n, None)
+        assert store.retrieve(newest[0].text, 1)[0].text == newest[0].text
+        assert not any(index.num_unindexed_rows for index in store._table().list_indices())
+    assert parts == [1, 2, 3, 1, 2]
+
+
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A bucket of a server that plays S3."""

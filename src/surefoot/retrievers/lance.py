@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -34,6 +35,8 @@ _PROBES, _REFINED = 20, 2
 """Of the index of vectors: parts that are searched, and how many times as many as wanted are compared in full."""
 _LATE, _FILES = 200, 40
 """Passages that no index holds, which each search reads, and files, from which they are joined with the others."""
+_PARTS = 8
+"""Parts of an index, of which each push adds one, from which they are merged."""
 _OLD = timedelta(minutes=10)
 """Age from which the files of earlier versions are removed; whoever searches meanwhile reads no older ones."""
 _EXACT = 2**53
@@ -139,6 +142,10 @@ class Lance:
             if table.count_rows() >= _INDEXED_FROM:
                 wanted["vector"] = IvfSq(distance_type="cosine")
             late = max((index.num_unindexed_rows for index in made.values()), default=0)
+            if late > _LATE and find_spec("lance"):  # LanceDB alone writes the whole index of words anew
+                parts = _parts(table)
+                table.to_lance().optimize.optimize_indices(num_indices_to_merge=parts if parts >= _PARTS else 0)
+                late = 0
             if late > _LATE or table.stats()["fragment_stats"]["num_fragments"] > _FILES:
                 table.optimize(cleanup_older_than=_OLD)
             for column, config in wanted.items():
@@ -216,6 +223,11 @@ def _rows(query: Any, where: str, columns: Sequence[str], most: int) -> list[dic
     query = query.where(where, prefilter=True) if where else query
     found: list[dict[str, Any]] = query.select([*columns]).limit(most).to_list() if most > 0 else []
     return found
+
+
+def _parts(table: Table) -> int:
+    """The parts of the index that has most."""
+    return max(table.index_stats(index.name).num_indices or 1 for index in table.list_indices())
 
 
 def _among(ids: Collection[str]) -> str:
