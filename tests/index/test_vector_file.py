@@ -1,14 +1,12 @@
 """How an index of many passages is searched by vector: from a file beside it."""
 
-import shutil
 import sqlite3
 
 import numpy as np
 import pytest
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.index import vector_file, vectors
-from surefoot.index.build import build
+from surefoot.index import beside, vector_file, vectors
 from surefoot.index.search import Index
 from surefoot.types import Block, Document
 from surefoot.types.metadata import NO_FILTER, Filter, Meta
@@ -28,10 +26,10 @@ def vector(text):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """An index whose vectors lie in a file."""
-    monkeypatch.setattr(vector_file, "FROM", 20)
+    monkeypatch.setattr(beside, "FROM", 20)
     with Index.make(tmp_path / "index.db", EMBEDDER) as index:
         index.add(map(document, range(MANY)), EMBEDDER)
-    assert [each.suffix for each in vector_file.places(tmp_path / "index.db")] == [".vectors-1", ".words-1"]
+    assert [each.suffix for each in beside.places(tmp_path / "index.db")] == [".vectors-1", ".words-1"]
     return tmp_path / "index.db"
 
 
@@ -62,7 +60,7 @@ def test_the_file_changes_nothing_that_is_found(place, read):
     """Neither the order nor the scores, to the last bit; and no vector is read from the index."""
     mapped = [found(place, f"rope{n}", 9) for n in range(7)]
     assert read == []
-    vector_file.places(place)[0].unlink()
+    beside.places(place)[0].unlink()
     assert [found(place, f"rope{n}", 9) for n in range(7)] == mapped
     assert len(read) == 7 * MANY
 
@@ -129,49 +127,10 @@ def test_it_is_made_anew_where_it_lacks_much(place, read):
     assert read == []
 
 
-def test_what_a_killed_run_left_goes_with_the_next(place):
-    """It may be half a gigabyte."""
-    left = place.with_name(".index.db.vectors-1.0a1b2c3d")
-    left.write_bytes(b"half")
-    with Index.open(place) as index:
-        index.add(map(document, range(100, 130)), EMBEDDER)
-    assert not left.exists()
-
-
-def test_an_index_in_its_place_does_not_use_it(place):
-    """One that was copied there before the last change; a rebuilt one has its own."""
-    with Index.open(place) as index:
-        shutil.copy(place, place.with_name("old.db"))
-        index.add([document(n, f"lantern number{n}") for n in range(MANY)], EMBEDDER)
-    place.with_name("old.db").replace(place)
-    assert ids(found(place, "hut number7 rope0", 1)) == ["d007"]
-
-
-def test_a_rebuilt_index_brings_its_own(place, read):
-    """The former one's goes with it."""
-    table = place.with_name("a.csv")
-    table.write_text("id,text\n" + "".join(f"r{n},hut number{n} rope\n" for n in range(30)))
-    build([table], place, EMBEDDER, rebuild=True)
-    assert ids(found(place, "hut number7 rope", 1)) == ["r7"]
-    assert read == []
-    assert len(vector_file.places(place)) == 2
-
-
-def test_collections_have_a_file_each(place, read):
-    """Neither finds the other's."""
-    with Index.make(place, EMBEDDER, "beta") as beta:
-        beta.add([document(n, f"lantern number{n}") for n in range(30)], EMBEDDER)
-    assert len(vector_file.places(place)) == 4
-    assert not {"d000"} & {passage.text for passage in found(place, "lantern", MANY)}
-    with Index.open(place, "beta") as beta:
-        assert len(beta.nearest(vector("lantern"), 100)) == 30
-    assert read == []
-
-
 @pytest.mark.parametrize("damage", [lambda data: data[:5000], lambda data: b"{}", lambda data: b"\xff" * len(data)])
 def test_a_damaged_file_is_not_used(place, read, damage):
     """The index has all that is in it."""
-    file = vector_file.places(place)[0]
+    file = beside.places(place)[0]
     file.write_bytes(damage(file.read_bytes()))
     assert ids(found(place, "hut number7 rope0", 1)) == ["d007"]
     assert len(read) == MANY

@@ -6,8 +6,7 @@ import shutil
 import pytest
 
 from surefoot.embedders.hashing import Hashing
-from surefoot.index import search, vector_file, word_file
-from surefoot.index.build import build
+from surefoot.index import beside, search, word_file
 from surefoot.index.search import Index
 from surefoot.types import Block, Document
 from surefoot.types.metadata import NO_FILTER, Filter, Meta
@@ -25,7 +24,7 @@ def document(n, text=None):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     """An index with a folder of words, from which few are scored."""
-    monkeypatch.setattr(vector_file, "FROM", 20)
+    monkeypatch.setattr(beside, "FROM", 20)
     monkeypatch.setattr(word_file, "CANDIDATES", 12)
     monkeypatch.setattr(word_file, "MORE", 1)
     with Index.make(tmp_path / "index.db", EMBEDDER) as index:
@@ -48,7 +47,7 @@ def scored(monkeypatch):
 
 
 def folder(place):
-    return next(each for each in vector_file.places(place) if each.is_dir())
+    return next(each for each in beside.places(place) if each.is_dir())
 
 
 def found(place, query, k=5, filter=NO_FILTER):
@@ -130,43 +129,6 @@ def test_it_is_made_anew_where_it_lacks_much(place, scored):
         index.add([document(119)], EMBEDDER)
         index.lexical("hut", 5)
     assert scored == [12 + 19, 12]
-
-
-def test_what_a_killed_run_left_goes_with_the_next(place):
-    """It may be a hundred megabytes."""
-    left = place.with_name(".index.db.words-1.0a1b2c3d")
-    left.mkdir()
-    left.joinpath("half").write_bytes(b"half")
-    with Index.open(place) as index:
-        index.add(map(document, range(100, 130)), EMBEDDER)
-    assert not left.exists()
-
-
-def test_an_index_in_its_place_does_not_use_it(place):
-    """One that was copied there before the last change; a rebuilt one has its own."""
-    with Index.open(place) as index:
-        shutil.copy(place, place.with_name("old.db"))
-        index.add([document(n, f"lantern number{n}") for n in range(MANY)], EMBEDDER)
-    place.with_name("old.db").replace(place)
-    assert ids(found(place, "number7 rope0", 1)) == ["d007"]
-
-
-def test_a_rebuilt_index_brings_its_own(place, scored):
-    """The former one's goes with it."""
-    table = place.with_name("a.csv")
-    table.write_text("id,text\n" + "".join(f"r{n},hut number{n} rope\n" for n in range(30)))
-    build([table], place, EMBEDDER, rebuild=True)
-    assert ids(found(place, "number7", 1)) == ["r7"]
-    assert scored == [1]
-
-
-def test_collections_have_a_folder_each(place):
-    """Neither finds the other's."""
-    with Index.make(place, EMBEDDER, "beta") as beta:
-        beta.add([document(n, f"lantern number{n}") for n in range(30)], EMBEDDER)
-    assert found(place, "lantern") == ()
-    with Index.open(place, "beta") as beta:
-        assert len(beta.lexical("lantern", 100)) == 30
 
 
 @pytest.mark.parametrize("head", ["", "{}", '{"of": 1, "top": 5}', "\0"])

@@ -17,12 +17,12 @@ from surefoot.documents.discover import ALL, Found, FoundFile, Patterns, find
 from surefoot.documents.loaders import LACKING, MAX_BYTES, DocumentProblem, supported
 from surefoot.documents.reading import Reading, Request
 from surefoot.documents.storable import content_hash
+from surefoot.index import beside
 from surefoot.index.connection import DEFAULT, Connection, checked_name
 from surefoot.index.contents import loaded
 from surefoot.index.intake import Intake, StoredFile, location_of, stored_files
 from surefoot.index.readers import READERS
 from surefoot.index.storage import NEW, check_file, faults, locked, others, replacement, writing
-from surefoot.index.vector_file import write
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_META, Meta
 from surefoot.types.protocols import Embedder
@@ -167,7 +167,7 @@ def build_found(
         check_file(db, quick=True)  # nothing is built upon damage
         run = _Build(db, home, embedder, labels, on_progress)
         run.update(found)
-        write(db, place, embedder.dimensions)
+        beside.write(db, place, embedder.dimensions)
         if place.suffix == NEW:  # closing moves the log into the file too, but says nothing where it fails
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return run.report(found, started)

@@ -84,7 +84,7 @@ class Intake:
         self._waiting: list[tuple[int, Passage]] = []
         self._uncommitted = 0
         self._row = self._last_row()
-        """The last passage's row; none is given twice, also not after a passage is gone: see `vector_file`."""
+        """The last passage's row; none is given twice, also not after a passage is gone: see `beside`."""
 
     def _last_row(self) -> int:
         rows = self._db.execute(

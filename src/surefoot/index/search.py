@@ -22,12 +22,12 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.index import storage, vector_file
+from surefoot.index import beside, storage
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, passage_hash, stored_document
 from surefoot.index.intake import BATCH, MANY, Intake, location_of
 from surefoot.index.near_words import near_words
-from surefoot.index.vector_file import BY_ROW, decoded, read_vectors, write
+from surefoot.index.vector_file import BY_ROW, decoded, read_vectors
 from surefoot.index.vectors import Vectors, fulfilling
 from surefoot.index.word_file import WordFile
 from surefoot.run import meter
@@ -205,7 +205,7 @@ class Index:
         """
         with self._writing(embedder, patience) as db:
             added = Intake(db, embedder, together=MANY).add(documents, file)
-            write(db, self.path, embedder.dimensions)
+            beside.write(db, self.path, embedder.dimensions)
             return added
 
     def delete(self, name: str | Path, *, patience: float = PATIENCE) -> bool:
@@ -315,7 +315,7 @@ class Index:
         self, db: Connection, terms: Sequence[str], k: int, allowed: npt.NDArray[np.bool_] | None
     ) -> npt.NDArray[np.bool_] | None:
         """True at the row of each passage, among those allowed, that is to be scored for these words; None: of all."""
-        place, identity = vector_file.place(self.path, db.number, "words"), vector_file.identity(self.path, db)
+        place, identity = beside.place(self.path, db.number, "words"), beside.identity(self.path, db)
         self._words = words = WordFile.open(place, identity, self._words)
         share = 1.0 if allowed is None else float(allowed.mean())
         if not words or share < _FEW:

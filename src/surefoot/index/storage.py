@@ -11,7 +11,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, NamedTuple
 
-from surefoot.index import vector_file
+from surefoot.index import beside
 from surefoot.index.connection import DEFAULT, LEXICON, Connection, checked_name, closed_on_failure, confine
 from surefoot.index.splitter import WORDS
 from surefoot.run import store
@@ -296,13 +296,13 @@ def replacement(live: Path) -> Iterator[Path]:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         # Before the replacement, never after it: SQLite would take the old one's log for the new one's.
         _unlink(live, "-wal", "-shm")
-        vector_file.remove(live)
+        beside.remove(*beside.places(live))
         os.replace(new, live)
-        for file in vector_file.places(new):
+        for file in beside.places(new):
             os.replace(file, f"{live}{str(file).removeprefix(str(new))}")
     finally:
         _unlink(new, "", "-wal", "-shm")
-        vector_file.remove(new)
+        beside.remove(*beside.places(new))
 
 
 def copied(live: Path, to: Path) -> None:

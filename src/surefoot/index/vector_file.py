@@ -2,9 +2,8 @@
 
 It holds them as the index does, and of each number its sign, after a rotation that spreads what the vectors tell over
 all of them: a million vectors of 256 numbers have 32 MB of signs. The vectors whose signs differ least from the
-question's are compared with it in full. The file is made of the index, and may be missing: rows that the index got
-since are searched beside it, and what it holds of passages that are gone is passed over, which is right as long as no
-number of a row is given twice (`surefoot.index.intake`).
+question's are compared with it in full. Rows that the index got since are searched beside it, and what it holds of
+passages that are gone is passed over.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -23,15 +21,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from surefoot.index import word_file
 from surefoot.index.connection import Connection
 from surefoot.run import store
 from surefoot.types.protocols import Matrix
 
 Numbers = npt.NDArray[np.int64]
 
-FROM = 65_536
-"""Passages outside the file, or gone from it, from which it is made anew, unless they are less than an eighth."""
 CANDIDATES, MORE = 10_000, 100
 """Vectors compared in full for a question, or so many for each passage asked for, if that is more: among a million
 passages they hold 99 of 100 of the ten that are nearest, and 98 of the fifty."""
@@ -42,22 +37,6 @@ _SAMPLE = 20_000  # vectors of which the mean is taken
 _VECTORS = "SELECT passages.rowid, vector FROM main.passages {by} LEFT JOIN vectors USING (rowid) WHERE collection = ?"
 BY_ROW, BY_COLLECTION = "NOT INDEXED", "INDEXED BY passages_of_documents"
 """How SQLite finds passages: some of many by their rows, all of a collection by an index that holds no texts."""
-
-
-def place(index: Path, collection: int, kind: Literal["vectors", "words"] = "vectors") -> Path:
-    """Where the file of a collection of this index lies, or the folder of its words."""
-    return index.with_name(f"{index.name}.{kind}-{collection}")
-
-
-def places(index: Path) -> list[Path]:
-    """The files and folders of all collections of this index."""
-    return [*index.parent.glob(f"{index.name}.vectors-*"), *index.parent.glob(f"{index.name}.words-*")]
-
-
-def remove(index: Path) -> None:
-    """Remove the files and folders of all collections of this index."""
-    for each in places(index):
-        shutil.rmtree(each) if each.is_dir() else each.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +59,19 @@ class VectorFile:
         return int(self.rowids[-1])
 
     @classmethod
-    def open(cls, index: Path, db: Connection, dimensions: int, before: VectorFile | None) -> VectorFile | None:
-        """The file of the connection's collection; None: there is none, or it was made of another index. The one that
-        is open already is given back where it is still the same."""
-        path = place(index, db.number)
+    def open(cls, place: Path, identity: list[Any], dimensions: int, before: VectorFile | None) -> VectorFile | None:
+        """The file in this place; None: there is none, or it was made of another index. The one that is open already is
+        given back where it is still the same."""
         with suppress(OSError, ValueError, KeyError, TypeError):
-            with path.open("rb") as file:
+            with place.open("rb") as file:
                 status = os.fstat(file.fileno())
                 stamp = status.st_ino, status.st_mtime_ns
                 if before and before.stamp == stamp:
                     return before
                 head = json.loads(file.read(_HEAD))
             count = int(head["passages"])
-            if head["of"] == identity(index, db) and count > 0 and status.st_size == _size(count, dimensions):
-                return cls(stamp, *_parts(path, count, dimensions, "r"))
+            if head["of"] == identity and count > 0 and status.st_size == _size(count, dimensions):
+                return cls(stamp, *_parts(place, count, dimensions, "r"))
         return None
 
     def nearest(
@@ -140,26 +118,13 @@ def numbers(rows: Iterable[tuple[int, int]]) -> Numbers:
         raise sqlite3.DatabaseError("a passage names no document") from error
 
 
-def write(db: Connection, index: Path, dimensions: int) -> None:
-    """Make the file of the connection's collection, and the folder of its words, anew where it lacks, or has in vain,
-    too much. Whoever calls it has locked the index. Reads every vector and text; takes a minute for a million."""
-    before = VectorFile.open(index, db, dimensions, None)
-    top, held = (before.top, len(before.rowids)) if before else (0, 0)
-    late = f"SELECT count(*) FROM main.passages {BY_ROW} WHERE collection = ? AND rowid > ?"
-    (passages,) = db.execute("SELECT count(*) FROM passages").fetchone()
-    (lacking,) = db.execute(late, (db.number, top)).fetchone()
-    gone = held - (passages - lacking)
-    if lacking + gone < max(FROM, passages / 8):
-        return
-    word_file.write(db, place(index, db.number, "words"), identity(index, db))
+def write(db: Connection, place: Path, identity: list[Any], dimensions: int) -> None:
+    """Make the file anew of the connection's collection. Takes some 30 s for a million passages."""
     rows = numbers(db.execute("SELECT rowid, document FROM passages ORDER BY rowid"))
     some = rows[:: max(1, len(rows) // _SAMPLE), 0].tolist()
     sample = read_vectors(db, dimensions, f"AND passages.rowid IN ({', '.join(map(str, some))})")[1]
-    head = json.dumps({"passages": len(rows), "of": identity(index, db)}).encode()
-    path = place(index, db.number)
-    for left in path.parent.glob(f".{path.name}.*"):  # by a run that was killed
-        left.unlink()
-    with store.replacing(path) as file:
+    head = json.dumps({"passages": len(rows), "of": identity}).encode()
+    with store.replacing(place) as file:
         file.write(head.ljust(_HEAD))
         file.truncate(_size(len(rows), dimensions))
         file.flush()
@@ -182,12 +147,6 @@ def _signs(vectors: Matrix, rotation: Matrix) -> npt.NDArray[np.uint64]:
     whole = np.zeros((len(bits), -(-bits.shape[1] // 8) * 8), np.uint8)
     whole[:, : bits.shape[1]] = bits
     return np.ascontiguousarray(whole.view(np.uint64).T)
-
-
-def identity(index: Path, db: Connection) -> list[Any]:
-    """Tells the index that a file was made of from what may take its place, such as a restored or rebuilt one."""
-    keys = "SELECT value FROM meta WHERE key IN ('created', 'embedder') ORDER BY key"
-    return [index.stat().st_ino, *(value for (value,) in db.execute(keys)), db.collection]
 
 
 def _shapes(passages: int, dimensions: int) -> list[tuple[type[np.generic], tuple[int, ...]]]:

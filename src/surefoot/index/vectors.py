@@ -12,6 +12,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from surefoot.index import beside
 from surefoot.index.connection import Connection
 from surefoot.index.contents import packed
 from surefoot.index.vector_file import BY_COLLECTION, BY_ROW, Numbers, VectorFile, numbers, read_vectors
@@ -36,7 +37,8 @@ class Vectors:
     @classmethod
     def load(cls, db: Connection, path: Path, dimensions: int, before: Self | None) -> Self:
         """The vectors as they are now. Of what was loaded before, only what came since is read."""
-        file = VectorFile.open(path, db, dimensions, before.file if before else None)
+        place, identity = beside.place(path, db.number, "vectors"), beside.identity(path, db)
+        file = VectorFile.open(place, identity, dimensions, before.file if before else None)
         same = before is not None and before.file is file
         top = file.top if file else 0
         by = BY_ROW if file else BY_COLLECTION

@@ -1,9 +1,8 @@
 """A folder beside a large index, from which the passages are found that a question's words are likely to match best.
 
 SQLite scores 800,000 passages a second, and a common word stands in that many. tantivy, which makes the folder, finds
-the first two hundred without scoring the rest; the index then scores these, so that order and scores are its own. As
-the file of vectors, the folder is made of the index and may be missing: rows that the index got since are all scored,
-and what it holds of passages that are gone the index does not find.
+the first two hundred without scoring the rest; the index then scores these, so that order and scores are its own. Rows
+that the index got since are all scored, and what the folder holds of passages that are gone the index does not find.
 """
 
 from __future__ import annotations
@@ -72,8 +71,6 @@ class WordFile:
 
 def write(db: sqlite3.Connection, place: Path, identity: list[Any]) -> None:
     """Make the folder anew of the connection's collection. Takes some 30 s for a million passages."""
-    for left in place.parent.glob(f".{place.name}.*"):  # by a run that was killed
-        shutil.rmtree(left)
     new = place.with_name(f".{place.name}.{token_hex(4)}")
     new.mkdir()
     schema = tantivy.SchemaBuilder().add_text_field(_FIELD, tokenizer_name=_WORDS, index_option="freq")
