@@ -110,12 +110,12 @@ def document_hash(digest: bytes, meta: Meta) -> bytes:
     return blake2b(digest + json.dumps(dict(meta)).encode(), digest_size=16).digest()
 
 
-def passage_hash(document: str, file: str, embedder: str) -> str:
-    """The hash of a passage and its vector, as 64 hexadecimal digits, from those of its document's hash.
+def passage_hash(document: bytes, file: str, embedder: str) -> str:
+    """The hash of a passage and its vector, as 64 hexadecimal digits, from the hash of its document.
 
     All passages of a document have the same: where one changes, the index too makes all of them anew.
     """
-    return document + _circumstances(file, embedder)
+    return document.hex() + _circumstances(file, embedder)
 
 
 @lru_cache

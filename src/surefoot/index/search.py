@@ -59,7 +59,7 @@ _COUNTS = """
 SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
 """
 _PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
-_HASHES = f"SELECT passages.rowid, passages.id, lower(hex(documents.hash)), path FROM passages {_FILES}"  # nosec B608 # likewise
+_HASHES = f"SELECT passages.rowid, passages.id, ifnull(documents.hash, x''), path FROM passages {_FILES}"  # nosec B608 # likewise
 _EMBEDDED = (
     f"SELECT {COLUMNS}, vector, passages.rowid FROM main.passages {BY_ROW} LEFT JOIN vectors USING (rowid) {_FILES}"  # nosec B608 # likewise
 )

@@ -199,7 +199,7 @@ def _read(labels: Meta, row: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 continue
             meta, faults = labelled(item.meta, labels)
             notes += faults
-            hash = document_hash(item.digest, meta).hex()
+            hash = document_hash(item.digest, meta)
             yield from ({"item": (replace(passage, file=request.url, meta=meta), hash)} for passage in item.passages)
     node = "" if Path(request.path).exists() else ray.util.get_node_ip_address()
     yield {"item": FileOutcome(request, tuple(unread), tuple(notes), node)}
