@@ -2,15 +2,17 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from surefoot.embedders.hashing import Hashing
+from surefoot.index import beside
 from surefoot.index.build import IndexReport, build
 from surefoot.index.search import Index
+from surefoot.types import Document
 
 
 class Home:
@@ -70,3 +72,18 @@ def home(tmp_path: Path) -> Home:
 @pytest.fixture
 def counting() -> Counting:
     return Counting()
+
+
+@pytest.fixture
+def indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Iterable[Document]], Path]:
+    """Makes an index of documents that has a file of their vectors and a folder of their words beside it."""
+
+    def make(documents: Iterable[Document]) -> Path:
+        monkeypatch.setattr(beside, "FROM", 20)
+        place = tmp_path / "index.db"
+        with Index.make(place, Hashing()) as index:
+            index.add(documents, Hashing())
+        assert [each.suffix for each in beside.places(place)] == [".vectors-1", ".words-1"]
+        return place
+
+    return make

@@ -28,13 +28,9 @@ def kind(request):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(indexed):
     """An index with both beside it."""
-    monkeypatch.setattr(beside, "FROM", 20)
-    with Index.make(tmp_path / "index.db", EMBEDDER) as index:
-        index.add(map(document, range(MANY)), EMBEDDER)
-    assert [each.suffix for each in beside.places(tmp_path / "index.db")] == [".vectors-1", ".words-1"]
-    return tmp_path / "index.db"
+    return indexed(map(document, range(MANY)))
 
 
 def found(place, kind, query, k=1, collection="default"):

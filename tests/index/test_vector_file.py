@@ -24,13 +24,9 @@ def vector(text):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(indexed):
     """An index whose vectors lie in a file."""
-    monkeypatch.setattr(beside, "FROM", 20)
-    with Index.make(tmp_path / "index.db", EMBEDDER) as index:
-        index.add(map(document, range(MANY)), EMBEDDER)
-    assert [each.suffix for each in beside.places(tmp_path / "index.db")] == [".vectors-1", ".words-1"]
-    return tmp_path / "index.db"
+    return indexed(map(document, range(MANY)))
 
 
 @pytest.fixture

@@ -22,14 +22,11 @@ def document(n, text=None):
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(indexed, monkeypatch):
     """An index with a folder of words, from which few are scored."""
-    monkeypatch.setattr(beside, "FROM", 20)
     monkeypatch.setattr(word_file, "CANDIDATES", 12)
     monkeypatch.setattr(word_file, "MORE", 1)
-    with Index.make(tmp_path / "index.db", EMBEDDER) as index:
-        index.add(map(document, range(MANY)), EMBEDDER)
-    return tmp_path / "index.db"
+    return indexed(map(document, range(MANY)))
 
 
 @pytest.fixture
