@@ -41,7 +41,8 @@ COMMON = (
 
 def lines(paths: Sequence[Path]) -> Iterator[dict]:
     for path in paths:
-        yield from map(json.loads, path.read_text().splitlines())
+        with path.open(encoding="utf-8") as file:
+            yield from map(json.loads, file)
 
 
 def mix(paths: Sequence[Path], count: int) -> None:

@@ -1,7 +1,9 @@
 """`surefoot ask`."""
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,14 @@ def test_json_is_one_line_and_nothing_else(indexed: Callable[..., Any], here: Pa
     assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
     assert json.loads(done.out)["answer"]["text"] == "Tomas Aldwin built it. [1]"
     assert read_trace(here / "kept" / "trace.json") == loads(done.out)
+
+
+def test_an_unfinished_index_is_told_and_answers(indexed: Callable[..., Any], here: Path) -> None:
+    with closing(sqlite3.connect(here / ".surefoot" / "index.db")) as db, db:
+        db.execute("UPDATE files SET complete = 0 WHERE path = 'library/bridge.md'")
+    done = indexed("ask", QUESTION)
+    assert "The index is unfinished" in done.err
+    assert "Tomas Aldwin built it. [1]" in done.out
 
 
 def test_a_refusal_is_no_failure(indexed: Callable[..., Any]) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from surefoot.config.settings import DEFAULTS
 from surefoot.embedders.hashing import Hashing
-from surefoot.index import near_words
+from surefoot.index import terms
 from surefoot.index.build import build
 from surefoot.index.search import Index
 from surefoot.index.storage import SCHEMA
@@ -75,7 +75,7 @@ def test_the_words_of_a_query_are_searched(index, query, found):
 def test_in_an_index_of_many_a_near_word_begins_with_the_same_two_letters(index, monkeypatch):
     """Else a tenth of all words would be read."""
     assert index.lexical("gtacier", 5) != ()
-    monkeypatch.setattr(near_words, "FEW", 1)
+    monkeypatch.setattr(terms, "FEW", 1)
     assert index.lexical("gtacier", 5) == ()
     assert index.lexical("glacer", 5) != ()
 

@@ -83,7 +83,7 @@ def row_of(passage: tuple[Passage, npt.ArrayLike], embedder: str = Hashing.name)
     """The row of a passage and its vector, with a hash of both and of the embedder's name."""
     one, vector = passage
     numbers = np.asarray(vector, dtype=np.float32)
-    return StoreRow(one, sha256(f"{one}{numbers}{embedder}".encode()).hexdigest(), numbers)
+    return StoreRow(one, sha256(f"{one}{embedder}".encode() + numbers.tobytes()).hexdigest(), numbers)
 
 
 class Memory:

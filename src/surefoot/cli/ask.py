@@ -50,7 +50,7 @@ def ask(
     chosen = filtering(filters)
     with pulling():
         pipeline = traced(builder)
-    if (index_read := builder.opened) and not index_read.info().complete:
+    if (index_read := builder.opened) and not index_read.is_complete():
         err.print("The index is unfinished; run surefoot index again to complete it.")
     # Of a longer text no more is read than shows that it is too long.
     text = sys.stdin.read(LONGEST_QUESTION * 2) if question[0] == "-" else question[0]

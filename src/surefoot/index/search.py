@@ -11,7 +11,6 @@ were before or as they are after. Files are read into it by `surefoot.index.buil
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,12 +25,11 @@ from surefoot.index import beside, storage
 from surefoot.index.connection import DEFAULT, Connection, checked_name, closed_on_failure
 from surefoot.index.contents import COLUMNS, Info, StoredDocument, passage, passage_hash, stored_document
 from surefoot.index.intake import BATCH, MANY, Intake, location_of
-from surefoot.index.near_words import near_words
+from surefoot.index.terms import near_words, query_terms
 from surefoot.index.vector_file import BY_ROW, decoded, read_vectors
 from surefoot.index.vectors import Vectors, fulfilling
 from surefoot.index.word_file import WordFile
 from surefoot.run import meter
-from surefoot.text.words import STOP_WORDS
 from surefoot.types import Document, Passage
 from surefoot.types.errors import IndexFault
 from surefoot.types.metadata import NO_FILTER, Filter
@@ -55,9 +53,7 @@ _ALLOWED = "AND substr(:allowed, rowid + 1, 1) = x'01'"
 row costs a tenth of what its score does."""
 _FEW = 0.01
 """Share of the passages that a filter allows, below which all of these are scored."""
-_COUNTS = """
-SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*), ifnull(min(complete), 1) FROM files
-"""
+_COUNTS = "SELECT (SELECT count(*) FROM passages), (SELECT count(*) FROM documents), count(*) FROM files"
 _PASSAGES = f"SELECT {COLUMNS} FROM passages {_FILES}"  # nosec B608 # of constants above
 _HASHES = f"SELECT passages.rowid, passages.id, ifnull(documents.hash, x''), path FROM passages {_FILES}"  # nosec B608 # likewise
 _EMBEDDED = (
@@ -70,9 +66,6 @@ SELECT ifnull(documents.id, space), path, ifnull(documents.title, ''),
     ifnull(bytes, 0), ifnull(added, ''), complete, problems, stamp, documents.rowid
 FROM files LEFT JOIN documents ON documents.file = files.rowid
 """
-_TERM = re.compile(r"['’]s\b|([^\W_]+)")
-"""A possessive ending, which is no term, or a term."""
-_MOST_TERMS = 64
 
 PATIENCE = 10.0  # seconds that a change waits for another writer
 
@@ -118,14 +111,19 @@ class Index:
             while True:
                 self._idle.get_nowait()[0].close()
 
-    def info(self) -> Info:
-        """The present contents in figures."""
+    def is_complete(self) -> bool:
+        """False: a run of `build` was cut off before it had read all its files."""
         with self._reading() as db:
-            known = storage.read_meta(db, self.path)
-            passages, documents, files, complete = db.execute(_COUNTS).fetchone()
+            return _is_complete(db)
+
+    def info(self) -> Info:
+        """The present contents in figures; every passage is counted, which takes a second for a million on a disk."""
+        with self._reading() as db:
+            known, complete = storage.read_meta(db, self.path), _is_complete(db)
+            counts = db.execute(_COUNTS).fetchone()
         size = storage.size_of(self.path) + storage.size_of(Path(f"{self.path}-wal"))
-        counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
-        return Info(*counts, *built, bool(complete), size, known["created"], known["updated"], self.collection)
+        built = known["embedder"], known["dimensions"]
+        return Info(*counts, *built, complete, size, known["created"], known["updated"], self.collection)
 
     def generation(self) -> int:
         """A number that each change to the collection raises. Raises IndexFault for a damaged index."""
@@ -144,12 +142,12 @@ class Index:
         the nearest words are searched too, and the step says so. A filter leaves scores as they are. In an index of
         many, those are scored that are likely the best (`surefoot.index.word_file`).
         """
-        terms = _terms(query)
-        if not terms or k < 1:
+        wanted = query_terms(query)
+        if not wanted or k < 1:
             return ()
         with self._reading() as db:
-            held = [term for term in terms if _is_held(db, term)]
-            for term, near in near_words(db, [term for term in terms if term not in held]):
+            held = [term for term in wanted if _is_held(db, term)]
+            for term, near in near_words(db, [term for term in wanted if term not in held]):
                 meter.degrade(f"no document has “{term}”: searched for “{'” and “'.join(near)}” too")
                 held += near
             if not held:
@@ -358,6 +356,10 @@ class Index:
         return storage.reader(self.path, self.collection), stamp
 
 
+def _is_complete(db: Connection) -> bool:
+    return not db.execute("SELECT 1 FROM files WHERE NOT complete LIMIT 1").fetchone()
+
+
 def _first(found: Iterator[T]) -> T | None:
     """The first; all are read, so that their connection is free again."""
     return next(iter([*found]), None)
@@ -390,10 +392,3 @@ def _is_held(db: Connection, term: str) -> bool:
     """Whether a passage holds the term."""
     query = f"SELECT 1 FROM {db.lexicon} WHERE {db.lexicon} MATCH ? LIMIT 1"  # nosec B608 # a name of ours
     return db.execute(query, (_quoted(term),)).fetchone() is not None
-
-
-def _terms(query: str) -> list[str]:
-    """The query's words to search for, each once."""
-    terms = list(dict.fromkeys(filter(None, _TERM.findall(query.lower()))))
-    telling = [term for term in terms if term not in STOP_WORDS] or terms
-    return telling[:_MOST_TERMS]

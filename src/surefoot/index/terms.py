@@ -1,9 +1,15 @@
-"""Words of an index near one that it lacks, for the search alone: the question stays as it was asked."""
+"""The words that a query is searched by, and those of an index near one that it lacks; the question stays as it was
+asked."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from surefoot.index.connection import Connection
-from surefoot.text.words import fold, nearest
+from surefoot.text.words import STOP_WORDS, fold, nearest
+
+_TERM = re.compile(r"['’]s\b|([^\W_]+)")
+"""A possessive ending, which is no term, or a term."""
+_MOST_TERMS = 64
 
 SHORTEST = 5
 """Letters from which a word may be misspelt; a shorter one is near too many."""
@@ -12,6 +18,13 @@ MOST = 2
 FEW = 200_000
 """Passages up to which a near word need only begin with the same letter, else with the same two: all such words are
 read, with all their places."""
+
+
+def query_terms(query: str) -> list[str]:
+    """The query's words to search for, each once."""
+    found = list(dict.fromkeys(filter(None, _TERM.findall(query.lower()))))
+    telling = [term for term in found if term not in STOP_WORDS] or found
+    return telling[:_MOST_TERMS]
 
 
 def near_words(db: Connection, lacking: Iterable[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
