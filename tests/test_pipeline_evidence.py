@@ -158,6 +158,18 @@ def test_a_filter_reaches_retrieval_and_the_search_and_is_on_record() -> None:
     assert asking.run(QUESTION).filter == {}
 
 
+def test_a_pipeline_s_own_filter_holds_for_every_question() -> None:
+    """A question may narrow it, and cannot leave it."""
+    local = labelled(GOOD, year=2020), labelled(HALF, year=2024, lang="de"), labelled(POOR, year=2024, lang="en")
+    asking = pipeline(retriever=Given(local)).but(filter={"year": 2024})
+    assert {p.id for p in asking.run(QUESTION).passages} == {HALF.id, POOR.id}
+    trace = asking.run(QUESTION, filter={"lang": "en", "year": 2024})
+    assert [p.id for p in trace.passages] == [POOR.id]
+    assert trace.filter == {"year": {"in": [2024]}, "lang": {"in": ["en"]}}
+    with pytest.raises(FieldFault, match="already restricts 'year'"):
+        asking.run(QUESTION, filter={"year": 2020})
+
+
 def test_a_retriever_that_cannot_filter_is_refused_before_it_is_asked() -> None:
     """What it found would be unfiltered; and what is no filter is refused too."""
     shelf = Shelf(GOOD)

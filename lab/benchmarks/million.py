@@ -17,9 +17,11 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import numpy.typing as npt
 
 import surefoot
 from surefoot.embedders.static import Static
@@ -31,7 +33,7 @@ from surefoot.retrievers.hybrid import Hybrid
 from surefoot.types import Block, Document
 from surefoot.types.protocols import embedded_questions
 
-DEPTH, FIRST = 50, 10
+DEPTH, FIRST, PART = 50, 10, 8_192
 COMMON = (
     "what is the use of the first time people were made",
     "which one is the name of the new world",
@@ -79,6 +81,23 @@ def shared(some: Sequence[Sequence[str]], exact: Sequence[Sequence[str]]) -> str
     return f"{np.mean([len({*one} & {*all}) / len(all) for one, all in pairs]):.4f}"
 
 
+def exact_nearest(index: Index, questions: npt.NDArray[np.float32]) -> list[list[str]]:
+    """The ids of the passages whose vectors, some thousands at a time in memory, have the highest products."""
+    with index._reading() as db:
+        held = index._vectors(db)
+        parts: list[tuple[npt.NDArray[np.int64], npt.NDArray[Any]]] = [(held.rowids, held.matrix)]
+        if file := held.file:
+            parts += [(file.rowids[n : n + PART], file.vectors[n : n + PART]) for n in range(0, len(file.rowids), PART)]
+        rows, scores = np.zeros((0, len(questions)), np.int64), np.zeros((0, len(questions)), np.float32)
+        for own, matrix in parts:
+            scores = np.concatenate([scores, np.round(matrix.astype(np.float32) @ questions.T, 6)])
+            rows = np.concatenate([rows, np.broadcast_to(own[:, None], (len(own), len(questions)))])
+            first = np.argsort(-scores, axis=0, kind="stable")[:FIRST]
+            rows, scores = np.take_along_axis(rows, first, 0), np.take_along_axis(scores, first, 0)
+        id_of = "SELECT id FROM passages WHERE rowid = ?"
+        return [[db.execute(id_of, (int(row),)).fetchone()[0] for row in own] for own in rows.T]
+
+
 def ask(place: Path) -> None:
     embedder, index = Static(), Index.open(place)
     vectors = embedded_questions(embedder, QUESTIONS)
@@ -102,8 +121,7 @@ def ask(place: Path) -> None:
         taken[n % 2].append(time.perf_counter() - begun)
     index.delete("changes")
     print(f"a question after a change: {np.median(taken[1]) / np.median(taken[0]):.2f} of others (medians of 40)")
-    ids, every = [passage.id for passage in index.passages()], index.vectors()
-    best = [[ids[n] for n in np.argsort(-np.round(every @ vector, 6), kind="stable")[:FIRST]] for vector in vectors]
+    best = exact_nearest(index, vectors)
     with patch.object(search.WordFile, "open", return_value=None):
         exact = [[hit.id for hit in index.lexical(question, DEPTH)] for question in QUESTIONS]
     print(f"of the {FIRST} that an exact search finds: by vector {shared(near, best)}, by words {shared(words, exact)}")

@@ -34,7 +34,7 @@ from surefoot.run.recorder import Listener, Recorder, safely, streamed
 from surefoot.text.questions import LONGEST_QUESTION, checked
 from surefoot.types import Action, Answer, Decision, Event, Grade, Passage, RewrittenQuery, Strip, Thresholds, Trace
 from surefoot.types.errors import ComponentError, ConfigError
-from surefoot.types.metadata import Filter, filtered, searched
+from surefoot.types.metadata import NO_FILTER, Filter, filtered, searched
 from surefoot.types.protocols import (
     Evaluator,
     Generator,
@@ -94,6 +94,8 @@ class Pipeline:
     """What is done with an answer that no source carries, and where there is no source."""
     config: dict[str, Any] = field(default_factory=dict)
     """The configuration that it was built from; each trace records it."""
+    filter: Filter = NO_FILTER
+    """The documents that passages of any question may come from; `run` may narrow it."""
     conversation: Conversation = field(default_factory=Conversation)
     """Completes a question from the turns before it."""
     listener: Listener | None = field(default=None, repr=False, compare=False)
@@ -112,11 +114,12 @@ class Pipeline:
         return self.origin.reduced(self)
 
     def but(self, **parts: Any) -> Pipeline:
-        """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation.
+        """The same pipeline with other parts: `pipeline.but(searcher=Nowhere())` is an ablation, and
+        `pipeline.but(filter={"year": 2024})` asks within a filter, also where a framework asks.
 
         Its traces say so: in their configuration the section of a part is the class that took its place, and
-        `[sources]`, `[answer]` and `[budget]` hold what it says. A conversation has no section, and `outside` stands in
-        the trace itself. Raises ConfigError for an evaluator, which other parts hold too.
+        `[sources]`, `[answer]` and `[budget]` hold what it says. A conversation has no section; `outside` and `filter`
+        stand in the trace itself. Raises ConfigError for an evaluator, which other parts hold too.
         """
         if "evaluator" in parts:
             raise ConfigError(
@@ -124,6 +127,8 @@ class Pipeline:
                 "configuration instead: surefoot.load(pipeline.config, evaluator=…)"
             )
         config = {**self.config, "pipeline": dict(self.config.get("pipeline", {}))}
+        if "filter" in parts:
+            parts["filter"] = Filter.of(parts["filter"])
         for name, part in parts.items():
             if name in SIZES:
                 config["pipeline"][name] = part
@@ -156,7 +161,7 @@ class Pipeline:
         A component that fails (ComponentError) is replaced by its declared fallback, which the trace shows. What the
         user can mend is raised: QuestionError for an empty or over-long question, IndexFault for a damaged index.
         """
-        run = Recorder(checked(question), self.config, on_event, self.listener, filter=Filter.of(filter))
+        run = Recorder(checked(question), self.config, on_event, self.listener, filter=self.filter & Filter.of(filter))
         with self._limited(run, cancel):
             self._read(history, run)
             decision = self._retrieve(run)

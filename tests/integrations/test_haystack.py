@@ -16,8 +16,10 @@ from haystack.core.errors import DeserializationError, PipelineRuntimeError
 
 from haystack_integrations.components.surefoot import SurefootGrader, SurefootRAG, SurefootRetriever
 from surefoot.pipeline import Pipeline
-from surefoot.types import Trace
-from surefoot.types.errors import ComponentError, UsageError
+from surefoot.retrievers._given import Given
+from surefoot.types import Passage, Trace
+from surefoot.types.errors import ComponentError, FieldFault, UsageError
+from surefoot.types.metadata import Meta
 
 QUESTION = "Who built the Ruvel Bridge?"
 GOOD = "The Ruvel Bridge was built in 1911 by Tomas Aldwin."
@@ -113,6 +115,20 @@ def test_an_answer_cites_its_documents(pipeline: Pipeline, awaited: bool) -> Non
     assert isinstance(done["trace"], Trace)
     assert GeneratedAnswer.from_dict(json.loads(json.dumps(answer.to_dict()))) == answer
     assert over(SurefootRAG(), pipeline).run("How many moons has Jupiter?")["refused"] is True
+
+
+@pytest.mark.parametrize("year", [2024, 2020])
+def test_documents_fulfil_the_filters(pipeline: Pipeline, year: int) -> None:
+    """As Haystack writes them, from wherever in its pipeline they come."""
+    local = tuple(Passage(id, GOOD, meta=Meta({"year": year})) for id, year in (("new", 2024), ("old", 2020)))
+    dated = pipeline.but(retriever=Given(local))
+    filters = {"field": "meta.year", "operator": "==", "value": year}
+    [found] = over(SurefootRetriever(), dated).run(QUESTION, filters=filters)["documents"]
+    done = over(SurefootRAG(), dated).run(QUESTION, filters={"operator": "AND", "conditions": [filters]})
+    assert found.meta["year"] == done["answers"][0].documents[0].meta["year"] == year
+    for operator, wrong in (("OR", "by AND alone, not by OR"), ("NOT", "by AND alone")):
+        with pytest.raises(FieldFault, match=wrong):
+            over(SurefootRAG(), dated).run(QUESTION, filters={"operator": operator, "conditions": [filters]})
 
 
 def test_what_is_awaited_does_not_block_the_loop(elsewhere: Pipeline) -> None:

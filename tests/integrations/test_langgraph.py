@@ -81,6 +81,12 @@ def test_a_search_that_fails_is_the_graph_s_to_retry(pipeline: Pipeline) -> None
         CorrectiveNodes(pipeline.but(searcher=Unreachable())).search({"question": LIGHT, "queries": [LIGHT]})
 
 
+def test_a_search_that_cannot_filter_is_not_asked_within_one(seeing: Pipeline, outside: Any) -> None:
+    with pytest.raises(SearchError, match="outside cannot filter"):
+        CorrectiveNodes(seeing.but(filter={"year": 2024})).search({"question": LIGHT, "queries": [LIGHT]})
+    assert outside.queries == []
+
+
 def test_the_answer_is_checked_against_what_was_kept(pipeline: Pipeline) -> None:
     """A model's own invention is refused, and so is a question for which nothing was kept."""
     nodes = CorrectiveNodes(pipeline)

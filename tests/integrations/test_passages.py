@@ -5,9 +5,12 @@ from importlib import import_module
 
 import pytest
 
-from surefoot.integrations._passages import answered, numbered, sources, worth
+from surefoot.integrations._passages import answered, numbered, retrieved, sources, worth
+from surefoot.pipeline import Pipeline
+from surefoot.retrievers._given import Given
 from surefoot.types import Answer, Citation, Grade, Passage, Step, Strip, Trace
-from surefoot.types.errors import ComponentError, MissingExtra
+from surefoot.types.errors import ComponentError, ConfigError, MissingExtra
+from surefoot.types.metadata import Filter, Meta
 
 
 def test_an_address_is_found_under_the_names_that_loaders_give_it() -> None:
@@ -36,6 +39,16 @@ def test_sources_end_with_the_last_that_is_cited() -> None:
     for citations, ids in ((cited, "ab"), ((), "abc")):
         trace = Trace("t", "?", passages, grades, strips=strips, answer=Answer("text [2]", citations))
         assert [one.id for one, _ in sources(trace)] == [*ids]
+
+
+def test_what_is_retrieved_is_within_the_pipeline_s_filter_and_the_question_s(pipeline: Pipeline) -> None:
+    of = {"a": ("de", 2024), "b": ("en", 2024), "c": ("en", 2020)}
+    shelf = Given(tuple(Passage(id, id, meta=Meta({"lang": lang, "year": year})) for id, (lang, year) in of.items()))
+    within = pipeline.but(retriever=shelf, filter={"year": 2024})
+    assert {one.id for one, _ in retrieved(within, "Who?", 3, False)} == {"a", "b"}
+    assert [one.id for one, _ in retrieved(within, "Who?", 3, False, Filter.of({"lang": "en"}))] == ["b"]
+    with pytest.raises(ConfigError, match="cannot filter"):
+        retrieved(pipeline.but(filter={"year": 2024}), "Who?", 3, False)
 
 
 def test_a_question_that_ended_without_an_answer_is_an_error() -> None:

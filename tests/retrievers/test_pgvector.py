@@ -16,14 +16,13 @@ import pytest
 psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
 
 from services.stores import row_of, rows  # noqa: E402
-from surefoot.contracts import verify  # noqa: E402
 from surefoot.embedders.hashing import Hashing  # noqa: E402
 from surefoot.index.push import Pushed, push  # noqa: E402
 from surefoot.retrievers.pgvector import Pgvector  # noqa: E402
 from surefoot.text.places import located  # noqa: E402
 from surefoot.types import Passage  # noqa: E402
 from surefoot.types.errors import ConfigError, EndpointError, IndexFault, SurefootError  # noqa: E402
-from surefoot.types.metadata import Filter, Meta  # noqa: E402
+from surefoot.types.metadata import Meta  # noqa: E402
 from surefoot.types.protocols import Embedder, Matrix, StoreRow  # noqa: E402
 
 LAUNCHER = Path(__file__).parents[1] / "services" / "postgres.py"
@@ -116,45 +115,6 @@ def eventually(count: str) -> int:
 
 @pytest.mark.slow
 class TestRetrieve:
-    def test_it_keeps_the_contract_of_a_retriever(self, make):
-        """Filters, hostile questions and all."""
-        verify("retriever", pushed(make))
-
-    @pytest.mark.parametrize(
-        "wanted",
-        [
-            {"year": 2024},
-            {"year": {">=": 2021.5}},
-            {"year": {"<": 3000, "!=": 2020}},
-            {"lang": {"in": ["en", "de'--"]}},
-            {"lang": {"not in": ["en"]}},
-            {"lang": {">": "D", "<=": "de'--"}},
-            {"done": True},
-            {"done": {"!=": True}},
-            {"in": {"in": []}},
-            {"year": "2024"},
-            {"lang": "en", "year": {"<=": 1e300}},
-        ],
-    )
-    def test_a_filter_finds_what_fulfils_it(self, make, wanted):
-        """As `Filter.matches` says, in both halves: by words that every passage has, and by any likeness."""
-        metas = [
-            {"year": 2024, "lang": "en"},
-            {"year": 2020.0, "lang": "de'--", "done": True},
-            {"year": "2024", "done": False},
-            {"year": True, "done": 1},
-            {"year": 1e300, "lang": "Z\u00fc"},
-            {},
-        ]
-        retriever = make(depth=2)
-        every = [Passage(f"p{n}", "hut", meta=Meta(meta)) for n, meta in enumerate(metas)]
-        filled(retriever, embedded(every))
-        filter = Filter.of(wanted)
-        found = {passage.id: passage.meta for passage in retriever.retrieve("hut", 2, filter)}
-        matching = {passage.id: passage.meta for passage in every if filter.matches(passage.meta)}
-        assert found.items() <= matching.items()
-        assert len(found) == min(2, len(matching))
-
     def test_a_word_of_the_title_outweighs_one_of_the_text(self, make):
         """A passage is mostly about what its title names."""
         retriever = make(Fixed([0.0, 0.0]))
@@ -268,16 +228,6 @@ class TestPush:
             retriever.upsert([*rows_of([Passage("new", "A new hut.")] * 2)])
         assert len(retriever.hashes()) == 5
 
-    def test_processes_write_side_by_side(self, make):
-        """The first two make the table at once, and each passage is there once."""
-        every = [Passage(f"p{n}", f"hut {n}") for n in range(200)]
-        writers = [make() for _ in range(4)]
-        with ThreadPoolExecutor(4) as threads:
-            parts = [[*rows_of(every[::-1] if n % 2 else every)] for n in range(4)]
-            list(threads.map(lambda writer, part: writer.upsert(part), writers, parts))
-            list(threads.map(lambda writer: writer.finish(), writers))
-        assert writers[0].hashes() == {row.passage.id: row.hash for row in rows_of(every)}
-
     def test_texts_that_postgresql_cannot_hold_keep_their_length(self, make):
         """NUL and lone surrogates are replaced one for one, so that offsets into the passage still hold."""
         retriever = make()
@@ -304,11 +254,6 @@ class TestFaults:
             with pytest.raises(IndexFault, match=says):
                 filled(make(other), embedded(PASSAGES, other))
         assert len(retriever.retrieve("hut", 9)) == 5
-
-    def test_an_absent_table_says_to_push(self, make):
-        """Before the first push."""
-        with pytest.raises(IndexFault, match=r"no table surefoot_passages .*push an index"):
-            make().retrieve("hut", 1)
 
     def test_a_table_of_somebody_else_is_left_alone(self, make):
         """A table of that name with other columns is an error, not ours to change."""

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
 from itertools import islice
@@ -207,7 +208,7 @@ def test_ten_kills_end_as_a_push_that_was_never_killed(make: Callable[..., Any],
     held = list[int]()
     for n in range(10):
         with pushing(engine, place, chance.randint(1, 3) * COUNT // BATCH // 20) as run:
-            time.sleep(chance.uniform(0.0, 0.0015) * BATCH)
+            time.sleep(chance.uniform(0.0, 0.0003) * BATCH)
             if engine == "pgvector" and n % 2:
                 request.getfixturevalue("server")[1]()
             run.kill()
@@ -235,13 +236,15 @@ def test_kills_at_the_end_of_a_push_leave_whole_indexes(make: Callable[..., Any]
 
 
 def test_a_push_adds_a_part_to_an_index_in_lance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until there are many, which are merged: to write the whole index takes longer than all else of a small push."""
+    """Until there are many, which are merged: to write the whole index takes longer than all else of a small push. What
+    was there before goes once it is old."""
     pytest.importorskip("lance", reason="pylance is not installed")
     pytest.importorskip("lancedb", reason="needs the extra lance")
     from surefoot.retrievers import lance
 
     monkeypatch.setattr(lance, "_LATE", 0)
     monkeypatch.setattr(lance, "_PARTS", 3)
+    monkeypatch.setattr(lance, "_OLD", timedelta())
     store, parts = opened("lance", str(tmp_path)), list[int]()
     for n in range(5):
         push(store, rows(passages(100 + 10 * n)))
@@ -249,6 +252,7 @@ def test_a_push_adds_a_part_to_an_index_in_lance(tmp_path: Path, monkeypatch: py
         (newest,) = islice(passages(100 + 10 * n), 99 + 10 * n, None)
         assert store.retrieve(newest[0].text, 1)[0].text == newest[0].text
         assert not any(index.num_unindexed_rows for index in store._table().list_indices())
+        assert n == 0 or len(store._table().list_versions()) == 1
     assert parts == [1, 2, 3, 1, 2]
 
 
@@ -272,9 +276,15 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-def test_a_bucket_holds_a_store_for_writers_side_by_side(bucket: str) -> None:
+def test_a_bucket_holds_a_store_for_writers_side_by_side(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the same engine; a bucket that is not there is named without a key, and not waited for."""
-    store_contract(opened("lance", bucket), Hashing())
+    from surefoot.retrievers import lance
+
+    monkeypatch.setattr(lance, "_LATE", 0)
+    store_contract(store := opened("lance", bucket), Hashing())
+    for count in (20, 30):
+        push(store, rows(passages(count)))
+        assert store.retrieve("Hut 19", 1)[0].id == "p19"
     every = [*map(row_of, passages(20))]
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(lambda _: opened("lance", bucket, "both").upsert(every), range(3)))

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import quote
@@ -62,9 +63,9 @@ def run(home: Path, programs: Path) -> subprocess.Popen[bytes]:
 
 
 def is_ready(home: Path, server: subprocess.Popen[bytes]) -> bool:
-    """Wait until the server takes connections; False: it ended instead."""
+    """Wait until the server takes connections, after a kill until it has recovered; False: it ended instead."""
     status = home / "data" / "postmaster.pid"
-    for _ in range(300):
+    for _ in range(3000):
         if status.exists() and status.read_text().rstrip().endswith("ready"):
             return True
         if server.poll() is not None:
@@ -74,8 +75,13 @@ def is_ready(home: Path, server: subprocess.Popen[bytes]) -> bool:
 
 
 def killed(home: Path, programs: Path, server: subprocess.Popen[bytes]) -> subprocess.Popen[bytes]:
-    """The server that takes the place of one that is killed; it does not start before the old one's sessions end."""
+    """The server that takes the place of one that is killed with its sessions, of which one that makes an index would
+    go on for a minute and let no other start."""
+    sessions = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     server.kill()
+    for session in map(int, sessions):
+        with suppress(ProcessLookupError):
+            os.kill(session, signal.SIGKILL)
     server.wait()
     for _ in range(100):
         (home / "data" / "postmaster.pid").unlink(missing_ok=True)

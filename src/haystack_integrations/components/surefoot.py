@@ -13,19 +13,8 @@ from typing import Any, ClassVar, Self
 
 from surefoot.config import consent
 from surefoot.config.builder import load
-from surefoot.integrations._passages import (
-    KEY,
-    answered,
-    as_json,
-    corrected,
-    metadata,
-    numbered,
-    remains,
-    retrieved,
-    sources,
-    summary,
-    worth,
-)
+from surefoot.integrations import _passages as shared
+from surefoot.integrations.from_haystack import filter_of
 from surefoot.pipeline import Pipeline
 from surefoot.retrievers._given import Given
 from surefoot.types import Grade, Passage, Trace
@@ -87,13 +76,17 @@ class SurefootGrader(_Configured):
         the others. Raises UsageError for one without text, ComponentError where grading fails."""
         if bare := [one.id for one in documents if one.content is None]:
             raise UsageError(f"SurefootGrader grades texts, and document {bare[0]} has none; route it elsewhere")
-        trace = corrected(self.pipeline, query, numbered((one.content or "", one.meta) for one in documents))
+        trace = shared.corrected(
+            self.pipeline, query, shared.numbered((one.content or "", one.meta) for one in documents)
+        )
         assert trace.decision  # a trace without an error has one  # noqa: S101  # nosec B101
-        helpful = {place: _graded(documents[place], about, content=text) for place, text, about in remains(trace)}
+        helpful = {
+            place: _graded(documents[place], about, content=text) for place, text, about in shared.remains(trace)
+        }
         pairs = enumerate(zip(documents, trace.grades, strict=True))
         return {
             "documents": [*helpful.values()],
-            "rejected": [_graded(one, as_json(grade)) for n, (one, grade) in pairs if n not in helpful],
+            "rejected": [_graded(one, shared.as_json(grade)) for n, (one, grade) in pairs if n not in helpful],
             "action": trace.decision.action.value,
             "because": trace.decision.because,
         }
@@ -113,9 +106,12 @@ class SurefootRetriever(_Configured):
         self.config, self.top_k, self.useful = config, top_k, useful
 
     @component.output_types(documents=list[Document])
-    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
-        """At most `top_k` documents. Raises what retriever and evaluator raise."""
-        found = retrieved(self.pipeline, query, self.top_k if top_k is None else top_k, self.useful)
+    def run(
+        self, query: str, top_k: int | None = None, filters: dict[str, Any] | None = None
+    ) -> dict[str, list[Document]]:
+        """At most `top_k` documents that fulfil `filters`. Raises what retriever and evaluator raise."""
+        k = self.top_k if top_k is None else top_k
+        found = shared.retrieved(self.pipeline, query, k, self.useful, filter_of(filters))
         return {"documents": [_document(*one) for one in found]}
 
 
@@ -124,27 +120,28 @@ class SurefootRAG(_Configured):
     """The whole method: retrieve, grade, search elsewhere where needed, answer with checked citations, or refuse."""
 
     @component.output_types(answers=list[GeneratedAnswer], refused=bool, trace=Trace)
-    def run(self, query: str) -> dict[str, Any]:
-        """One answer: [n] in it cites the n-th of its documents, and its `meta` says how sure it is. Raises
-        QuestionError, and ComponentError where a step failed and there is nothing to answer."""
-        return _outputs(self.pipeline.run(query))
+    def run(self, query: str, filters: dict[str, Any] | None = None) -> dict[str, Any]:
+        """One answer, from documents that fulfil `filters`: [n] in it cites the n-th of its documents, and its `meta`
+        says how sure it is. Raises QuestionError, and ComponentError where a step failed and there is nothing to
+        answer."""
+        return _outputs(self.pipeline.run(query, filter=filter_of(filters)))
 
     @component.output_types(answers=list[GeneratedAnswer], refused=bool, trace=Trace)
-    async def run_async(self, query: str) -> dict[str, Any]:
+    async def run_async(self, query: str, filters: dict[str, Any] | None = None) -> dict[str, Any]:
         """The same without blocking the event loop; a task that is cancelled cancels the question."""
-        return _outputs(await self.pipeline.arun(query))
+        return _outputs(await self.pipeline.arun(query, filter=filter_of(filters)))
 
 
 def _outputs(trace: Trace) -> dict[str, Any]:
-    answer, cited = answered(trace), [_document(*one) for one in sources(trace)]
-    made = GeneratedAnswer(answer.text, trace.question, cited, {KEY: summary(trace)})
+    answer, cited = shared.answered(trace), [_document(*one) for one in shared.sources(trace)]
+    made = GeneratedAnswer(answer.text, trace.question, cited, {shared.KEY: shared.summary(trace)})
     return {"answers": [made], "refused": answer.refused, "trace": trace}
 
 
 def _document(passage: Passage, grade: Grade) -> Document:
-    meta = metadata(passage, grade)
-    return Document(id=passage.id, content=passage.text, meta=meta, score=worth(meta[KEY]))
+    meta = shared.metadata(passage, grade)
+    return Document(id=passage.id, content=passage.text, meta=meta, score=shared.worth(meta[shared.KEY]))
 
 
 def _graded(one: Document, about: dict[str, Any], **changes: str) -> Document:
-    return replace(one, meta={**one.meta, KEY: about}, score=worth(about), **changes)
+    return replace(one, meta={**one.meta, shared.KEY: about}, score=shared.worth(about), **changes)

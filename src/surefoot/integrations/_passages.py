@@ -10,6 +10,7 @@ from surefoot.pipeline import Pipeline
 from surefoot.text.places import located
 from surefoot.types import Action, Answer, Grade, Passage, Source, Strip, Trace
 from surefoot.types.errors import ComponentError, UsageError
+from surefoot.types.metadata import NO_FILTER, Filter, filtered
 
 KEY = "surefoot"
 """Of the grade in a document's metadata."""
@@ -50,15 +51,16 @@ def _text(about: Mapping[str, Any], *keys: str) -> str:
     return next((about[key] for key in keys if isinstance(about.get(key), str)), "")
 
 
-def retrieved(pipeline: Pipeline, question: str, k: int, useful: bool) -> list[Graded]:
-    """The `k` best passages of the pipeline's retriever, graded, best first.
+def retrieved(pipeline: Pipeline, question: str, k: int, useful: bool, filter: Filter = NO_FILTER) -> list[Graded]:
+    """The `k` best passages of the pipeline's retriever within its filter and this one, graded, best first.
 
     Those that do not help are there too; `useful` leaves them out, and those that could not be graded. As many are
     graded as the pipeline says, or `k` if that is more. Raises UsageError, and what retriever and evaluator raise.
     """
     if k < 1:
         raise UsageError("k must be 1 or more")
-    found = pipeline.retriever.retrieve(question, max(k, pipeline.k))
+    find = filtered(pipeline.retriever.retrieve, pipeline.filter & filter, "the configured retriever")
+    found = find(question, max(k, pipeline.k))
     grades = pipeline.grade(question, found)
     aside = (None, Action.INCORRECT) if useful else ()
     return [(found[n], grades[n]) for n in order(found, grades) if grades[n].label not in aside][:k]

@@ -6,12 +6,14 @@ Needs the extra `haystack`. Their clients go wherever they were set up to go: `[
 """
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from inspect import signature
+from operator import and_
 from typing import Any
 
 from surefoot.integrations._foreign import ForeignRetriever, Row, foreign, operand
-from surefoot.types.errors import ConfigError, MissingExtra
-from surefoot.types.metadata import FieldCondition, Filter
+from surefoot.types.errors import ConfigError, FieldFault, MissingExtra
+from surefoot.types.metadata import NO_FILTER, FieldCondition, Filter
 from surefoot.types.protocols import Embedder, embedded_questions
 
 try:
@@ -60,6 +62,18 @@ class HaystackRetriever(ForeignRetriever):
         if hasattr(self._embedder, "warm_up"):
             self._embedder.warm_up()
         return self._embedder.run(text=question)["embedding"]
+
+
+def filter_of(filters: Mapping[str, Any] | None) -> Filter:
+    """A filter as Haystack writes it: a comparison, or conditions that all must hold. Raises FieldFault for any
+    other."""
+    filters = filters or {"operator": "AND", "conditions": []}
+    if "field" in filters:
+        operator = {"==": "="}.get(filters["operator"], filters["operator"])
+        return Filter.of({filters["field"].removeprefix("meta."): {operator: filters["value"]}})
+    if filters.get("operator") != "AND":
+        raise FieldFault(f"a filter joins conditions by AND alone, not by {filters.get('operator')}")
+    return reduce(and_, map(filter_of, filters["conditions"]), NO_FILTER)
 
 
 def _condition(one: FieldCondition) -> dict[str, Any]:

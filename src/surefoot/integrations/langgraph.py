@@ -16,6 +16,7 @@ from surefoot.network.pace import left, within
 from surefoot.pipeline import Pipeline
 from surefoot.run.recorder import Recorder
 from surefoot.types import Action, Answer, Passage, Strip, Trace
+from surefoot.types.metadata import searched
 
 Route = Literal["correct", "ambiguous", "incorrect"]
 
@@ -102,11 +103,12 @@ class CorrectiveNodes:
 
         Takes at most the pipeline's `seconds`, between two queries.
         """
-        searched, web, useful = [*state.get("searched", [])], [*state.get("web", [])], [*state.get("kept", [])]
+        find = searched(self.pipeline.searcher.search, self.pipeline.filter, self.pipeline.searcher.name)
+        made, web, useful = [*state.get("searched", [])], [*state.get("web", [])], [*state.get("kept", [])]
         with within(float(self.pipeline.seconds)):
             for query in state.get("queries", []):
-                hits = self.pipeline.searcher.search(query, self.pipeline.external_k)
-                searched.append(query)
+                hits = find(query, self.pipeline.external_k)
+                made.append(query)
                 known = [*state.get("documents", []), *web]
                 own = [replace(one, id=of.id or "") for one, of in zip(passages(known), known, strict=True)]
                 new = fresh(hits, own)
@@ -116,7 +118,7 @@ class CorrectiveNodes:
                 useful += kept_documents(found, trace)
                 if any(grade.label is Action.CORRECT for grade in trace.grades) or left() <= 0:
                     break
-        return {"web": web, "kept": useful, "queries": [], "searched": searched}
+        return {"web": web, "kept": useful, "queries": [], "searched": made}
 
     def generate(self, state: CorrectiveState) -> Corrected:
         """The answer from `kept`, each sentence checked against it as `[answer] check` says, or a refusal."""

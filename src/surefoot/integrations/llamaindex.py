@@ -9,18 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot.integrations._passages import (
-    KEY,
-    answered,
-    corrected,
-    metadata,
-    numbered,
-    remains,
-    retrieved,
-    sources,
-    summary,
-    worth,
-)
+from surefoot.integrations import _passages as shared
 from surefoot.pipeline import Pipeline
 from surefoot.types import Grade, Passage, Trace
 from surefoot.types.errors import MissingExtra, UsageError
@@ -36,20 +25,20 @@ try:
 except ModuleNotFoundError as error:
     raise MissingExtra("surefoot.integrations", "llamaindex") from error
 
-HIDDEN = (KEY, "source")
+HIDDEN = (shared.KEY, "source")
 """Keys of the metadata that stay out of prompts and embeddings."""
 
 
 def node(passage: Passage, grade: Grade) -> NodeWithScore:
     """The passage with its fields, title, address (`source`) and grade in the metadata; the score is the grade's
     probability."""
-    return _scored(TextNode(id_=passage.id, text=passage.text, metadata=metadata(passage, grade)))
+    return _scored(TextNode(id_=passage.id, text=passage.text, metadata=shared.metadata(passage, grade)))
 
 
 def _scored(one: BaseNode) -> NodeWithScore:
     one.excluded_llm_metadata_keys = [*dict.fromkeys([*one.excluded_llm_metadata_keys, *HIDDEN])]
     one.excluded_embed_metadata_keys = [*dict.fromkeys([*one.excluded_embed_metadata_keys, *HIDDEN])]
-    return NodeWithScore(node=one, score=worth(one.metadata[KEY]))
+    return NodeWithScore(node=one, score=shared.worth(one.metadata[shared.KEY]))
 
 
 class SurefootRetriever(BaseRetriever):
@@ -66,7 +55,7 @@ class SurefootRetriever(BaseRetriever):
         super().__init__(callback_manager)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [node(*one) for one in retrieved(self.pipeline, query_bundle.query_str, self.k, self.useful)]
+        return [node(*one) for one in shared.retrieved(self.pipeline, query_bundle.query_str, self.k, self.useful)]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
@@ -92,13 +81,13 @@ class SurefootPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise UsageError("SurefootPostprocessor grades nodes against a question; give query_str or query_bundle")
-        texts = numbered((one.node.get_content(), one.node.metadata) for one in nodes)
-        trace = corrected(self.pipeline, query_bundle.query_str, texts)
-        return [_cut(nodes[place].node, text, about) for place, text, about in remains(trace)]
+        texts = shared.numbered((one.node.get_content(), one.node.metadata) for one in nodes)
+        trace = shared.corrected(self.pipeline, query_bundle.query_str, texts)
+        return [_cut(nodes[place].node, text, about) for place, text, about in shared.remains(trace)]
 
 
 def _cut(whole: BaseNode, text: str, about: dict[str, Any]) -> NodeWithScore:
-    part = whole.model_copy(update={"metadata": {**whole.metadata, KEY: about}})
+    part = whole.model_copy(update={"metadata": {**whole.metadata, shared.KEY: about}})
     part.set_content(text)
     return _scored(part)
 
@@ -133,5 +122,5 @@ class SurefootQueryEngine(BaseQueryEngine):
 
 
 def _response(trace: Trace) -> SurefootResponse:
-    cited = [node(*one) for one in sources(trace)]
-    return SurefootResponse(answered(trace).text, cited, {KEY: summary(trace)}, trace)
+    cited = [node(*one) for one in shared.sources(trace)]
+    return SurefootResponse(shared.answered(trace).text, cited, {shared.KEY: shared.summary(trace)}, trace)

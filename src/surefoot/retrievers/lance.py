@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -142,11 +141,11 @@ class Lance:
             if table.count_rows() >= _INDEXED_FROM:
                 wanted["vector"] = IvfSq(distance_type="cosine")
             late = max((index.num_unindexed_rows for index in made.values()), default=0)
-            if late > _LATE and find_spec("lance"):  # LanceDB alone writes the whole index of words anew
-                parts = _parts(table)
-                table.to_lance().optimize.optimize_indices(num_indices_to_merge=parts if parts >= _PARTS else 0)
-                late = 0
-            if late > _LATE or table.stats()["fragment_stats"]["num_fragments"] > _FILES:
+            if late > _LATE:  # LanceDB's own `optimize` writes the whole index of words anew
+                parts, data = _parts(table), table.to_lance()
+                data.optimize.optimize_indices(num_indices_to_merge=parts if parts >= _PARTS else 0)
+                data.cleanup_old_versions(_OLD)
+            if table.stats()["fragment_stats"]["num_fragments"] > _FILES:
                 table.optimize(cleanup_older_than=_OLD)
             for column, config in wanted.items():
                 if column not in made:

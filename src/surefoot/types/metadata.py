@@ -162,6 +162,15 @@ class Filter:
     def __bool__(self) -> bool:
         return bool(self.conditions)
 
+    def __and__(self, other: Filter) -> Filter:
+        """The filter of the conditions of both. Raises FieldFault where they give a field different values for one
+        operator, which `as_json` could not hold."""
+        added = tuple(one for one in other.conditions if one not in self.conditions)
+        held = {(one.key, one.operator) for one in self.conditions}
+        if twice := next((one for one in added if (one.key, one.operator) in held), None):
+            raise FieldFault(f"the filter already restricts {_shown(twice.key)}, otherwise; narrow it by another field")
+        return Filter(self.conditions + added)
+
     def matches(self, meta: Mapping[str, Value]) -> bool:
         """True where a document with these fields may be retrieved."""
         return all(condition.holds(meta) for condition in self.conditions)
