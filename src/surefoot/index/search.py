@@ -120,9 +120,9 @@ class Index:
         """The present contents in figures; every passage is counted, which takes a second for a million on a disk."""
         with self._reading() as db:
             known, complete = storage.read_meta(db, self.path), _is_complete(db)
-            counts = db.execute(_COUNTS).fetchone()
+            passages, documents, files = db.execute(_COUNTS).fetchone()
         size = storage.size_of(self.path) + storage.size_of(Path(f"{self.path}-wal"))
-        built = known["embedder"], known["dimensions"]
+        counts, built = (passages, documents, files), (known["embedder"], known["dimensions"])
         return Info(*counts, *built, complete, size, known["created"], known["updated"], self.collection)
 
     def generation(self) -> int:
