@@ -22,9 +22,8 @@ from faults import PLANTED, spelled
 from shelf import pipeline as pipeline
 
 # A collection that begins at the limit of recursion, where texts that nest without end are refused, cannot call what
-# waits for an object's end, and pytest blames the test. Begun a hundred times less often, that does not happen; begun,
-# it takes the old objects too, or a process of tests grows to 5 GB.
-gc.set_threshold(100_000, 1, 1)
+# waits for an object's end, and pytest blames the test. Collected a hundred times less often, that does not happen.
+gc.set_threshold(100_000)
 
 # A busy machine is no reason to fail, and what fails in CI must fail again at home.
 settings.register_profile("surefoot", deadline=None, derandomize=bool(os.environ.get("CI")))
