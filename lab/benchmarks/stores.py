@@ -118,7 +118,7 @@ def fill(store: Any, index: Index, every: int = 0) -> None:
 
     begun = perf_counter()
     pushed = push(store, rows)
-    print(f"{pushed}: {perf_counter() - begun:.1f} s, {_memory()} MB", flush=True)
+    print(f"{pushed}: {perf_counter() - begun:.2f} s, {_memory()} MB", flush=True)
 
 
 def ask(store: Any, index: Index, questions: Sequence[str]) -> None:

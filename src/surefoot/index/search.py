@@ -249,10 +249,14 @@ class Index:
         not `wanted` neither text nor vector is read."""
         with self._reading() as db:
             meta = storage.read_meta(db, self.path)
-            every = db.execute(_HASHES)
+            embedder, every = meta["embedder"], db.execute(_HASHES)
             while some := every.fetchmany(BATCH):
-                hashes = {row: passage_hash(document, file, meta["embedder"]) for row, _, document, file in some}
-                chosen = ", ".join(str(row) for row, id, *_ in some if wanted(id, hashes[row]))
+                hashes = {
+                    row: hash
+                    for row, id, document, file in some
+                    if wanted(id, hash := passage_hash(document, file, embedder))
+                }
+                chosen = ", ".join(map(str, hashes))
                 rows = db.execute(f"{_EMBEDDED} WHERE passages.rowid IN ({chosen})").fetchall()  # nosec B608 # numbers
                 vectors = decoded([vector for *_, vector, _ in rows], meta["dimensions"])
                 for (*columns, _, row), vector in zip(rows, vectors, strict=True):
