@@ -67,13 +67,14 @@ class HaystackRetriever(ForeignRetriever):
 def filter_of(filters: Mapping[str, Any] | None) -> Filter:
     """A filter as Haystack writes it: a comparison, or conditions that all must hold. Raises FieldFault for any
     other."""
-    filters = filters or {"operator": "AND", "conditions": []}
-    if "field" in filters:
-        operator = {"==": "="}.get(filters["operator"], filters["operator"])
-        return Filter.of({filters["field"].removeprefix("meta."): {operator: filters["value"]}})
-    if filters.get("operator") != "AND":
-        raise FieldFault(f"a filter joins conditions by AND alone, not by {filters.get('operator')}")
-    return reduce(and_, map(filter_of, filters["conditions"]), NO_FILTER)
+    if not filters:
+        return NO_FILTER
+    match filters:
+        case {"field": str(field), "operator": operator, "value": value}:
+            return Filter.of({field.removeprefix("meta."): {"=" if operator == "==" else operator: value}})
+        case {"operator": "AND", "conditions": [*conditions]}:
+            return reduce(and_, map(filter_of, conditions), NO_FILTER)
+    raise FieldFault("a filter has field, operator and value, or conditions joined by AND; no others are known")
 
 
 def _condition(one: FieldCondition) -> dict[str, Any]:
