@@ -140,18 +140,18 @@ def test_ten_kills_end_as_a_run_that_was_never_killed(place: Path, every: Texts)
     """While passages are written, and at last while the file and the folder beside them are."""
     file, chance, there = table(place, every), random.Random(7), [0]
     command = [sys.executable, "-c", _RUN, file, place, str(FROM)]
-    for n in range(10):
-        wanted = chance.randint(1, COUNT // 6) if n < 6 else COUNT - there[-1]
+    for _ in range(10):
+        wanted = min(chance.randint(1, COUNT // 4), COUNT - there[-1])  # of those that are not there yet
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             assert run.stdout is not None
             assert any(int(line) >= wanted for line in run.stdout)
-            time.sleep(chance.uniform(0.0, COUNT / 50_000))
+            time.sleep(chance.uniform(0.0, COUNT / 200_000))
             run.kill()
         with Index.open(place) as index:
             index.verify()
             there.append(index.info().passages)
     assert there == sorted(there)
-    assert 0 < there[1] < there[6] < COUNT, "the kills came too early or too late: the test proves nothing"
+    assert any(0 < count < COUNT for count in there), "the kills came too early or too late: the test proves nothing"
     build([file], place, Hashing())
     assert held(place) == every
     assert_found(place, every)
